@@ -1,0 +1,103 @@
+"""mindtorch: a torch-style tensor framework whose devices are plugins.
+
+``import mindtorch_core as torch`` gives the names PyTorch users know. Functions of ops are made
+when they are first used, and backends are loaded when their device is first asked for, so the
+import is light.
+"""
+
+from __future__ import annotations
+
+from math import e, inf, nan, pi
+from typing import Any
+
+from . import autograd, nn, ops, subscript
+from .autograd import enable_grad, is_grad_enabled, no_grad, record, set_grad_enabled
+from .autograd import methods as _methods
+from .creation import as_tensor, asarray, from_numpy, tensor
+from .devices import device, get_default_device, set_default_device
+from .dispatch import pipeline as _pipeline
+from .dispatch.keys import DispatchKey, DispatchKeySet
+from .dispatch.pipeline import Pipeline, current_pipeline
+from .dispatch.pipeline import pipeline_context as pipeline
+from .dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    dtype,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .dtypes import bool_ as bool
+from .errors import (
+    BackendConflictError,
+    BackendUnavailableError,
+    NoKernelError,
+    OutOfMemoryError,
+    PipelineError,
+    SchemaError,
+)
+from .ops.define import FUNCTIONS as _FUNCTIONS
+from .plugins import PLUGIN_API, loader as _loader
+from .printing import set_printoptions
+from .promotion import can_cast, promote_types, result_type
+from .random import (
+    Generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .shapes import Size
+from .tensor import Tensor, is_tensor, numel
+
+__version__ = "0.1.0"
+
+half, float, double = float16, float32, float64
+short, int, long = int16, int32, int64
+cfloat, cdouble = complex64, complex128
+strided = "strided"
+contiguous_format, preserve_format = "contiguous", None
+newaxis = None
+
+record.install()
+_pipeline.install()
+
+
+def __getattr__(name: str) -> Any:
+    packet = _FUNCTIONS["torch"].get(name)
+    if packet is not None:
+        made = packet.function()
+        globals()[name] = made
+        return made
+    if not name.startswith("_"):
+        module = _device_module(name)
+        if module is not None:
+            globals()[name] = module
+            return module
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _device_module(name: str) -> Any:
+    """``torch.<device>``, for devices whose backend is installed."""
+    if any(status.name == name for status in _loader.backends()):
+        return _loader.load(name).module
+    return None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FUNCTIONS["torch"]})

@@ -1,0 +1,280 @@
+"""The call path: one Python function per op, generated from its schema on first use.
+
+The generated function binds arguments the way Python does, takes the union of the tensors' keys,
+applies the thread's masks if any are set, looks the mask up in the op's table and calls the
+kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it reads::
+
+    def add(input, other, *, alpha=1, out=None):
+        if out is not None:
+            return write_out(front, out, (input, other), {'alpha': alpha})
+        try:
+            ks = input._keys
+        except AttributeError:
+            raise wrong_type('input', input) from None
+        if type(other) is Tensor:
+            ks |= other._keys
+        elif type(other) not in NUMBERS:
+            other = operand('other', other)
+            ks |= getattr(other, '_keys', 0)
+        if ACTIVE:
+            ks = effective(ks)
+        try:
+            kernel = table[ks]
+        except KeyError:
+            kernel = fill(entry, ks)
+        try:
+            if alpha == 1:
+                return kernel(input, other)
+            return kernel(input, other, alpha=alpha)
+        except (TypeError, AttributeError) as error:
+            explain(error, locals())
+            raise
+
+Arguments that are not tensors are checked only when the kernel fails on them, so the checks cost
+nothing on the way that succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..devices import TABLE, concrete
+from .binding import explain, operand_of, tensor_type_error
+from .keys import ACTIVE, effective
+from .registry import OpEntry
+from .schema import Argument, OperatorSchema
+from .tables import fill
+
+__all__ = ["make_front", "make_operator"]
+
+NUMBERS: Final = frozenset({int, float, bool, complex})
+
+
+def python_name(argument: Argument) -> str:
+    """Name of an argument in the Python signature: the schema's ``self`` is ``input``."""
+    return "input" if argument.name == "self" else argument.name
+
+
+def parameters(schema: OperatorSchema, varargs: str, extra: str = "") -> str:
+    """The parameter list of the generated function."""
+    out: list[str] = []
+    star = False
+    for a in schema.arguments:
+        name = python_name(a)
+        if name == varargs:
+            out.append(f"*{name}")
+            star = True
+            continue
+        if a.kwarg_only and not star:
+            out.append("*")
+            star = True
+        out.append(f"{name}={a.default!r}" if a.has_default else name)
+    if extra:
+        if not star:
+            out.append("*")
+        out.append(extra)
+    return ", ".join(out)
+
+
+def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
+    """Lines that compute ``ks`` from the tensor arguments."""
+    lines: list[str] = []
+    first = True
+    for a in schema.arguments:
+        if a.type != "Tensor" or (a.alias is not None and a.kwarg_only):
+            continue
+        n = python_name(a)
+        op = "=" if first else "|="
+        if a.is_list:
+            if first:
+                lines.append("ks = 0")
+            guard = "if t is not None: ks |= t._keys" if a.element_optional else "ks |= t._keys"
+            lines += [
+                "try:",
+                f"    for t in {n}: {guard}",
+                "except (AttributeError, TypeError):",
+                f"    raise wrong_type({n!r}, {n}) from None",
+            ]
+        elif a.optional:
+            if first:
+                lines.append("ks = 0")
+            lines += [
+                f"if {n} is not None:",
+                f"    try: ks |= {n}._keys",
+                "    except AttributeError:",
+                f"        raise wrong_type({n!r}, {n}) from None",
+            ]
+        elif numbers and not first:
+            lines += [
+                f"if type({n}) is Tensor: ks |= {n}._keys",
+                f"elif type({n}) not in NUMBERS:",
+                f"    {n} = operand({n!r}, {n})",
+                f"    ks |= getattr({n}, '_keys', 0)",
+            ]
+        else:
+            lines += [
+                f"try: ks {op} {n}._keys",
+                "except AttributeError:",
+                f"    raise wrong_type({n!r}, {n}) from None",
+            ]
+        first = False
+    if first and any(a.type == "Device" for a in schema.arguments):
+        lines += ["device = concrete(device)", "ks = TABLE[device.type].key"]
+    elif first:
+        lines.append("ks = 0")
+    return lines
+
+
+def _call(schema: OperatorSchema, returns: str) -> list[str]:
+    """Lines that call the kernel; keyword-only arguments go along only when they are not default."""
+    positional = ", ".join(python_name(a) for a in schema.positional)
+    options = [
+        a for a in schema.keyword_only if a.alias is None and a.name != "requires_grad"
+    ]
+    lines = []
+    if options and all(a.name != "device" for a in options) and all(a.has_default for a in options):
+        default = " and ".join(
+            f"{python_name(a)} is {a.default!r}"
+            if a.default is None or isinstance(a.default, bool)
+            else f"{python_name(a)} == {a.default!r}"
+            for a in options
+        )
+        lines += [f"if {default}:", f"    return {returns.format(f'kernel({positional})')}"]
+    keywords = ", ".join(f"{python_name(a)}={python_name(a)}" for a in options)
+    arguments = ", ".join(part for part in (positional, keywords) if part)
+    lines.append(f"return {returns.format(f'kernel({arguments})')}")
+    return lines
+
+
+def _look_up() -> list[str]:
+    return [
+        "if ACTIVE: ks = effective(ks)",
+        "try: kernel = table[ks]",
+        "except KeyError: kernel = fill(entry, ks)",
+    ]
+
+
+def compile_function(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """Compile one generated function."""
+    exec(compile(source, f"<mindtorch {name}>", "exec"), scope)  # noqa: S102 (our own text)
+    made: Callable[..., Any] = scope[name]
+    return made
+
+
+def _indent(lines: list[str], by: int = 1) -> str:
+    return "\n".join("    " * by + line for line in lines)
+
+
+def make_front(
+    entry: OpEntry,
+    tensor_type: type,
+    *,
+    numbers: bool = False,
+    varargs: str = "",
+    write_out: Callable[..., Any] | None = None,
+    result: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Generate the function users call for an op.
+
+    Args:
+        entry: the op; it must have a schema.
+        tensor_type: the class of tensors.
+        numbers: tensor arguments after the first may be Python numbers.
+        varargs: name of the int-list argument that may be spread, as in ``x.view(2, 3)``.
+        write_out: supplies ``out=``; None if the op has none.
+        result: wraps several outputs in a named tuple; None for a plain result.
+    """
+    schema = entry.schema
+    if schema is None:
+        raise TypeError(f"{entry.name} has no schema to make a function from")
+    name = schema.name if schema.name.isidentifier() else "op"
+    body: list[str] = []
+    if varargs:
+        body.append(
+            f"if len({varargs}) == 1 and not isinstance({varargs}[0], int): {varargs} = {varargs}[0]"
+        )
+    if write_out is not None:
+        positional = ", ".join(
+            ("*" if python_name(a) == varargs else "") + python_name(a) for a in schema.positional
+        )
+        keywords = ", ".join(f"{a.name!r}: {a.name}" for a in schema.keyword_only)
+        body += [
+            "if out is not None:",
+            f"    return write_out(front, out, ({positional},), {{{keywords}}})",
+        ]
+    body += _gather_keys(schema, numbers) + _look_up()
+    returns = "result({})" if result is not None else "{}"
+    if any(a.name == "requires_grad" for a in schema.keyword_only):
+        returns = "with_grad({}, requires_grad)"
+    body += ["try:", *("    " + line for line in _call(schema, returns))]
+    body += [
+        "except (TypeError, AttributeError) as error:",
+        "    explain(error, locals())",
+        "    raise",
+    ]
+    params = parameters(schema, varargs, "out=None" if write_out is not None else "")
+    source = f"def {name}({params}):\n{_indent(body)}\n"
+    scope: dict[str, Any] = {
+        "ACTIVE": ACTIVE,
+        "NUMBERS": NUMBERS,
+        "TABLE": TABLE,
+        "Tensor": tensor_type,
+        "concrete": concrete,
+        "effective": effective,
+        "entry": entry,
+        "explain": lambda error, values: explain(entry, error, values),
+        "fill": fill,
+        "operand": lambda which, value: operand_of(entry, which, value, tensor_type),
+        "result": result,
+        "table": entry.table,
+        "with_grad": lambda made, wanted: made.requires_grad_() if wanted else made,
+        "write_out": write_out,
+        "wrong_type": lambda which, value: tensor_type_error(entry, which, value),
+    }
+    made = compile_function(name, source, scope)
+    scope["front"] = made
+    return made
+
+
+def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..., Any]:
+    """Generate the method behind a Python operator, such as ``__add__``.
+
+    It differs from the function in taking only the operands and in answering NotImplemented to
+    what it does not know, so that Python tries the other operand's method.
+    """
+    schema = entry.schema
+    unary = schema is not None and len(schema.positional) == 1
+    if unary:
+        body = ["ks = self._keys", *_look_up(), "return kernel(self)"]
+        params = "self"
+    else:
+        body = [
+            "ks = self._keys",
+            "if type(other) is Tensor: ks |= other._keys",
+            "elif type(other) not in NUMBERS:",
+            "    other = operand(other)",
+            "    if other is NotImplemented: return NotImplemented",
+            "    ks |= getattr(other, '_keys', 0)",
+            *_look_up(),
+            "return kernel(self, other)",
+        ]
+        params = "self, other"
+
+    def operand(value: Any) -> Any:
+        try:
+            return operand_of(entry, "other", value, tensor_type)
+        except TypeError:
+            return NotImplemented
+
+    scope: dict[str, Any] = {
+        "ACTIVE": ACTIVE,
+        "NUMBERS": NUMBERS,
+        "Tensor": tensor_type,
+        "effective": effective,
+        "entry": entry,
+        "fill": fill,
+        "operand": operand,
+        "table": entry.table,
+    }
+    return compile_function(dunder, f"def {dunder}({params}):\n{_indent(body)}\n", scope)

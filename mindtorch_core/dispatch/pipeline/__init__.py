@@ -1,0 +1,11 @@
+"""Explicit deferred execution: record, plan, launch, settle.
+
+Inside ``with torch.pipeline():`` an op returns at once with a tensor whose shape, dtype and history
+are known and whose value is pending; the recorded ops run when the block ends or when somebody
+looks at a value.
+"""
+
+from .context import Pipeline, current_pipeline, pipeline_context
+from .record import install
+
+__all__ = ["Pipeline", "current_pipeline", "install", "pipeline_context"]

@@ -1,0 +1,141 @@
+"""Recording: the Pipeline key's kernel, one for all ops."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from ...devices import TABLE, concrete
+from ...ops.define import OpDef
+from ...ops.variants import check_inplace_result
+from ...shapes import numel
+from ...storage import Storage
+from ...tensor import Tensor, make_tensor, make_view
+from ..keys import AUTOGRAD, BACKENDS, DispatchKey
+from ..registry import Kernel, OpEntry, registry
+from ..tables import tensors_in
+from .context import Pipeline, current_pipeline
+from .launch import Entry
+
+__all__ = ["install", "pipeline_kernel"]
+
+
+def pipeline_kernel(
+    entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What the Pipeline key runs for an op; None where there is nothing to defer.
+
+    Compositions fall through: the ops they are made of are recorded instead.
+    """
+    backends = below_mask & BACKENDS
+    if not backends:
+        return None
+    backend = DispatchKey(1 << (backends.bit_length() - 1))
+    row = next((r for r in TABLE.values() if r.key == backend), None)
+    if row is None or not row.runtime.executes:
+        return None
+    d = entry.definition
+    if backend not in entry.kernels and not (d is not None and d.view):
+        return None
+    meta = entry.metas.get(backend) or (d.rule if d is not None else None)
+    below = resolve(below_mask)
+    if meta is None or (d is not None and d.data_dependent):
+        reason = f"{entry.name}: " + ("shape depends on data" if meta is None and d else "no meta kernel")
+        return _breaking(below, reason)
+    schema = entry.schema
+    writes = schema is not None and schema.is_mutable
+    plan = entry.plans.get(backend)
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        pipe = current_pipeline()
+        if pipe is None:  # the pipeline is another thread's
+            _settle(args, kwargs)
+            return below(*args, **kwargs)
+        with pipe.lock:
+            if pipe.full():
+                pipe.flush()
+            for t in tensors_in((*args, *kwargs.values())):
+                s = t._storage
+                if s is not None and s.pending is not None and s.pending is not pipe:
+                    s.pending.flush()
+            spec = meta(*args, **kwargs)
+            outs: tuple[Tensor, ...]
+            if writes:
+                outs = (_written(pipe, args[0], spec),)
+            elif d is not None and d.view:
+                outs = (_viewed(pipe, args[0], spec, d),)
+            elif isinstance(spec, tuple):
+                outs = tuple(_fresh(pipe, s, args, kwargs) for s in spec)
+            else:
+                outs = (_fresh(pipe, spec, args, kwargs),)
+            pipe.append(Entry(entry.name, below, plan, args, kwargs, outs, _user_line()))
+        return outs if isinstance(spec, tuple) else outs[0]
+
+    return record
+
+
+def _breaking(below: Kernel, reason: str) -> Kernel:
+    """Run an op that cannot be deferred: flush first, count it."""
+
+    def run_at_once(*args: Any, **kwargs: Any) -> Any:
+        pipe = current_pipeline()
+        if pipe is not None:
+            pipe.note_break(reason)
+            pipe.flush()
+        _settle(args, kwargs)
+        return below(*args, **kwargs)
+
+    return run_at_once
+
+
+def _settle(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    for t in tensors_in((*args, *kwargs.values())):
+        t._settled()
+
+
+def _written(pipe: Pipeline, t: Tensor, spec: Any) -> Tensor:
+    """The tensor an in-place op writes: its memory is pending from now on."""
+    check_inplace_result(t, spec.shape, spec.dtype)
+    t._own_storage().pending = pipe
+    return t
+
+
+def _viewed(pipe: Pipeline, base: Tensor, spec: Any, d: OpDef) -> Tensor:
+    """A view of memory that may be pending."""
+    base._own_storage().pending = pipe
+    strides = base._geometry()[0] if spec.strides is None else spec.strides
+    view = make_view(base, spec.shape, strides, spec.offset)
+    if isinstance(d.grad, str):  # detach: shares memory but is no view of its base
+        view._base = None
+    return view
+
+
+def _fresh(pipe: Pipeline, spec: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+    """A pending tensor as a meta function describes it."""
+    first = next(tensors_in((*args, *kwargs.values())), None)
+    on = first._device if first is not None else concrete(kwargs.get("device"))
+    shape = tuple(spec.shape)
+    storage = Storage(None, numel(shape) * spec.dtype.itemsize, on)
+    storage.pending = pipe
+    strides = getattr(spec, "strides", None)
+    layout = None if strides is None else (tuple(strides), 0)
+    keys = TABLE[on.type].runtime.key
+    return make_tensor(None, shape, spec.dtype, on, keys & ~AUTOGRAD, storage, layout)
+
+
+def _user_line() -> tuple[CodeType, int]:
+    """Where the user's code called the op, as code object and instruction."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and (
+        frame.f_code.co_filename.startswith("<mindtorch")
+        or frame.f_globals.get("__name__", "").startswith("mindtorch_core")
+    ):
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
+def install() -> None:
+    """Serve the Pipeline key."""
+    registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel

@@ -1,0 +1,100 @@
+"""Exceptions of the core.
+
+Where PyTorch has an exception for a situation, its type is raised, so that ``except`` clauses
+written for it go on working. The classes below refine those types::
+
+    Exception
+    ├── RuntimeError
+    │   ├── BackendUnavailableError   a device whose plugin is missing, switched off or broken
+    │   ├── BackendConflictError      two plugins claim one device name or dispatch key
+    │   ├── PipelineError             a recorded op failed when the pipeline launched it
+    │   └── OutOfMemoryError          a device could not supply the memory that was asked for
+    ├── NotImplementedError
+    │   └── NoKernelError             an op has no kernel for the backend of its arguments
+    └── ValueError
+        └── SchemaError               an operator schema that does not parse
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "BackendConflictError",
+    "BackendUnavailableError",
+    "NoKernelError",
+    "OutOfMemoryError",
+    "PipelineError",
+    "SchemaError",
+]
+
+
+class BackendUnavailableError(RuntimeError):
+    """A device was asked for whose backend is not installed, is switched off or failed to load.
+
+    Attributes:
+        device: the device type that was asked for.
+        package: the distribution to install, or None where installing does not help.
+    """
+
+    def __init__(self, message: str, *, device: str, package: str | None = None) -> None:
+        super().__init__(message)
+        self.device = device
+        self.package = package
+
+
+class BackendConflictError(RuntimeError):
+    """Two plugins claim the same device name or the same dispatch key."""
+
+
+class NoKernelError(NotImplementedError):
+    """An op has no kernel for the backend its arguments live on.
+
+    Attributes:
+        op: qualified name of the op, such as ``aten::add``.
+        device: the device type or dispatch key that lacks the kernel.
+    """
+
+    def __init__(self, message: str, *, op: str, device: str) -> None:
+        super().__init__(message)
+        self.op = op
+        self.device = device
+
+
+class PipelineError(RuntimeError):
+    """A recorded op failed when the pipeline launched it.
+
+    The original exception is the ``__cause__``.
+
+    Attributes:
+        op: qualified name of the op that failed.
+        location: ``file:line`` of the user's code that recorded it.
+    """
+
+    def __init__(self, message: str, *, op: str, location: str) -> None:
+        super().__init__(message)
+        self.op = op
+        self.location = location
+
+
+class OutOfMemoryError(RuntimeError):
+    """A device could not supply the memory that was asked for."""
+
+
+class SchemaError(ValueError):
+    """An operator schema does not parse; the text shows the position.
+
+    Attributes:
+        schema: the whole schema string.
+        position: index of the offending character.
+    """
+
+    def __init__(self, message: str, *, schema: str, position: int) -> None:
+        super().__init__(f"{message}\n{schema}\n{' ' * position}^ here")
+        self.schema = schema
+        self.position = position
+
+
+def type_name(value: Any) -> str:
+    """Name of a value's type as PyTorch's messages give it (``Tensor``, ``int``, ``list``)."""
+    return type(value).__name__

@@ -1,0 +1,22 @@
+"""The ops: one definition each, by family. Importing this package defines them all."""
+
+from . import copying, factory, indexing, linalg, nn, pointwise, reduction, views
+from .define import FUNCTIONS, NONDIFF, OpDef, TensorSpec, definitions, function, op
+
+__all__ = [
+    "FUNCTIONS",
+    "NONDIFF",
+    "OpDef",
+    "TensorSpec",
+    "copying",
+    "definitions",
+    "factory",
+    "function",
+    "indexing",
+    "linalg",
+    "nn",
+    "op",
+    "pointwise",
+    "reduction",
+    "views",
+]

@@ -1,0 +1,240 @@
+"""Copies, fills and conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..devices import concrete, device, row_of
+from ..dtypes import COMPLEX, dtype
+from ..shapes import broadcast, show
+from ..tensor import Tensor
+from . import rules
+from .define import TensorSpec, op
+from .pointwise import call
+
+
+def _clone_rule(self: Tensor, *, memory_format: str | None = None) -> TensorSpec:
+    if memory_format == "contiguous":
+        return TensorSpec(self._shape, self._dtype)
+    return rules.pointwise_spec((self,), self._dtype)
+
+
+op(
+    "clone(Tensor self, *, str? memory_format=None) -> Tensor",
+    doc="A copy in memory of its own.",
+    rule=_clone_rule,
+    grad={"self": lambda g: g},
+    primitive=True,
+)
+
+
+def _copy_rule(self: Tensor, src: Tensor, non_blocking: bool = False) -> TensorSpec:
+    try:
+        shape = broadcast(self._shape, src._shape)
+    except RuntimeError:
+        shape = ()
+    if shape != self._shape:
+        raise RuntimeError(
+            f"The size of tensor a ({show(self._shape)}) must match the size of tensor b "
+            f"({show(src._shape)}): the source of a copy must broadcast to its destination"
+        )
+    return TensorSpec(self._shape, self._dtype)
+
+
+op(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    doc="The source, broadcast and converted to the shape, dtype and device of ``input``.",
+    rule=_copy_rule,
+    grad={
+        "self": lambda g: call("zeros_like", g),
+        "src": lambda g, src_shape, src_dtype, src: _back_to(g, src),
+    },
+    decomposition=lambda self, src, non_blocking=False: call("empty_like", self).copy_(src),
+    crosses_devices=True,
+    inplace=True,
+    namespaces=(),
+)
+
+
+def _back_to(g: Tensor, src: Tensor) -> Any:
+    from ..autograd.conform import conform
+
+    return conform(g, src._shape, src._dtype).to(src._device)
+
+
+op(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    doc="One number everywhere.",
+    rule=rules.same,
+    grad={"self": lambda g: call("zeros_like", g)},
+    decomposition=lambda self, value: call("empty_like", self).fill_(value),
+    inplace=True,
+    namespaces=(),
+)
+op(
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    doc="The value of a zero-dimensional tensor everywhere.",
+    decomposition=lambda self, value: _fill_tensor(self, value),
+    namespaces=("Tensor",),
+)
+
+
+def _fill_tensor(self: Tensor, value: Tensor) -> Any:
+    if value._shape:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{len(value._shape)} dimensions."
+        )
+    return self.copy_(value)
+
+
+op(
+    "zero(Tensor self) -> Tensor",
+    doc="Zeros.",
+    rule=rules.same,
+    grad={"self": lambda g: call("zeros_like", g)},
+    decomposition=lambda self: call("zeros_like", self),
+    inplace=True,
+    namespaces=(),
+)
+
+# ---- conversions --------------------------------------------------------------------------------
+
+
+op(
+    "_to_dtype(Tensor self, ScalarType dtype) -> Tensor",
+    doc="A copy in another dtype.",
+    rule=lambda self, dtype: rules.pointwise_spec((self,), dtype),
+    grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
+    decomposition=lambda self, dtype: call("empty_like", self, dtype=dtype).copy_(self),
+    namespaces=("torch",),
+)
+
+
+def _to_device(self: Tensor, device: device) -> Tensor:
+    """Copy between devices through host memory."""
+    target = concrete(device)
+    return row_of(target.type).runtime.from_host(self._host(), self._shape, self._dtype, target)
+
+
+op(
+    "_to_device(Tensor self, Device device) -> Tensor",
+    doc="A copy on another device.",
+    grad={"self": lambda g, self_device: g.to(self_device)},
+    decomposition=_to_device,
+    namespaces=("torch",),
+)
+
+
+def _converted_back(g: Tensor, d: dtype, on: device) -> Any:
+    if g._dtype.category == COMPLEX and d.category != COMPLEX:
+        g = g.real
+    return g.to(on, d)
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype or on another device; itself if nothing changes.
+
+    Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
+    ``non_blocking`` and ``copy``. Leaving a device waits for the work queued on the tensor.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves the device.
+        TypeError: if the arguments fit none of the forms.
+    """
+    copy = kwargs.pop("copy", False)
+    kwargs.pop("non_blocking", None)
+    d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    for i, a in enumerate(args):
+        if isinstance(a, dtype):
+            d = a
+        elif isinstance(a, str | device):
+            where = a
+        elif hasattr(a, "_keys"):
+            d, where = a._dtype, a._device
+        elif isinstance(a, bool) and i:
+            copy = copy or i == len(args) - 1 and i > 1
+        elif a is not None:
+            raise TypeError(
+                f"to() received an invalid combination of arguments - argument {i + 1} must be "
+                f"torch.dtype, torch.device, str or Tensor, not {type(a).__name__}"
+            )
+    target = self._device if where is None else concrete(where)
+    if target is not self._device:
+        self._settled()
+        moved = call("_to_device", self, target)
+        return moved if d is None or d is self._dtype else call("_to_dtype", moved, d)  # type: ignore[no-any-return]
+    if where is not None:
+        self._settled()
+    if d is None or d is self._dtype:
+        return self.clone() if copy else self  # type: ignore[no-any-return]
+    return call("_to_dtype", self, d)  # type: ignore[no-any-return]
+
+
+def _conversion(name: str) -> Any:
+    def convert(self: Tensor) -> Tensor:
+        from ..dtypes import ALIASES, DTYPES
+
+        return to(self, ALIASES.get(name) or DTYPES[name])
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"The tensor as {name}."
+    return convert
+
+
+for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
+    setattr(Tensor, _name, _conversion(_name))
+
+
+def cpu(self: Tensor) -> Tensor:
+    """The tensor in host memory."""
+    return to(self, "cpu")
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype and on the device of another."""
+    return to(self, other)
+
+
+for _method in (to, cpu, type_as):
+    setattr(Tensor, _method.__name__, _method)
+
+
+def _real_part(self: Tensor) -> Any:
+    """The real part; the tensor itself where it is real."""
+    if self._dtype.category != COMPLEX:
+        return self
+    return call("_real", self)
+
+
+Tensor.real = property(_real_part)  # type: ignore[assignment]
+
+for _name, _doc in (("_real", "Real part."), ("_imag", "Imaginary part.")):
+    op(
+        f"{_name}(Tensor self) -> Tensor",
+        doc=_doc,
+        rule=lambda self: rules.pointwise_spec((self,), self._dtype.to_real()),
+        grad={
+            "self": (lambda g, self_dtype: g.to(self_dtype))
+            if _name == "_real"
+            else (lambda g, self_dtype: g.to(self_dtype) * 1j)
+        },
+        primitive=True,
+        namespaces=("torch",),
+    )
+op(
+    "conj(Tensor self) -> Tensor",
+    doc="Complex conjugate; the tensor itself where it is real.",
+    decomposition=lambda self: self if self._dtype.category != COMPLEX else call("_conj", self),
+)
+op(
+    "_conj(Tensor self) -> Tensor",
+    doc="Complex conjugate of a complex tensor.",
+    rule=rules.same,
+    grad={"self": lambda g: g.conj()},
+    primitive=True,
+    namespaces=("torch",),
+)
+

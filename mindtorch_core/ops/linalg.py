@@ -1,0 +1,256 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..autograd.conform import sum_to
+from ..dtypes import BOOL
+from ..shapes import broadcast, numel, show
+from ..tensor import Tensor
+from . import rules
+from .define import TensorSpec, op
+from .pointwise import call, conj
+
+
+def _same_dtype(a: Tensor, b: Tensor) -> None:
+    if a._dtype is not b._dtype:
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}"
+        )
+
+
+def c_name(t: Tensor) -> str:
+    """The C name PyTorch's messages give a dtype."""
+    names = {"float32": "float", "float64": "double", "int64": "long", "int32": "int"}
+    return names.get(t._dtype.name, t._dtype.name)
+
+
+def _mm(self: Tensor, mat2: Tensor) -> TensorSpec:
+    if len(self._shape) != 2:
+        raise RuntimeError("self must be a matrix")
+    if len(mat2._shape) != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    shape = rules.matmul_shape(self._shape, mat2._shape)
+    _same_dtype(self, mat2)
+    return TensorSpec(shape, self._dtype)
+
+
+op(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    doc="Product of two matrices.",
+    rule=_mm,
+    grad={
+        "self": lambda g, mat2: g.mm(conj(mat2).transpose(0, 1)),
+        "mat2": lambda g, self: conj(self).transpose(0, 1).mm(g),
+    },
+    primitive=True,
+    out=True,
+)
+
+
+def _bmm(self: Tensor, mat2: Tensor) -> TensorSpec:
+    for name, t in (("batch1", self), ("batch2", mat2)):
+        if len(t._shape) != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
+    want = [self._shape[0], self._shape[2]]
+    if [*mat2._shape[:2]] != want:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {show(want)} but got: "
+            f"{show(mat2._shape[:2])}."
+        )
+    _same_dtype(self, mat2)
+    return TensorSpec((self._shape[0], self._shape[1], mat2._shape[2]), self._dtype)
+
+
+op(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    doc="Products of matrices, batch by batch.",
+    rule=_bmm,
+    grad={
+        "self": lambda g, mat2: g.bmm(conj(mat2).transpose(1, 2)),
+        "mat2": lambda g, self: conj(self).transpose(1, 2).bmm(g),
+    },
+    primitive=True,
+    out=True,
+)
+
+
+def _matmul_rule(self: Tensor, other: Tensor) -> TensorSpec:
+    shape = rules.matmul_shape(self._shape, other._shape)
+    _same_dtype(self, other)
+    return TensorSpec(shape, self._dtype)
+
+
+def _matmul(self: Tensor, other: Tensor) -> Tensor:
+    a, b = len(self._shape), len(other._shape)
+    if a == 2 and b == 2:
+        return self.mm(other)  # type: ignore[no-any-return]
+    shape = _matmul_rule(self, other).shape
+    if a == 1 and b == 1:
+        return (self * other).sum() if numel(self._shape) else self.new_zeros(())  # type: ignore[no-any-return]
+    if a == 1:
+        return _matmul(self.unsqueeze(0), other).squeeze(-2)  # type: ignore[no-any-return]
+    if b == 1:
+        return _matmul(self, other.unsqueeze(1)).squeeze(-1)  # type: ignore[no-any-return]
+    if b == 2:  # fold the batch into the rows
+        return self.reshape(-1, self._shape[-1]).mm(other).view(shape)  # type: ignore[no-any-return]
+    batch = broadcast(self._shape[:-2], other._shape[:-2])
+    left = self.expand((*batch, *self._shape[-2:])).reshape(-1, *self._shape[-2:])
+    right = other.expand((*batch, *other._shape[-2:])).reshape(-1, *other._shape[-2:])
+    return left.bmm(right).view(shape)  # type: ignore[no-any-return]
+
+
+def _matmul_grad_self(g: Any, self_shape: Any, other: Any) -> Any:
+    if len(self_shape) == 2 and len(other._shape) == 2:
+        return g.mm(conj(other).transpose(0, 1))
+    if len(self_shape) == 1 and len(other._shape) == 1:
+        return g * conj(other)
+    g, other = _as_matrices(g, len(self_shape), other, True)
+    grad = g.matmul(conj(other).transpose(-1, -2))
+    if len(self_shape) == 1:
+        grad = grad.squeeze(-2)
+    return sum_to(grad, self_shape)
+
+
+def _matmul_grad_other(g: Any, self: Any, other_shape: Any) -> Any:
+    if len(self._shape) == 2 and len(other_shape) == 2:
+        return conj(self).transpose(0, 1).mm(g)
+    if len(self._shape) == 1 and len(other_shape) == 1:
+        return g * conj(self)
+    g, self = _as_matrices(g, len(other_shape), self, False)
+    grad = conj(self).transpose(-1, -2).matmul(g)
+    if len(other_shape) == 1:
+        grad = grad.squeeze(-1)
+    return sum_to(grad, other_shape)
+
+
+def _as_matrices(g: Any, rank: int, partner: Any, left: bool) -> tuple[Any, Any]:
+    """Give the gradient and the partner of a vector operand their missing dimension."""
+    if left:  # gradient of the left operand, of rank `rank`; partner is the right operand
+        if rank == 1:
+            g = g.unsqueeze(-2)
+        if len(partner._shape) == 1:
+            g, partner = g.unsqueeze(-1), partner.unsqueeze(1)
+    else:
+        if rank == 1:
+            g = g.unsqueeze(-1)
+        if len(partner._shape) == 1:
+            g, partner = g.unsqueeze(-2), partner.unsqueeze(0)
+    return g, partner
+
+
+op(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    doc="Matrix product; vectors gain a dimension, leading dimensions broadcast.",
+    rule=_matmul_rule,
+    grad={"self": _matmul_grad_self, "other": _matmul_grad_other},
+    decomposition=_matmul,
+    out=True,
+    operators=("__matmul__",),
+)
+op(
+    "_rmatmul(Tensor self, Tensor other) -> Tensor",
+    doc="``other @ input``.",
+    decomposition=lambda self, other: other.matmul(self),
+    operators=("__rmatmul__",),
+    namespaces=(),
+)
+
+
+def _addmm_rule(
+    self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
+) -> TensorSpec:
+    made = _mm_named(mat1, mat2)
+    if self._dtype is not mat1._dtype:
+        raise RuntimeError(
+            f"self and mat2 must have the same dtype, but got {self._dtype.label} and {mat2._dtype.label}"
+        )
+    try:
+        fits = broadcast(self._shape, made.shape) == made.shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise RuntimeError(
+            f"The expanded size of the tensor ({made.shape[-1]}) must match the existing size "
+            f"({self._shape[-1]}) at non-singleton dimension 1.  Target sizes: {show(made.shape)}.  "
+            f"Tensor sizes: {show(self._shape)}"
+        )
+    return made
+
+
+def _mm_named(mat1: Tensor, mat2: Tensor) -> TensorSpec:
+    for name, t in (("mat1", mat1), ("mat2", mat2)):
+        if len(t._shape) != 2:
+            raise RuntimeError(f"{name} must be a matrix, got {len(t._shape)}-D tensor")
+    return _mm(mat1, mat2)
+
+
+def _scaled(t: Any, factor: Any) -> Any:
+    return t if factor == 1 else t * factor
+
+
+op(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    doc="``beta * input + alpha * (mat1 @ mat2)``.",
+    rule=_addmm_rule,
+    grad={
+        "self": lambda g, self_shape, beta: _scaled(sum_to(g, self_shape), beta),
+        "mat1": lambda g, mat2, alpha: _scaled(g.mm(conj(mat2).transpose(0, 1)), alpha),
+        "mat2": lambda g, mat1, alpha: _scaled(conj(mat1).transpose(0, 1).mm(g), alpha),
+    },
+    decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: _addmm(self, mat1, mat2, beta, alpha),
+    out=True,
+)
+
+
+def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:
+    _addmm_rule(self, mat1, mat2)
+    product = _scaled(mat1.mm(mat2), alpha)
+    result: Tensor = product if beta == 0 else product + _scaled(self, beta)
+    return result
+
+
+def _dot(self: Tensor, tensor: Tensor) -> Tensor:
+    if len(self._shape) != 1 or len(tensor._shape) != 1:
+        raise RuntimeError(
+            f"1D tensors expected, but got {len(self._shape)}D and {len(tensor._shape)}D tensors"
+        )
+    return self.matmul(tensor)  # type: ignore[no-any-return]
+
+
+op(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    doc="Inner product of two vectors.",
+    decomposition=_dot,
+)
+
+
+def _mv(self: Tensor, vec: Tensor) -> Tensor:
+    if len(self._shape) != 2 or len(vec._shape) != 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {len(self._shape)}, {len(vec._shape)}"
+        )
+    return self.matmul(vec)  # type: ignore[no-any-return]
+
+
+op(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    doc="Product of a matrix and a vector.",
+    decomposition=_mv,
+)
+
+
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    if bias is not None and len(input._shape) == 2 and input._dtype.category != BOOL:
+        return call("addmm", bias, input, weight.t())  # type: ignore[no-any-return]
+    product: Any = input.matmul(weight.t())
+    return product if bias is None else product + bias  # type: ignore[no-any-return]
+
+
+op(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    doc="``input @ weight.T + bias``; weight is (out_features, in_features).",
+    decomposition=_linear,
+    namespaces=("nn",),
+)

@@ -1,0 +1,254 @@
+"""Ops of neural networks: softmax, losses, dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import FLOATING, int64
+from ..shapes import show, wrap_dim
+from ..tensor import Tensor
+from .define import TensorSpec, op
+from .pointwise import call
+
+_SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
+
+
+def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
+    wrap_dim(dim, len(self._shape))
+    d = dtype or self._dtype
+    if d.category < FLOATING:
+        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for \'{d.label}\'')
+    return TensorSpec(self._shape, d)
+
+
+def _shifted(self: Tensor, dim: int, dtype: Any) -> Tensor:
+    _softmax_rule(self, dim, dtype)
+    x = self if dtype is None else self.to(dtype)
+    if 0 in x._shape:
+        return x
+    return x - x.amax(dim, True)
+
+
+def _softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    e: Any = _shifted(self, dim, dtype).exp()
+    return e / e.sum(dim, True)  # type: ignore[no-any-return]
+
+
+def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    x: Any = _shifted(self, dim, dtype)
+    return x - x.exp().sum(dim, True).log()  # type: ignore[no-any-return]
+
+
+op(
+    f"softmax({_SOFTMAX}) -> Tensor",
+    doc="Exponentials along a dimension, scaled to sum 1.",
+    rule=_softmax_rule,
+    grad={
+        "self": lambda g, result, dim, self_dtype: _cast(
+            (g - (g * result).sum(dim, True)) * result, self_dtype
+        )
+    },
+    decomposition=_softmax,
+)
+op(
+    f"log_softmax({_SOFTMAX}) -> Tensor",
+    doc="Logarithm of `softmax`, computed without overflow.",
+    rule=_softmax_rule,
+    grad={
+        "self": lambda g, result, dim, self_dtype: _cast(
+            g - result.exp() * g.sum(dim, True), self_dtype
+        )
+    },
+    decomposition=_log_softmax,
+)
+
+
+def _cast(g: Any, d: Any) -> Any:
+    return g if g._dtype is d else g.to(d)
+
+
+def _nn_softmax(name: str) -> Any:
+    def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+        if dim is None:  # PyTorch's implicit choice: 0 for 0, 1 and 3 dimensions, else 1
+            dim = 0 if len(input._shape) in (0, 1, 3) else 1
+        return call(name, input, dim, dtype)  # type: ignore[no-any-return]
+
+    return softmax
+
+
+for _name in ("softmax", "log_softmax"):
+    op(
+        f"nn_{_name}(Tensor input, int? dim=None, ScalarType? dtype=None) -> Tensor",
+        doc=f"`{_name}` along ``dim``.",
+        decomposition=_nn_softmax(_name),
+        namespaces=(f"nn:{_name}",),
+    )
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+def _reduction(name: str) -> int:
+    if name not in _REDUCTIONS:
+        raise ValueError(f"{name} is not a valid value for reduction")
+    return _REDUCTIONS.index(name)
+
+
+def _nll_parts(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """Losses per element and the weights they count with."""
+    if len(input._shape) == 0 or len(target._shape) > max(len(input._shape) - 1, 0):
+        raise RuntimeError(
+            f"0D or 1D target tensor expected, multi-target not supported (input {show(input._shape)}, "
+            f"target {show(target._shape)})"
+        )
+    if target._dtype is not int64:
+        raise RuntimeError(f"expected scalar type Long but found {target._dtype.label}")
+    at = 0 if len(input._shape) == 1 else 1
+    rest = input._shape[:at] + input._shape[at + 1 :]
+    if rest != target._shape:
+        raise ValueError(
+            f"Expected input batch_size ({input._shape[0]}) to match target batch_size "
+            f"({target._shape[0] if target._shape else 1})."
+            if len(input._shape) <= 2
+            else f"Expected target size {show(rest)}, got {show(target._shape)}"
+        )
+    if weight is not None and weight._shape != (input._shape[at],):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {input._shape[at]} classes or no classes "
+            f"but got weight tensor of shape: {show(weight._shape)}"
+        )
+    kept: Any = target != ignore_index
+    safe = call("where", kept, target, 0)
+    picked = input.gather(at, safe.unsqueeze(at)).squeeze(at)
+    if weight is None:
+        weights = kept.to(input._dtype)
+    else:
+        weights = weight.index_select(0, safe.reshape(-1)).view(safe._shape) * kept
+    return -picked * weights, weights
+
+
+def _nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> Tensor:
+    kind = _reduction(reduction)
+    losses, weights = _nll_parts(input, target, weight, ignore_index)
+    if kind == 0:
+        return losses
+    total: Any = losses.sum()
+    return total if kind == 2 else total / weights.sum()  # type: ignore[no-any-return]
+
+
+op(
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "str reduction='mean') -> Tensor",
+    doc="Negative log likelihood: ``-input[target]`` over classes in dimension 1.",
+    decomposition=_nll_loss,
+    namespaces=("nn",),
+)
+
+
+def _cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    kind = _reduction(reduction)
+    at = 0 if len(input._shape) == 1 else 1
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
+        )
+    logs: Any = call("log_softmax", input, at)
+    if target._dtype.category >= FLOATING:
+        return _soft_cross_entropy(logs, target, weight, kind, label_smoothing, at)
+    loss = _nll_loss(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return loss
+    classes = input._shape[at]
+    kept = (target != ignore_index).to(input._dtype)
+    if weight is not None:
+        shape = [1] * len(input._shape)
+        shape[at] = classes
+        logs = logs * weight.view(shape)
+    smooth: Any = -logs.sum(at) * kept
+    if kind == 2:
+        smooth = smooth.sum()
+    elif kind == 1:
+        _, weights = _nll_parts(call("zeros_like", input), target, weight, ignore_index)
+        smooth = smooth.sum() / weights.sum()
+    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+
+
+def _soft_cross_entropy(
+    logs: Any, target: Tensor, weight: Tensor | None, kind: int, smoothing: float, at: int
+) -> Tensor:
+    """Cross entropy against class probabilities."""
+    if target._shape != logs._shape:
+        raise RuntimeError(
+            f"input and target must have the same shape for class probabilities, got "
+            f"{show(logs._shape)} and {show(target._shape)}"
+        )
+    classes = logs._shape[at]
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / classes
+    terms = logs * target
+    if weight is not None:
+        shape = [1] * len(logs._shape)
+        shape[at] = classes
+        terms = terms * weight.view(shape)
+    losses = -terms.sum(at)
+    if kind == 0:
+        return losses  # type: ignore[no-any-return]
+    total = losses.sum()
+    batch = losses.numel() if losses._shape else 1
+    return total if kind == 2 else total / batch  # type: ignore[no-any-return]
+
+
+op(
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "str reduction='mean', float label_smoothing=0.0) -> Tensor",
+    doc="`nll_loss` of `log_softmax`: logits (N, C, ...) against class indices or probabilities.",
+    decomposition=_cross_entropy,
+    namespaces=("nn",),
+)
+
+
+def _mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    kind = _reduction(reduction)
+    squares: Any = (input - target) ** 2
+    return squares if kind == 0 else squares.mean() if kind == 1 else squares.sum()  # type: ignore[no-any-return]
+
+
+op(
+    "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
+    doc="Squared differences, their mean or sum.",
+    decomposition=_mse_loss,
+    namespaces=("nn",),
+)
+
+
+def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0.0:
+        return input
+    if p == 1.0:
+        return input.mul_(0) if inplace else input * 0  # type: ignore[no-any-return]
+    mask = call("empty_like", input.detach()).bernoulli_p_(1 - p) / (1 - p)
+    return input.mul_(mask) if inplace else input * mask  # type: ignore[no-any-return]
+
+
+op(
+    "dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
+    doc="Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014).",
+    decomposition=_dropout,
+    namespaces=("nn",),
+)

@@ -1,0 +1,519 @@
+"""Element-wise ops: arithmetic, functions, comparisons, logic, selection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from ..promotion import result_type, to_floating
+from ..tensor import Tensor
+from . import rules
+from .define import NONDIFF, function, op
+
+_PI_FACTOR = 2 / math.sqrt(math.pi)
+
+
+def call(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Call another op by its function name."""
+    return function(name)(*args, **kwargs)
+
+
+def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any) -> None:
+    """Define ``name(self)``; ``to_float`` for functions whose value on integers is a float."""
+    properties: dict[str, Any] = {
+        "doc": doc,
+        "rule": rules.pointwise(to_floating if to_float else None),
+        "grad": grad if isinstance(grad, str) else {"self": grad},
+        "primitive": True,
+        "promotes": to_float,
+        "compute_dtype": rules.floating if to_float else result_type,
+        "inplace": True,
+        "out": True,
+        "tags": frozenset({"pointwise"}),
+    } | more
+    op(f"{name}(Tensor self) -> Tensor", **properties)
+
+
+def binary(
+    name: str,
+    doc: str,
+    grad: Any,
+    *,
+    result: Callable[[dtype], dtype] | None = None,
+    signature: str = "Tensor self, Tensor other",
+    **more: Any,
+) -> None:
+    """Define ``name(self, other)`` with broadcasting and promotion."""
+    properties: dict[str, Any] = {
+        "doc": doc,
+        "rule": rules.pointwise(result, count=2),
+        "grad": grad,
+        "primitive": True,
+        "numbers": True,
+        "promotes": True,
+        "broadcasts": True,
+        "inplace": True,
+        "out": True,
+        "tags": frozenset({"pointwise"}),
+    } | more
+    op(f"{name}({signature}) -> Tensor", **properties)
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+def check_sub(d: dtype) -> dtype:
+    """Subtraction of booleans is refused, as in PyTorch."""
+    if d.category == BOOL:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead."
+        )
+    return d
+
+
+binary(
+    "add",
+    "Sum ``input + alpha * other``.",
+    {"self": lambda g: g, "other": lambda g, alpha: g if alpha == 1 else g * alpha},
+    signature="Tensor self, Tensor other, *, Scalar alpha=1",
+    operators=("__add__", "__radd__"),
+)
+binary(
+    "sub",
+    "Difference ``input - alpha * other``.",
+    {"self": lambda g: g, "other": lambda g, alpha: g.neg() if alpha == 1 else g * -alpha},
+    result=check_sub,
+    signature="Tensor self, Tensor other, *, Scalar alpha=1",
+    operators=("__sub__",),
+)
+binary(
+    "rsub",
+    "Difference ``other - alpha * input``.",
+    {"self": lambda g, alpha: g * -alpha, "other": lambda g: g},
+    result=check_sub,
+    signature="Tensor self, Tensor other, *, Scalar alpha=1",
+    operators=("__rsub__",),
+    decomposition=lambda self, other, *, alpha=1: call(
+        "sub", as_operand(self, other), self, alpha=alpha
+    ),
+    primitive=False,
+    inplace=False,
+    out=False,
+)
+binary(
+    "mul",
+    "Product, element by element.",
+    {"self": lambda g, other: g * conj(other), "other": lambda g, self: g * conj(self)},
+    operators=("__mul__", "__rmul__"),
+)
+
+
+def conj(value: Any) -> Any:
+    """Complex conjugate of a tensor or number; real values are returned as they are."""
+    if isinstance(value, complex):
+        return value.conjugate()
+    if hasattr(value, "_dtype") and value._dtype.category == COMPLEX:
+        return value.conj()
+    return value
+
+
+def as_operand(like: Tensor, value: Any) -> Tensor:
+    """A Python number as a tensor of no dimensions on the device of ``like``."""
+    if hasattr(value, "_keys"):
+        made: Tensor = value
+        return made
+    scalar: Tensor = like.new_full((), value, dtype=result_type(like, value))
+    return scalar
+
+
+def _div_rule(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    if rounding_mode not in (None, "trunc", "floor"):
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+            f"'{rounding_mode}'"
+        )
+    d = result_type(self, other)
+    return rules.pointwise_spec((self, other), to_floating(d) if rounding_mode is None else d)
+
+
+def _div_dtype(*args: Any, rounding_mode: str | None = None) -> dtype:
+    d = result_type(*args)
+    return to_floating(d) if rounding_mode is None else d
+
+
+binary(
+    "div",
+    "Quotient; ``rounding_mode`` is None (true division), ``'trunc'`` or ``'floor'``.",
+    {
+        "self": lambda g, other, rounding_mode: (
+            g / conj(other) if rounding_mode is None else call("zeros_like", g)
+        ),
+        "other": lambda g, self, other, rounding_mode: (
+            -g * conj(self / other / other) if rounding_mode is None else call("zeros_like", g)
+        ),
+    },
+    rule=_div_rule,
+    compute_dtype=_div_dtype,
+    signature="Tensor self, Tensor other, *, str? rounding_mode=None",
+    operators=("__truediv__",),
+)
+op(
+    "true_divide(Tensor self, Tensor other) -> Tensor",
+    doc="Alias of `div` without rounding.",
+    decomposition=lambda self, other: self / other,
+    numbers=True,
+)
+op(
+    "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
+    doc="Alias of `div`.",
+    decomposition=lambda self, other, *, rounding_mode=None: call(
+        "div", self, other, rounding_mode=rounding_mode
+    ),
+    numbers=True,
+)
+op(
+    "_rdiv(Tensor self, Tensor other) -> Tensor",
+    doc="Quotient ``other / input``.",
+    decomposition=lambda self, other: self.reciprocal() * other,
+    numbers=True,
+    operators=("__rtruediv__",),
+    namespaces=(),
+)
+binary(
+    "floor_divide",
+    "Quotient rounded towards minus infinity.",
+    NONDIFF,
+    operators=("__floordiv__",),
+)
+op(
+    "_rfloordiv(Tensor self, Tensor other) -> Tensor",
+    doc="Quotient ``other // input``.",
+    decomposition=lambda self, other: call("floor_divide", as_operand(self, other), self),
+    numbers=True,
+    operators=("__rfloordiv__",),
+    namespaces=(),
+)
+binary(
+    "remainder",
+    "Remainder with the sign of the divisor, as Python's ``%``.",
+    {
+        "self": lambda g: g,
+        "other": lambda g, self, other: -g * call("div", self, other, rounding_mode="floor"),
+    },
+    operators=("__mod__",),
+)
+op(
+    "_rmod(Tensor self, Tensor other) -> Tensor",
+    doc="Remainder ``other % input``.",
+    decomposition=lambda self, other: call("remainder", as_operand(self, other), self),
+    numbers=True,
+    operators=("__rmod__",),
+    namespaces=(),
+)
+
+
+def _pow_rule(self: Any, other: Any) -> Any:
+    d = result_type(self, other)
+    if d.category < FLOATING and isinstance(other, int) and other < 0 and d.category > BOOL:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return rules.pointwise_spec((self, other), d)
+
+
+def _pow_grad_base(g: Any, self: Any, exponent: Any) -> Any:
+    if not hasattr(exponent, "_keys"):
+        if exponent == 0:
+            return call("zeros_like", g)
+        return g * conj(self ** (exponent - 1) * exponent)
+    slope = g * conj(exponent * self ** (exponent - 1))
+    return call("where", exponent == 0, 0.0, slope)
+
+
+def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
+    slope = g * conj(result * self.log())
+    return call("where", (self == 0) & (exponent >= 0), 0.0, slope)
+
+
+binary(
+    "pow",
+    "Power ``input ** exponent``.",
+    {"self": _pow_grad_base, "exponent": _pow_grad_exponent},
+    rule=_pow_rule,
+    signature="Tensor self, Tensor exponent",
+    operators=("__pow__",),
+)
+op(
+    "_rpow(Tensor self, Tensor other) -> Tensor",
+    doc="Power ``other ** input``.",
+    decomposition=lambda self, other: call("pow", as_operand(self, other), self),
+    numbers=True,
+    operators=("__rpow__",),
+    namespaces=(),
+)
+binary(
+    "maximum",
+    "Larger of two elements; NaN if either is NaN.",
+    {
+        "self": lambda g, self, other: g * tie_share(self, other, self >= other),
+        "other": lambda g, self, other: g * tie_share(self, other, other >= self),
+    },
+    inplace=False,
+    numbers=False,
+)
+binary(
+    "minimum",
+    "Smaller of two elements; NaN if either is NaN.",
+    {
+        "self": lambda g, self, other: g * tie_share(self, other, self <= other),
+        "other": lambda g, self, other: g * tie_share(self, other, other <= self),
+    },
+    inplace=False,
+    numbers=False,
+)
+
+
+def tie_share(a: Tensor, b: Tensor, chosen: Tensor) -> Tensor:
+    """1 where chosen, 0 elsewhere, a half where both are equal."""
+    tied: Any = a == b
+    half: Tensor = call("where", tied, 0.5, chosen.to(result_type(a, b)))
+    return half
+
+
+binary(
+    "atan2",
+    "Angle of the point (other, input) in radians.",
+    {
+        "self": lambda g, self, other: g * other / (self * self + other * other),
+        "other": lambda g, self, other: g * -self / (self * self + other * other),
+    },
+    result=to_floating,
+    compute_dtype=rules.floating,
+    numbers=False,
+)
+
+unary("neg", "Negative.", lambda g: g.neg(), operators=("__neg__",), rule=rules.pointwise(rules.numeric("neg")))
+op(
+    "positive(Tensor self) -> Tensor",
+    doc="The tensor itself.",
+    decomposition=lambda self: self,
+    operators=("__pos__",),
+)
+unary(
+    "abs",
+    "Absolute value.",
+    lambda g, self: g * self.sgn(),
+    operators=("__abs__",),
+    rule=rules.pointwise(lambda d: d.to_real()),
+)
+unary("sign", "-1, 0 or 1 by sign.", lambda g: call("zeros_like", g))
+op(
+    "sgn(Tensor self) -> Tensor",
+    doc="Sign; for complex numbers the number divided by its absolute value.",
+    decomposition=lambda self: (
+        call("where", self == 0, 0, self / self.abs())
+        if self._dtype.category == COMPLEX
+        else self.sign()
+    ),
+)
+op(
+    "square(Tensor self) -> Tensor",
+    doc="Square.",
+    decomposition=lambda self: self * self,
+)
+
+# ---- functions ----------------------------------------------------------------------------------
+
+unary("exp", "Exponential.", lambda g, result: g * conj(result), to_float=True)
+unary("expm1", "``exp(x) - 1``, accurate near 0.", lambda g, result: g * (conj(result) + 1), to_float=True)
+unary("log", "Natural logarithm.", lambda g, self: g / conj(self), to_float=True)
+unary("log1p", "``log(1 + x)``, accurate near 0.", lambda g, self: g / conj(self + 1), to_float=True)
+unary("log2", "Logarithm to base 2.", lambda g, self: g / (conj(self) * math.log(2)), to_float=True)
+unary("log10", "Logarithm to base 10.", lambda g, self: g / (conj(self) * math.log(10)), to_float=True)
+unary("sqrt", "Square root.", lambda g, result: g / (conj(result) * 2), to_float=True)
+unary("rsqrt", "``1 / sqrt(x)``.", lambda g, result: g * -0.5 * conj(result**3), to_float=True)
+unary("reciprocal", "``1 / x``.", lambda g, result: -g * conj(result * result), to_float=True)
+unary("sin", "Sine of radians.", lambda g, self: g * conj(self.cos()), to_float=True)
+unary("cos", "Cosine of radians.", lambda g, self: -g * conj(self.sin()), to_float=True)
+unary("tanh", "Hyperbolic tangent.", lambda g, result: g * conj(1 - result * result), to_float=True)
+unary("sigmoid", "``1 / (1 + exp(-x))``.", lambda g, result: g * conj((1 - result) * result), to_float=True)
+unary(
+    "erf",
+    "Error function.",
+    lambda g, self: g * _PI_FACTOR * (-self * self).exp(),
+    to_float=True,
+)
+unary("floor", "Largest integer not above.", lambda g: call("zeros_like", g))
+unary("ceil", "Smallest integer not below.", lambda g: call("zeros_like", g))
+unary("trunc", "Integer part.", lambda g: call("zeros_like", g))
+unary("round", "Nearest integer, halves to even.", lambda g: call("zeros_like", g))
+unary(
+    "relu",
+    "Zero for negative elements.",
+    lambda g, result: g * (result > 0),
+    rule=rules.pointwise(rules.numeric("relu")),
+    namespaces=("torch", "Tensor", "nn"),
+)
+
+
+def _gelu(self: Tensor, *, approximate: str = "none") -> Tensor:
+    if approximate == "tanh":
+        inner = (self + self * self * self * 0.044715) * math.sqrt(2 / math.pi)
+        return self * 0.5 * (inner.tanh() + 1)
+    if approximate != "none":
+        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+    result: Tensor = self * 0.5 * ((self * math.sqrt(0.5)).erf() + 1)
+    return result
+
+
+op(
+    "gelu(Tensor self, *, str approximate='none') -> Tensor",
+    doc="``x`` times the probability that a standard normal is below ``x`` (Hendrycks and Gimpel, 2016).",
+    decomposition=_gelu,
+    namespaces=("nn",),
+)
+
+# ---- comparisons and logic ----------------------------------------------------------------------
+
+
+def comparison(name: str, sign: str, dunder: str) -> None:
+    """Define one of the six comparisons."""
+    binary(
+        name,
+        f"True where ``input {sign} other``.",
+        NONDIFF,
+        result=rules.truth,
+        operators=(dunder,),
+    )
+
+
+comparison("eq", "==", "__eq__")
+comparison("ne", "!=", "__ne__")
+comparison("lt", "<", "__lt__")
+comparison("le", "<=", "__le__")
+comparison("gt", ">", "__gt__")
+comparison("ge", ">=", "__ge__")
+
+for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly one is")):
+    binary(
+        f"logical_{_name}",
+        f"True where {_doc} non-zero.",
+        NONDIFF,
+        result=rules.truth,
+        numbers=False,
+    )
+    binary(
+        f"bitwise_{_name}",
+        f"Bitwise {_name} of integers or booleans.",
+        NONDIFF,
+        result=rules.whole(f"bitwise_{_name}"),
+        operators=(f"__{_name}__", f"__r{_name}__"),
+    )
+unary("logical_not", "True where zero.", NONDIFF, rule=rules.pointwise(bool_))
+unary(
+    "bitwise_not",
+    "Bitwise complement; logical not of booleans.",
+    NONDIFF,
+    rule=rules.pointwise(rules.whole("bitwise_not")),
+    operators=("__invert__",),
+)
+unary("isnan", "True where NaN.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
+unary("isinf", "True where infinite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
+unary("isfinite", "True where finite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
+
+# ---- selection ----------------------------------------------------------------------------------
+
+
+def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
+    if condition._dtype.category != BOOL and condition._dtype.name != "uint8":
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition._dtype.label}"
+        )
+    return rules.pointwise_spec((condition, self, other), result_type(self, other))
+
+
+op(
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    doc="``input`` where the condition holds, ``other`` elsewhere.",
+    rule=_where_rule,
+    grad={
+        "self": lambda g, condition: call("where", condition, g, 0),
+        "other": lambda g, condition: call("where", condition, 0, g),
+    },
+    primitive=True,
+    numbers=True,
+    broadcasts=True,
+    out=True,
+    namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
+)
+op(
+    "where(Tensor condition) -> Tensor[]",
+    doc="Indices of true elements, a tensor per dimension.",
+    decomposition=lambda condition: condition.nonzero().unbind(1),
+    namespaces=("torch",),
+)
+# The method is called on the first choice: ``x.where(condition, other)``.
+op(
+    "_where_method(Tensor self, Tensor condition, Tensor other) -> Tensor",
+    doc="This tensor where the condition holds, ``other`` elsewhere.",
+    decomposition=lambda self, condition, other: call("where", condition, self, other),
+    numbers=True,
+    namespaces=("Tensor:where",),
+)
+
+
+def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    operands = tuple(x for x in (self, min, max) if x is not None)
+    return rules.pointwise_spec(operands, result_type(*operands))
+
+
+def _clamp_grad(g: Any, self: Any, min: Any, max: Any) -> Any:
+    inside: Any = None
+    if min is not None:
+        inside = self >= min
+    if max is not None:
+        inside = (self <= max) if inside is None else inside & (self <= max)
+    return call("where", inside, g, 0)
+
+
+op(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    doc="Limit elements to the range from ``min`` to ``max``; None leaves a side open.",
+    rule=_clamp_rule,
+    grad={"self": _clamp_grad},
+    primitive=True,
+    inplace=True,
+    out=True,
+    tags=frozenset({"pointwise"}),
+)
+op(
+    "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    doc="``input`` with ``value`` where the boolean mask holds.",
+    decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
+    numbers=True,
+    inplace=True,
+    inplace_namespaces=("Tensor",),
+)
+
+
+def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    if mask._dtype.category != BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
+        )
+    if hasattr(value, "_keys"):
+        if value._shape:
+            raise RuntimeError(
+                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{len(value._shape)} dimension(s)."
+            )
+        value = value.to(self._dtype)
+    elif not isinstance(value, bool | int) or self._dtype.category == BOOL:
+        value = as_operand(self, value).to(self._dtype)
+    result: Tensor = call("where", mask, value, self)
+    return result

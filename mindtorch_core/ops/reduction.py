@@ -1,0 +1,272 @@
+"""Reductions: sums, means, extremes and their positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dtypes import COMPLEX, FLOATING, bool_, int64
+from ..shapes import numel, reduced, wrap_dim, wrap_dims
+from ..tensor import Tensor
+from . import rules
+from .define import NONDIFF, TensorSpec, op
+from .pointwise import call
+
+Dims = Any
+
+
+def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
+    """Give a reduced gradient its dimensions back, as size 1, and expand it to ``shape``."""
+    if not keepdim:
+        for d in sorted(wrap_dims(dim, len(shape))):
+            g = g.unsqueeze(d)
+    expanded: Tensor = g.expand(shape)
+    return expanded
+
+
+def reduced_count(shape: Any, dim: Dims) -> int:
+    """Number of elements that go into one result."""
+    return numel(tuple(shape[d] for d in wrap_dims(dim, len(shape))))
+
+
+_DIMS = "Tensor self, int[1]? dim=None, bool keepdim=False"
+
+op(
+    f"sum({_DIMS}, *, ScalarType? dtype=None) -> Tensor",
+    doc="Sum over dimensions (all if ``dim`` is None); integers are summed as int64.",
+    rule=rules.reduction(rules.sum_dtype),
+    grad={
+        "self": lambda g, self_shape, self_dtype, dim, keepdim: unreduce(
+            g, self_shape, dim, keepdim
+        ).to(self_dtype)
+    },
+    primitive=True,
+    out=True,
+    tags=frozenset({"reduction"}),
+)
+
+
+def _mean_rule(self: Tensor, dim: Dims = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    d = self._dtype if dtype is None else dtype
+    if d.category < FLOATING:
+        raise RuntimeError(
+            f"mean(): could not infer output dtype. Input dtype must be either a floating point or "
+            f"complex dtype. Got: {d.label}"
+        )
+    return rules.reduction()(self, dim, keepdim, dtype)
+
+
+op(
+    f"mean({_DIMS}, *, ScalarType? dtype=None) -> Tensor",
+    doc="Mean over dimensions (all if ``dim`` is None).",
+    rule=_mean_rule,
+    grad={
+        "self": lambda g, self_shape, self_dtype, dim, keepdim: (
+            unreduce(g, self_shape, dim, keepdim).to(self_dtype) / max(reduced_count(self_shape, dim), 1)
+        )
+    },
+    decomposition=lambda self, dim=None, keepdim=False, *, dtype=None: _mean(
+        self, dim, keepdim, dtype
+    ),
+    out=True,
+    tags=frozenset({"reduction"}),
+)
+
+
+def _mean(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
+    _mean_rule(self, dim, keepdim, dtype)
+    count = reduced_count(self._shape, dim)
+    total: Tensor = self.sum(dim, keepdim, dtype=dtype)
+    return total / count if count else total * float("nan")
+
+
+def _prod_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+    """Product of all other elements, also where some are zero: products from both sides."""
+    if dim is None:
+        flat = self.reshape(-1)
+        return (g * products_of_others(flat, 0)).reshape(self._shape)
+    if not keepdim:
+        g = g.unsqueeze(wrap_dim(dim, len(self._shape)))
+    return g * products_of_others(self, wrap_dim(dim, len(self._shape)))
+
+
+def products_of_others(t: Tensor, dim: int) -> Tensor:
+    """For each element the product of all others along a dimension."""
+    n = t._shape[dim] if t._shape else 1
+    if n <= 1 or not t._shape:
+        return call("ones_like", t)  # type: ignore[no-any-return]
+    parts = t.unbind(dim)
+    left, right = [call("ones_like", parts[0])], [call("ones_like", parts[0])]
+    for i in range(n - 1):
+        left.append(left[-1] * parts[i])
+        right.append(right[-1] * parts[n - 1 - i])
+    return call("stack", [a * b for a, b in zip(left, reversed(right), strict=True)], dim)  # type: ignore[no-any-return]
+
+
+op(
+    "prod(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    doc="Product over a dimension (all if ``dim`` is None); integers multiply as int64.",
+    rule=rules.reduction(rules.sum_dtype),
+    grad={"self": _prod_grad},
+    primitive=True,
+    out=True,
+    tags=frozenset({"reduction"}),
+)
+
+
+def extreme_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+    """Share the gradient evenly among the elements that attain the extreme."""
+    shape = self._shape
+    hit = self == unreduce(result, shape, dim, keepdim)
+    count = hit.sum(list(wrap_dims(dim, len(shape))) or None, True)
+    return unreduce(g, shape, dim, keepdim) * (hit / count)
+
+
+def _extreme_rule(name: str) -> Any:
+    def rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> TensorSpec:
+        for d in wrap_dims(dim, len(self._shape)):
+            if self._shape[d] == 0:
+                if dim is None or dim in ([], ()):
+                    rules.nonempty(name, self, None)
+                rules.nonempty(name, self, d)
+        if self._dtype.category == COMPLEX:
+            raise NotImplementedError(f'"{name}" not implemented for \'{self._dtype.label}\'')
+        return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), self._dtype)
+
+    return rule
+
+
+for _name, _word in (("amax", "Largest"), ("amin", "Smallest")):
+    op(
+        f"{_name}(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+        doc=f"{_word} element over dimensions (all if none are given); ties share the gradient.",
+        rule=_extreme_rule(_name),
+        grad={"self": extreme_grad},
+        primitive=True,
+        out=True,
+        tags=frozenset({"reduction"}),
+    )
+
+
+def _arg_rule(name: str) -> Any:
+    def rule(self: Tensor, dim: int | None = None, keepdim: bool = False) -> TensorSpec:
+        if dim is None:
+            rules.nonempty(name, self, None)
+            return TensorSpec((1,) * len(self._shape) if keepdim else (), int64)
+        wrap_dim(dim, len(self._shape))
+        rules.nonempty(name, self, dim)
+        return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), int64)
+
+    return rule
+
+
+for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
+    op(
+        f"{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+        doc=f"Position of the {_word} element, the first one among equals; flat if ``dim`` is None.",
+        rule=_arg_rule(_name),
+        grad=NONDIFF,
+        primitive=True,
+        out=True,
+        tags=frozenset({"reduction"}),
+    )
+
+
+def _max_dim(arg: str) -> Any:
+    def values_and_indices(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        if not self._shape:
+            wrap_dim(dim, 0)
+            return self.clone(), call("zeros_like", self, dtype=int64)
+        indices = call(arg, self, dim, True)
+        values = self.gather(dim, indices)
+        if keepdim:
+            return values, indices
+        return values.squeeze(dim), indices.squeeze(dim)
+
+    return values_and_indices
+
+
+for _name, _all, _arg, _other in (
+    ("max", "amax", "argmax", "maximum"),
+    ("min", "amin", "argmin", "minimum"),
+):
+    op(
+        f"{_name}(Tensor self) -> Tensor",
+        doc=f"The {_name}imum element.",
+        decomposition=lambda self, _all=_all: call(_all, self),
+    )
+    op(
+        f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+        doc=f"The {_name}imum along a dimension and its position.",
+        decomposition=_max_dim(_arg),
+        out=True,
+    )
+    op(
+        f"{_name}.other(Tensor self, Tensor other) -> Tensor",
+        doc=f"Alias of `{_other}`.",
+        decomposition=lambda self, other, _other=_other: call(_other, self, other),
+    )
+
+for _name, _word in (("any", "some element is"), ("all", "all elements are")):
+    op(
+        f"{_name}({_DIMS}) -> Tensor",
+        doc=f"Whether {_word} non-zero, over dimensions (all if ``dim`` is None).",
+        rule=rules.reduction(bool_),
+        grad=NONDIFF,
+        primitive=True,
+        out=True,
+        tags=frozenset({"reduction"}),
+    )
+
+
+def _var(
+    self: Tensor, dim: Dims = None, *, correction: Any = None, unbiased: Any = None, keepdim: bool = False
+) -> Tensor:
+    if self._dtype.category < FLOATING:
+        raise RuntimeError(
+            f"std and var only support floating point and complex dtypes, got {self._dtype}"
+        )
+    if unbiased is not None:
+        correction = 1 if unbiased else 0
+    if correction is None:
+        correction = 1
+    count = reduced_count(self._shape, dim)
+    centred = self - self.mean(dim, True)
+    squares = centred * centred
+    total: Tensor = squares.sum(dim, keepdim)
+    free = count - correction
+    return total / free if free > 0 else total * float("nan") if count == 0 or free < 0 else total / 0.0
+
+
+op(
+    "var(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool? unbiased=None, "
+    "bool keepdim=False) -> Tensor",
+    doc="Variance: squared deviations over ``n - correction`` (1 by default).",
+    decomposition=_var,
+)
+op(
+    "std(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool? unbiased=None, "
+    "bool keepdim=False) -> Tensor",
+    doc="Standard deviation, the root of `var`.",
+    decomposition=lambda self, dim=None, *, correction=None, unbiased=None, keepdim=False: _var(
+        self, dim, correction=correction, unbiased=unbiased, keepdim=keepdim
+    ).sqrt(),
+)
+
+
+def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    top = self.detach().amax(dim, True)
+    top = call("where", top.isfinite(), top, 0)
+    total = (self - top).exp().sum(dim, keepdim).log()
+    if not keepdim:
+        dims = sorted(wrap_dims(dim, len(self._shape)), reverse=True)
+        for d in dims:
+            top = top.squeeze(d)
+    result: Tensor = total + top
+    return result
+
+
+op(
+    "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    doc="Logarithm of the sum of exponentials, without overflow.",
+    decomposition=_logsumexp,
+)

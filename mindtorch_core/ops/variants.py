@@ -1,0 +1,112 @@
+"""What is derived from an op beside the op itself: in-place and ``out=`` forms, named results."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any
+
+from ..dispatch.keys import AUTOGRAD
+from ..dispatch.registry import OpEntry
+from ..promotion import can_cast
+from ..shapes import show
+from ..tensor import Tensor
+
+__all__ = ["check_inplace_result", "inplace_fallback", "return_type", "write_out"]
+
+
+def check_inplace_result(self: Tensor, shape: tuple[int, ...], d: Any) -> None:
+    """Refuse an in-place result that does not fit into ``self``.
+
+    Raises:
+        RuntimeError: if the broadcast shape or the promoted dtype is not ``self``'s.
+    """
+    if shape != self._shape:
+        raise RuntimeError(
+            f"output with shape {show(self._shape)} doesn't match the broadcast shape {show(shape)}"
+        )
+    if not can_cast(d, self._dtype):
+        raise RuntimeError(
+            f"result type {d.label} can't be cast to the desired output type {self._dtype.label}"
+        )
+
+
+def inplace_fallback(name: str) -> Callable[..., Any]:
+    """The in-place form of an op for backends without a kernel of its own: compute, then copy."""
+
+    def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        from .define import front, registry
+
+        result = front(registry.entry(name))(self, *args, **kwargs)
+        check_inplace_result(self, result._shape, result._dtype)
+        copied: Tensor = front(registry.entry("copy_"))(self, result)
+        return copied
+
+    return inplace
+
+
+def write_out(
+    front: Callable[..., Any], out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Serve ``out=``: compute, then write into the given tensors, resizing empty ones.
+
+    Raises:
+        TypeError: if ``out`` is not a tensor (or not as many as there are results).
+        RuntimeError: if autograd would have to record it, or dtype or device do not fit.
+    """
+    outs = out if isinstance(out, tuple | list) else (out,)
+    for each in outs:
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"{front.__name__}(): argument 'out' must be Tensor, not {type(each).__name__}"
+            )
+    from ..autograd.grad_mode import is_grad_enabled
+
+    involved = [*args, *outs]
+    if is_grad_enabled() and any(getattr(a, "_keys", 0) & AUTOGRAD for a in involved):
+        raise RuntimeError(
+            f"{front.__name__}(): functions with out=... arguments don't support automatic "
+            f"differentiation, but one of the arguments requires grad."
+        )
+    result = front(*args, **kwargs)
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) != len(outs):
+        raise TypeError(
+            f"{front.__name__}(): expected {len(results)} tensors in 'out', got {len(outs)}"
+        )
+    for each, value in zip(outs, results, strict=True):
+        if each._device is not value._device:
+            raise RuntimeError(
+                f"Expected out tensor to have device {value._device}, but got {each._device} instead"
+            )
+        if not can_cast(value._dtype, each._dtype):
+            raise RuntimeError(
+                f"result type {value._dtype.label} can't be cast to the desired output type "
+                f"{each._dtype.label}"
+            )
+        if each._shape != value._shape:
+            if each.numel():
+                raise RuntimeError(
+                    f"out has shape {show(each._shape)}, but the result has shape "
+                    f"{show(value._shape)}: pass an empty tensor to have it resized"
+                )
+            each.data = value.to(each._dtype).clone()
+        else:
+            each.copy_(value)
+    return out
+
+
+def return_type(entry: OpEntry) -> Callable[..., Any] | None:
+    """A named tuple for ops with several named results, such as ``max(dim=...)``."""
+    schema = entry.schema
+    if schema is None or len(schema.returns) < 2 or not all(r.name for r in schema.returns):
+        return None
+    fields = [r.name for r in schema.returns]
+    base = namedtuple(schema.name, fields)  # type: ignore[misc]  # noqa: PYI024 (fields from data)
+
+    def show_result(self: Any) -> str:
+        inner = ",\n".join(f"{f}={getattr(self, f)!r}" for f in fields)
+        return f"torch.return_types.{schema.name}(\n{inner})"
+
+    made = type(schema.name, (base,), {"__slots__": (), "__repr__": show_result})
+    return lambda result: made(*result)

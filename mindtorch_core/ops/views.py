@@ -1,0 +1,545 @@
+"""Views: ops whose result shares the first argument's memory. Rules give the geometry; one kernel,
+made here from the rule, serves every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..autograd.conform import sum_to
+from ..autograd.formulas import as_strided_backward
+from ..shapes import (
+    expand_strides,
+    infer_size,
+    is_contiguous,
+    numel,
+    show,
+    storage_extent,
+    view_strides,
+    wrap_dim,
+)
+from ..tensor import Tensor, alias, make_view
+from .define import NONDIFF, TensorSpec, op
+from .pointwise import call
+
+
+def view(schema: str, doc: str, rule: Any, grad: Any, **more: Any) -> None:
+    """Define a view op from the rule that gives its geometry."""
+
+    def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        spec = rule(self, *args, **kwargs)
+        strides = spec.strides if spec.strides is not None else self._geometry()[0]
+        return make_view(self, spec.shape, strides, spec.offset)
+
+    op(schema, doc=doc, rule=rule, grad={"self": grad}, decomposition=kernel, view=True, **more)
+
+
+def spec(self: Tensor, shape: Any, strides: Any, offset: int | None = None) -> TensorSpec:
+    """Geometry of a view of ``self``."""
+    at = self._geometry()[1] if offset is None else offset
+    return TensorSpec(tuple(shape), self._dtype, tuple(strides), at)
+
+
+def _view(self: Tensor, size: Sequence[int]) -> TensorSpec:
+    new = infer_size(size, numel(self._shape))
+    strides = view_strides(self._shape, self._geometry()[0], new)
+    if strides is None:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one dimension "
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return spec(self, new, strides)
+
+
+view(
+    "view(Tensor(a) self, int[] size) -> Tensor(a)",
+    "The same elements in another shape, without copying; one size may be -1.",
+    _view,
+    lambda g, self_shape: g.reshape(self_shape),
+    varargs="size",
+    namespaces=("Tensor",),
+)
+op(
+    "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    doc="The same bytes read as another dtype of the same size.",
+    decomposition=lambda self, dtype: _view_dtype(self, dtype),
+    namespaces=("Tensor",),
+)
+
+
+def _view_dtype(self: Tensor, dtype: Any) -> Tensor:
+    if dtype.itemsize != self._dtype.itemsize:
+        raise RuntimeError(
+            f"view: only dtypes of the same size are supported, got {self._dtype} and {dtype}"
+        )
+    strides, offset = self._settled()._geometry()
+    return make_view(self, self._shape, strides, offset, dtype)
+
+
+def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
+    new = infer_size(shape, numel(self._shape))
+    if view_strides(self._shape, self._geometry()[0], new) is None:
+        self = self.clone(memory_format="contiguous")
+    result: Tensor = self.view(new)
+    return result
+
+
+op(
+    "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
+    doc="The same elements in another shape: a view where strides allow it, a copy otherwise.",
+    decomposition=_reshape,
+    varargs="shape",
+)
+op(
+    "view_as(Tensor self, Tensor other) -> Tensor",
+    doc="View in the shape of ``other``.",
+    decomposition=lambda self, other: self.view(other._shape),
+    namespaces=("Tensor",),
+)
+op(
+    "reshape_as(Tensor self, Tensor other) -> Tensor",
+    doc="Reshape to the shape of ``other``.",
+    decomposition=lambda self, other: self.reshape(other._shape),
+    namespaces=("Tensor",),
+)
+
+
+def _flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    rank = len(self._shape)
+    start, end = wrap_dim(start_dim, rank), wrap_dim(end_dim, rank)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if not rank:
+        return self.reshape(1)  # type: ignore[no-any-return]
+    if start == end:
+        return self
+    middle = numel(self._shape[start : end + 1])
+    return self.reshape(*self._shape[:start], middle, *self._shape[end + 1 :])  # type: ignore[no-any-return]
+
+
+op(
+    "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+    doc="Join the dimensions from ``start_dim`` to ``end_dim`` into one.",
+    decomposition=_flatten,
+)
+
+
+def _unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    at = wrap_dim(dim, len(self._shape))
+    part = infer_size(sizes, self._shape[at])
+    return self.view(*self._shape[:at], *part, *self._shape[at + 1 :])  # type: ignore[no-any-return]
+
+
+op(
+    "unflatten(Tensor self, int dim, int[] sizes) -> Tensor",
+    doc="Split a dimension into several.",
+    decomposition=_unflatten,
+)
+
+# ---- order of dimensions ------------------------------------------------------------------------
+
+
+def _transpose(self: Tensor, dim0: int, dim1: int) -> TensorSpec:
+    rank = len(self._shape)
+    a, b = wrap_dim(dim0, rank), wrap_dim(dim1, rank)
+    shape, strides = list(self._shape), list(self._geometry()[0])
+    if rank:
+        shape[a], shape[b] = shape[b], shape[a]
+        strides[a], strides[b] = strides[b], strides[a]
+    return spec(self, shape, strides)
+
+
+view(
+    "transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    "Two dimensions exchanged.",
+    _transpose,
+    lambda g, dim0, dim1: g.transpose(dim0, dim1),
+)
+
+
+def _permute(self: Tensor, dims: Sequence[int]) -> TensorSpec:
+    rank = len(self._shape)
+    if len(dims) != rank:
+        raise RuntimeError(
+            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length "
+            f"of the desired ordering of dimensions i.e. input.dim() = {rank} is not equal to "
+            f"len(dims) = {len(dims)}".replace("(sparse_coo)", "")
+        )
+    order = [wrap_dim(d, rank) for d in dims]
+    if len(set(order)) != rank:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
+    strides = self._geometry()[0]
+    return spec(self, (self._shape[d] for d in order), (strides[d] for d in order))
+
+
+def _permute_back(g: Any, dims: Any) -> Any:
+    back = [0] * len(dims)
+    for i, d in enumerate(dims):
+        back[d] = i
+    return g.permute(back)
+
+
+view(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    "Dimensions in the given order.",
+    _permute,
+    _permute_back,
+    varargs="dims",
+)
+
+
+def _t(self: Tensor) -> Tensor:
+    if len(self._shape) > 2:
+        raise RuntimeError(
+            f"t() expects a tensor with <= 2 dimensions, but self is {len(self._shape)}D"
+        )
+    return self.transpose(0, 1) if len(self._shape) == 2 else self.view(self._shape)  # type: ignore[no-any-return]
+
+
+op("t(Tensor(a) self) -> Tensor(a)", doc="Transpose of a matrix.", decomposition=_t)
+op(
+    "movedim(Tensor self, int source, int destination) -> Tensor",
+    doc="One dimension moved to another place.",
+    decomposition=lambda self, source, destination: _movedim(self, source, destination),
+)
+
+
+def _movedim(self: Tensor, source: int, destination: int) -> Tensor:
+    rank = len(self._shape)
+    order = [d for d in range(rank) if d != wrap_dim(source, rank)]
+    order.insert(wrap_dim(destination, rank), wrap_dim(source, rank))
+    return self.permute(order)  # type: ignore[no-any-return]
+
+
+# ---- sizes of dimensions ------------------------------------------------------------------------
+
+
+def _expand(self: Tensor, size: Sequence[int], *, implicit: bool = False) -> TensorSpec:
+    shape, strides = expand_strides(self._shape, self._geometry()[0], size)
+    return spec(self, shape, strides)
+
+
+view(
+    "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
+    "Dimensions of size 1 repeated without copying; -1 keeps a size.",
+    _expand,
+    lambda g, self_shape: sum_to(g, self_shape),
+    varargs="size",
+    namespaces=("Tensor",),
+)
+op(
+    "expand_as(Tensor self, Tensor other) -> Tensor",
+    doc="Expand to the shape of ``other``.",
+    decomposition=lambda self, other: self.expand(other._shape),
+    namespaces=("Tensor",),
+)
+op(
+    "broadcast_to(Tensor self, int[] size) -> Tensor",
+    doc="Expand to a shape.",
+    decomposition=lambda self, size: self.expand(size),
+)
+
+
+def _squeezed(self: Tensor, dims: set[int]) -> TensorSpec:
+    strides = self._geometry()[0]
+    keep = [i for i, n in enumerate(self._shape) if n != 1 or i not in dims]
+    return spec(self, (self._shape[i] for i in keep), (strides[i] for i in keep))
+
+
+view(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    "Without any dimension of size 1.",
+    lambda self: _squeezed(self, set(range(len(self._shape)))),
+    lambda g, self_shape: g.reshape(self_shape),
+)
+view(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    "Without one dimension, if it is of size 1.",
+    lambda self, dim: _squeezed(self, {wrap_dim(dim, len(self._shape))}),
+    lambda g, self_shape: g.reshape(self_shape),
+)
+view(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    "Without those of the given dimensions that are of size 1.",
+    lambda self, dim: _squeezed(self, {wrap_dim(d, len(self._shape)) for d in dim}),
+    lambda g, self_shape: g.reshape(self_shape),
+)
+
+
+def _unsqueeze(self: Tensor, dim: int) -> TensorSpec:
+    at = wrap_dim(dim, len(self._shape) + 1)
+    strides = self._geometry()[0]
+    step = self._shape[at] * strides[at] if at < len(self._shape) else 1
+    return spec(self, (*self._shape[:at], 1, *self._shape[at:]), (*strides[:at], step, *strides[at:]))
+
+
+view(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    "With a dimension of size 1 put in.",
+    _unsqueeze,
+    lambda g, dim: g.squeeze(dim),
+)
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def _select(self: Tensor, dim: int, index: int) -> TensorSpec:
+    rank = len(self._shape)
+    if not rank:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    at = wrap_dim(dim, rank)
+    size = self._shape[at]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {show(self._shape)} at "
+            f"dimension {at}"
+        )
+    strides, offset = self._geometry()
+    start = offset + (index + size if index < 0 else index) * strides[at]
+    return spec(
+        self, self._shape[:at] + self._shape[at + 1 :], strides[:at] + strides[at + 1 :], start
+    )
+
+
+def _select_back(g: Any, self_shape: Any, dim: int, index: int) -> Any:
+    whole = g.new_zeros(self_shape)
+    whole.select(dim, index).copy_(g)
+    return whole
+
+
+view(
+    "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
+    "One slice along a dimension, which goes away.",
+    _select,
+    _select_back,
+)
+
+
+def slice_range(start: int | None, end: int | None, size: int) -> tuple[int, int]:
+    """Start and end of a slice, wrapped and clamped as Python does."""
+    first = 0 if start is None else start
+    last = size if end is None else end
+    first = min(max(first + size if first < 0 else first, 0), size)
+    last = min(max(last + size if last < 0 else last, first), size)
+    return first, last
+
+
+def _slice(
+    self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> TensorSpec:
+    rank = len(self._shape)
+    if not rank:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    at = wrap_dim(dim, rank)
+    first, last = slice_range(start, end, self._shape[at])
+    strides, offset = self._geometry()
+    return spec(
+        self,
+        (*self._shape[:at], (last - first + step - 1) // step, *self._shape[at + 1 :]),
+        (*strides[:at], strides[at] * step, *strides[at + 1 :]),
+        offset + first * strides[at],
+    )
+
+
+def _slice_back(g: Any, self_shape: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
+    whole = g.new_zeros(self_shape)
+    call("slice", whole, dim, start, end, step).copy_(g)
+    return whole
+
+
+view(
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    "A range along a dimension.",
+    _slice,
+    _slice_back,
+    namespaces=("torch",),
+)
+
+
+def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    at = wrap_dim(dim, len(self._shape))
+    size = self._shape[at]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    first = start + size if start < 0 else start
+    if first + length > size:
+        raise RuntimeError(
+            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+        )
+    return call("slice", self, at, first, first + length, 1)  # type: ignore[no-any-return]
+
+
+op(
+    "narrow(Tensor self, int dim, int start, int length) -> Tensor",
+    doc="``length`` elements from ``start`` along a dimension.",
+    decomposition=_narrow,
+)
+op(
+    "unbind(Tensor self, int dim=0) -> Tensor[]",
+    doc="Slices along a dimension, as a tuple.",
+    decomposition=lambda self, dim=0: tuple(
+        self.select(dim, i) for i in range(self.size(dim) if self._shape else wrap_dim(dim, 0) * 0)
+    ),
+)
+
+
+def _split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    size = self.size(dim)
+    if sum(split_size) != size or any(n < 0 for n in split_size):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={show(split_size)}"
+        )
+    out, at = [], 0
+    for n in split_size:
+        out.append(_narrow(self, dim, at, n))
+        at += n
+    return tuple(out)
+
+
+def _split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size = self.size(dim)
+    if split_size < 0 or (split_size == 0 and size):
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    if not size:
+        return (_narrow(self, dim, 0, 0),)
+    return tuple(
+        _narrow(self, dim, at, min(split_size, size - at)) for at in range(0, size, split_size)
+    )
+
+
+op(
+    "split(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    doc="Parts of ``split_size`` elements along a dimension; the last may be smaller.",
+    decomposition=_split,
+)
+op(
+    "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
+    doc="Parts of the given sizes along a dimension.",
+    decomposition=_split_sizes,
+)
+op(
+    "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    doc="Parts of the given sizes along a dimension.",
+    decomposition=_split_sizes,
+)
+
+
+def _chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = self.size(dim)
+    each = -(-size // chunks)
+    if not each:
+        return tuple(_narrow(self, dim, 0, 0) for _ in range(chunks))
+    return _split(self, each, dim)
+
+
+op(
+    "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    doc="At most ``chunks`` parts of equal size along a dimension.",
+    decomposition=_chunk,
+)
+
+
+def _as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> TensorSpec:
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {show(size)} and {show(stride)}"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {show(stride)}"
+        )
+    at = self._geometry()[1] if storage_offset is None else storage_offset
+    need = storage_extent(tuple(size), tuple(stride), at) * self._dtype.itemsize
+    have = self._own_storage().nbytes
+    if need > have or at < 0:
+        raise RuntimeError(
+            f"setStorage: sizes {show(size)}, strides {show(stride)}, storage offset {at}, and itemsize "
+            f"{self._dtype.itemsize} requiring a storage size of {need} are out of bounds for storage of "
+            f"size {have}"
+        )
+    return spec(self, size, stride, at)
+
+
+def _as_strided_grad(g: Any, self: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    strides, offset = self._geometry()
+    at = offset if storage_offset is None else storage_offset
+    return as_strided_backward(g, (self._shape, strides, offset), (tuple(size), tuple(stride), at))
+
+
+view(
+    "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    "A view of the storage with any sizes, strides and offset.",
+    _as_strided,
+    _as_strided_grad,
+)
+op(
+    "detach(Tensor(a) self) -> Tensor(a)",
+    doc="The same memory without history.",
+    rule=lambda self: spec(self, self._shape, self._geometry()[0]),
+    grad=NONDIFF,
+    decomposition=lambda self: alias(self),
+    view=True,
+)
+
+
+def _diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorSpec:
+    rank = len(self._shape)
+    a, b = wrap_dim(dim1, rank), wrap_dim(dim2, rank)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    strides, at = self._geometry()
+    if offset >= 0:
+        length = max(min(self._shape[a], self._shape[b] - offset), 0)
+        at += offset * strides[b] if length else 0
+    else:
+        length = max(min(self._shape[a] + offset, self._shape[b]), 0)
+        at -= offset * strides[a] if length else 0
+    keep = [i for i in range(rank) if i not in (a, b)]
+    return spec(
+        self,
+        (*(self._shape[i] for i in keep), length),
+        (*(strides[i] for i in keep), strides[a] + strides[b]),
+        at,
+    )
+
+
+def _diagonal_back(g: Any, self_shape: Any, offset: int, dim1: int, dim2: int) -> Any:
+    whole = g.new_zeros(self_shape)
+    whole.diagonal(offset, dim1, dim2).copy_(g)
+    return whole
+
+
+view(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    "A diagonal, as the last dimension.",
+    _diagonal,
+    _diagonal_back,
+)
+
+
+def _contiguous(self: Tensor) -> Tensor:
+    if is_contiguous(self._shape, self._geometry()[0]):
+        return self
+    return self.clone(memory_format="contiguous")  # type: ignore[no-any-return]
+
+
+op(
+    "contiguous(Tensor self) -> Tensor",
+    doc="The tensor itself if it is row-major, otherwise a row-major copy.",
+    decomposition=_contiguous,
+    namespaces=("Tensor",),
+)

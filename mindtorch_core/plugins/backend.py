@@ -1,0 +1,32 @@
+"""What a plugin says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..runtime import Runtime
+
+__all__ = ["PLUGIN_API", "Backend"]
+
+# Raised when a change breaks plugins built for the number before.
+PLUGIN_API: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Description of a backend, returned by its ``mindtorch_backend`` hook.
+
+    Attributes:
+        device: device name that users write, a lower-case identifier such as ``acme``.
+        runtime: the device protocol's implementation.
+        key: name of its dispatch key; None takes any free PrivateUse key.
+        module: what ``torch.<device>`` shows; None for nothing.
+        api: the `PLUGIN_API` it was written for.
+    """
+
+    device: str
+    runtime: Runtime
+    key: str | None = None
+    module: Any = None
+    api: int = PLUGIN_API

@@ -1,0 +1,31 @@
+"""The hooks a backend implements. They run once, at loading; no op ever calls a hook."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pluggy
+
+from ..dispatch.keys import DispatchKey
+from .backend import Backend
+
+__all__ = ["PROJECT", "hookimpl", "hookspec"]
+
+PROJECT: Final = "mindtorch"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def mindtorch_backend() -> Backend:  # type: ignore[empty-body]
+    """Describe the backend. Must not touch hardware. Required."""
+
+
+@hookspec
+def mindtorch_register(key: DispatchKey) -> None:
+    """Register kernels at the dispatch key that the backend was given.
+
+    Called after the key and the device name are reserved, inside the loading transaction. A
+    backend with a fixed key may register when its module is imported instead. Optional.
+    """

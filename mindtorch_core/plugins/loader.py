@@ -1,0 +1,304 @@
+"""Finding and loading backends. Loading one is a transaction: it succeeds whole or leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
+from ..dispatch.keys import ADINPLACE, AUTOGRAD_OF, PRIVATE_USE_KEYS, DispatchKey, parse_key
+from ..dispatch.registry import registry
+from ..errors import BackendConflictError, BackendUnavailableError
+
+if TYPE_CHECKING:
+    import pluggy
+    from importlib_metadata import EntryPoint
+
+    from .backend import Backend
+
+__all__ = ["GROUP", "BackendStatus", "backends", "load", "load_all", "unload"]
+
+GROUP: Final = "mindtorch.backends"
+VARIABLE: Final = "MINDTORCH_BACKENDS"
+
+
+@dataclass(slots=True)
+class BackendStatus:
+    """State of one installed backend.
+
+    Attributes:
+        name: entry-point name.
+        distribution: ``name version`` of the distribution.
+        state: ``available``, ``loaded``, ``failed`` or ``disabled``.
+        error: why it failed.
+        device, key: what it serves once loaded.
+        seconds: how long loading took.
+    """
+
+    name: str
+    distribution: str
+    state: str = "available"
+    error: BaseException | None = None
+    device: str = ""
+    key: str = ""
+    seconds: float = 0.0
+
+
+class _Loader:
+    """The process's backends. One thread loads at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.found: dict[str, tuple[EntryPoint, BackendStatus]] | None = None
+        self.undo: dict[str, list[Callable[[], None]]] = {}
+        self._manager: pluggy.PluginManager | None = None
+
+    @property
+    def manager(self) -> pluggy.PluginManager:
+        if self._manager is None:
+            import pluggy
+
+            from . import hookspecs
+
+            self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+            self._manager.add_hookspecs(hookspecs)
+        return self._manager
+
+    def discover(self) -> dict[str, tuple[EntryPoint, BackendStatus]]:
+        """The installed entry points by name; two of one name: the second is refused."""
+        if self.found is None:
+            from importlib_metadata import entry_points
+
+            chosen = _chosen()
+            found: dict[str, tuple[EntryPoint, BackendStatus]] = {}
+            for ep in entry_points(group=GROUP):
+                status = BackendStatus(ep.name, _distribution(ep))
+                if chosen is not None and ep.name not in chosen:
+                    status.state = "disabled"
+                if ep.name in found:
+                    first = found[ep.name][1]
+                    if first.distribution != status.distribution:
+                        warnings.warn(
+                            f"mindtorch: the backend '{ep.name}' of {status.distribution} is ignored, "
+                            f"because {first.distribution} supplies one of that name; uninstall one "
+                            f"of them.",
+                            RuntimeWarning,
+                            stacklevel=2,
+                        )
+                    continue
+                found[ep.name] = (ep, status)
+            self.found = found
+        return self.found
+
+    def load_entry(self, name: str) -> None:
+        """Load one backend; a failure is a warning and remembered."""
+        ep, status = self.discover()[name]
+        if status.state != "available":
+            return
+        status.state = "loading"  # a plugin that asks for itself while loading finds this
+        before = set(sys.modules)
+        start = time.perf_counter()
+        try:
+            with registry.transaction(status.distribution) as journal:
+                self._load(ep, status)
+        except Exception as error:  # noqa: BLE001 (a plugin may raise anything; it is reported)
+            status.state, status.error = "failed", error
+            for module in set(sys.modules) - before:
+                if module.partition(".")[0] == ep.value.partition(":")[0].partition(".")[0]:
+                    del sys.modules[module]
+            warnings.warn(
+                f"mindtorch: the backend '{name}' of {status.distribution} could not be loaded and is "
+                f"left out: {type(error).__name__}: {error}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        else:
+            status.state = "loaded"
+            self.undo[name] = journal
+        status.seconds = time.perf_counter() - start
+
+    def _load(self, ep: EntryPoint, status: BackendStatus) -> None:
+        plugin = ep.load()
+        pm = self.manager
+        pm.register(plugin, name=ep.name)
+        registry.note(lambda: _ignore(pm.unregister(name=ep.name)))
+        pm.check_pending()
+        others = [p for p in pm.get_plugins() if p is not plugin]
+        answers = pm.subset_hook_caller("mindtorch_backend", others)()
+        if len(answers) != 1:
+            raise TypeError(
+                f"{ep.value} must implement the hook mindtorch_backend() and return one Backend"
+            )
+        backend: Backend = answers[0]
+        row = _claim(backend, status)
+        backend.runtime.key = int(row.key | ADINPLACE)
+        backend.runtime.type = backend.device
+        TABLE[backend.device] = row
+        registry.note(lambda: _ignore(TABLE.pop(backend.device, None)))
+        status.device, status.key = backend.device, DispatchKey(row.key).name
+        pm.subset_hook_caller("mindtorch_register", others)(key=DispatchKey(row.key))
+
+
+def _ignore(_: object) -> None:
+    """Turn an expression into an undo function's None."""
+
+
+def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
+    """Reserve the device name and the dispatch key.
+
+    Raises:
+        BackendConflictError: if another backend has one of them.
+        RuntimeError: if it was written for another plugin API.
+        ValueError: if the device name is not a lower-case identifier.
+    """
+    from .backend import PLUGIN_API
+
+    if backend.api != PLUGIN_API:
+        raise RuntimeError(
+            f"it was built for plugin API {backend.api}, and this mindtorch-core has API {PLUGIN_API}"
+        )
+    name = backend.device
+    if not name.isidentifier() or name != name.lower():
+        raise ValueError(f"a device name must be a lower-case identifier, got {name!r}")
+    taken = TABLE.get(name)
+    if taken is not None:
+        raise BackendConflictError(
+            f"the device name '{name}' of {status.distribution} is taken by {taken.distribution}"
+        )
+    holders = {row.key: row for row in TABLE.values()}
+    if backend.key is None:
+        free = [k for k in PRIVATE_USE_KEYS if k not in holders]
+        if not free:
+            users = ", ".join(holders[k].distribution for k in PRIVATE_USE_KEYS)
+            raise BackendConflictError(f"no PrivateUse key is free for '{name}': taken by {users}")
+        key = free[0]
+    else:
+        key = parse_key(backend.key)
+        if key in holders:
+            raise BackendConflictError(
+                f"the dispatch key {key} that {status.distribution} wants is taken by "
+                f"{holders[key].distribution}"
+            )
+    return DeviceRow(name, int(key), int(AUTOGRAD_OF[key]), backend.runtime, status.distribution, backend.module)
+
+
+def _chosen() -> set[str] | None:
+    """Names in ``MINDTORCH_BACKENDS``, or None if it is not set."""
+    text = os.environ.get(VARIABLE)
+    if text is None or not text.strip():
+        return None
+    names = {part.strip() for part in text.split(",") if part.strip()}
+    return set() if names == {"none"} else names
+
+
+def _distribution(ep: EntryPoint) -> str:
+    dist: Any = ep.dist
+    return f"{dist.name} {dist.version}" if dist is not None else "an unknown distribution"
+
+
+_loader: Final = _Loader()
+
+
+def load(device: str) -> DeviceRow:
+    """Load the backend of a device type and return its table row.
+
+    Raises:
+        BackendUnavailableError: if none is installed, it is switched off, or it failed to load.
+    """
+    with _loader.lock:
+        row = TABLE.get(device)
+        if row is not None:
+            return row
+        found = _loader.discover()
+        if device in found:
+            _loader.load_entry(device)
+        else:  # an entry point may have another name than its device
+            for name in found:
+                _loader.load_entry(name)
+        row = TABLE.get(device)
+        if row is None:
+            raise _unavailable(device)
+        return row
+
+
+def load_all() -> None:
+    """Load every installed backend that is not switched off."""
+    with _loader.lock:
+        for name in list(_loader.discover()):
+            _loader.load_entry(name)
+
+
+def unload(name: str) -> None:
+    """Take a loaded backend's registrations back. Its live tensors become unusable. For tests.
+
+    Raises:
+        KeyError: if no backend of that name is loaded.
+    """
+    with _loader.lock:
+        journal = _loader.undo.pop(name)
+        for undo in reversed(journal):
+            undo()
+        ep, status = _loader.discover()[name]
+        root = ep.value.partition(":")[0].partition(".")[0]
+        for module in [m for m in sys.modules if m.partition(".")[0] == root]:
+            del sys.modules[module]
+        status.state = "available"
+
+
+def backends() -> list[BackendStatus]:
+    """State of every installed backend; loads none."""
+    with _loader.lock:
+        return [status for _, status in _loader.discover().values()]
+
+
+def rediscover() -> None:
+    """Forget what was discovered but not loaded. For tests that change the path."""
+    with _loader.lock:
+        if _loader.found is not None:
+            loaded = {n: v for n, v in _loader.found.items() if v[1].state == "loaded"}
+            _loader.found = None
+            _loader.found = {**_loader.discover(), **loaded}
+
+
+def _unavailable(device: str) -> BackendUnavailableError:
+    found = _loader.discover()
+    installed = ", ".join(sorted(found)) or "none"
+    if device in found:
+        status = found[device][1]
+        if status.state == "failed":
+            return BackendUnavailableError(
+                f"the '{device}' backend of {status.distribution} failed to load: "
+                f"{type(status.error).__name__}: {status.error}",
+                device=device,
+            )
+        if status.state == "disabled":
+            return BackendUnavailableError(
+                f"the '{device}' backend of {status.distribution} is switched off by "
+                f"{VARIABLE}={os.environ.get(VARIABLE, '')}",
+                device=device,
+            )
+    package = f"mindtorch-{device.replace('_', '-')}"
+    if device in KNOWN_TYPES:
+        return BackendUnavailableError(
+            f"no installed backend provides the device '{device}' (installed: {installed}).\n"
+            f"  fix: pip install {package}",
+            device=device,
+            package=package,
+        )
+    return BackendUnavailableError(
+        f"Expected a known device type at start of device string: {device}. No installed backend "
+        f"provides it (installed: {installed}).\n"
+        f"  fix: install its vendor's package, by convention {package}",
+        device=device,
+        package=package,
+    )
+
+
+set_loader(load)
+registry.load_backends = load_all

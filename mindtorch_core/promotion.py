@@ -1,0 +1,153 @@
+"""Type promotion: which dtype two operands meet in. The only place that decides it.
+
+The lattice is PyTorch's: within a category the wider type wins, a higher category wins over a
+lower one, and operands are ranked so that a Python number or a zero-dimensional tensor never
+widens within its category (``int32_tensor + 1`` stays int32; ``int32_tensor + 1.5`` becomes the
+default floating type).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .dtypes import (
+    BOOL,
+    COMPLEX,
+    DTYPES,
+    FLOATING,
+    INTEGER,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    default_complex,
+    dtype,
+    float16,
+    float32,
+    get_default_dtype,
+    int16,
+    of_number,
+    uint8,
+)
+
+__all__ = ["can_cast", "promote_types", "result_type"]
+
+_CACHE: Final[dict[tuple[dtype, dtype], dtype]] = {}
+_NARROW_UNSIGNED: Final = ("uint16", "uint32", "uint64")
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """Smallest dtype, in size and kind, that both can be converted to.
+
+    Raises:
+        RuntimeError: for uint16/32/64 with another integer type, which PyTorch does not promote.
+    """
+    found = _CACHE.get((a, b))
+    if found is None:
+        found = _CACHE[a, b] = _promote(a, b)
+    return found
+
+
+def _promote(a: dtype, b: dtype) -> dtype:
+    if a is b:
+        return a
+    if a.category > b.category:
+        a, b = b, a
+    if a.category < b.category:  # the higher category wins, except that precision is kept
+        if b.category == COMPLEX and a.category == FLOATING:
+            return complex128 if a.name == "float64" else b
+        return b
+    if a.category == INTEGER:
+        if a.name in _NARROW_UNSIGNED or b.name in _NARROW_UNSIGNED:
+            if a is uint8 or b is uint8:
+                return a if b is uint8 else b
+            raise RuntimeError(
+                f"Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+                f"promote {a.label} and {b.label}"
+            )
+        if a.itemsize == b.itemsize:  # uint8 with int8
+            return int16
+        return a if a.itemsize > b.itemsize else b
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    return a if a.itemsize >= b.itemsize else b
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of dtype ``from_`` may be stored in ``to`` (category never goes down)."""
+    return from_.category <= to.category or (
+        from_.category == INTEGER and to.category == INTEGER
+    )
+
+
+def _default_for(category: int, current: dtype) -> dtype:
+    """The dtype a Python number of a higher category brings in."""
+    if category == COMPLEX:
+        if current.category == FLOATING:
+            return current.to_complex() if current.itemsize > 2 else complex64
+        return default_complex()
+    if category == FLOATING:
+        return get_default_dtype()
+    return DTYPES["int64"]
+
+
+def with_number(current: dtype, value: Any) -> dtype:
+    """Dtype in which a tensor of dtype ``current`` meets the Python number ``value``."""
+    category = category_of(value)
+    return current if category <= current.category else _default_for(category, current)
+
+
+def category_of(value: Any) -> int:
+    """Promotion category of a Python number."""
+    kind = type(value)
+    if kind is float:
+        return FLOATING
+    if kind is bool:
+        return BOOL
+    if kind is int:
+        return INTEGER
+    return of_number(value).category
+
+
+def result_type(*operands: Any) -> dtype:
+    """Dtype in which tensors and Python numbers meet, as ``torch.result_type`` gives it.
+
+    Operands with dimensions decide first; a zero-dimensional tensor, then a number, changes the
+    result only when it is of a higher category. ``None`` operands are ignored.
+    """
+    dims: dtype | None = None
+    zero: dtype | None = None
+    numbers: list[Any] = []
+    for x in operands:
+        d = getattr(x, "_dtype", None)
+        if d is None:
+            if x is not None:
+                numbers.append(x)
+        elif x._shape:
+            dims = d if dims is None else promote_types(dims, d)
+        else:
+            zero = d if zero is None else promote_types(zero, d)
+    if dims is None:
+        result = zero
+    elif zero is None or zero.category <= dims.category:
+        result = dims
+    elif zero.category == COMPLEX and dims.category == FLOATING:
+        result = dims.to_complex()
+    else:
+        result = promote_types(dims, zero)
+    if numbers:
+        if result is None:
+            kinds = [of_number(v) for v in numbers]
+            result = kinds[0]
+            for kind in kinds[1:]:
+                result = promote_types(result, kind)
+            return result
+        top = max(category_of(v) for v in numbers)
+        if top > result.category:
+            result = _default_for(top, result)
+    return bool_ if result is None else result
+
+
+def to_floating(d: dtype) -> dtype:
+    """The dtype of a float-valued function of ``d``: integers become the default dtype."""
+    return d if d.category >= FLOATING else get_default_dtype()

@@ -1,0 +1,173 @@
+"""The device protocol: what a backend supplies besides kernels.
+
+A backend author subclasses `Runtime` and fills the methods marked abstract; every other method
+has a default that is right for a synchronous device without streams. Sizes are bytes unless a name
+says otherwise, device indices count from 0, and the core calls no method before the first tensor
+of the device is asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from .devices import device
+from .dtypes import dtype
+from .shapes import Shape, contiguous_strides, numel
+from .storage import Storage
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["Runtime"]
+
+
+class Runtime(ABC):
+    """Memory, copies, synchronisation and random numbers of one device type.
+
+    Attributes:
+        type: the device type this runtime serves.
+        key: bits that every tensor of the device carries, set when the backend is loaded.
+        executes: False for a device without data, whose ops need not be deferred.
+    """
+
+    type: str = ""
+    key: int = 0
+    executes: bool = True
+
+    # ---- required ------------------------------------------------------------------------------
+
+    @abstractmethod
+    def device_count(self) -> int:
+        """Number of devices of this type, 0 if there is none. Must not raise."""
+
+    @abstractmethod
+    def allocate(self, nbytes: int, on: device) -> Any:
+        """Allocate memory and return a handle that owns it.
+
+        The memory is released when the last reference to the handle goes.
+
+        Raises:
+            OutOfMemoryError: if there is not enough.
+        """
+
+    @abstractmethod
+    def copy_from_host(self, memory: Any, start: int, data: memoryview) -> None:
+        """Write host bytes into device memory from byte ``start`` on.
+
+        The host buffer may be reused as soon as the call returns.
+        """
+
+    @abstractmethod
+    def copy_to_host(self, memory: Any, start: int, nbytes: int) -> memoryview:
+        """Return a host copy of ``nbytes`` of device memory, after all work queued on it."""
+
+    # ---- devices -------------------------------------------------------------------------------
+
+    def __init__(self) -> None:
+        self._current = threading.local()
+
+    def current_device(self) -> int:
+        """Index of this thread's current device."""
+        index: int = getattr(self._current, "index", 0)
+        return index
+
+    def set_device(self, index: int) -> None:
+        """Make a device current for this thread."""
+        self._current.index = index
+
+    def concrete_device(self, wanted: device) -> device:
+        """The device a tensor is made on when ``wanted`` is asked for.
+
+        Raises:
+            RuntimeError: if the index is out of range or there is no such device.
+        """
+        count = self.device_count()
+        index = self.current_device() if wanted.index is None else wanted.index
+        if index >= count:
+            raise RuntimeError(
+                f"{self.type}:{index} was asked for, but "
+                + (f"there are {count} {self.type} devices" if count else f"no {self.type} device was found")
+            )
+        return device(self.type, index)
+
+    def synchronize(self, on: device | None = None) -> None:
+        """Wait until all work queued on a device is done. The default: nothing is ever queued."""
+
+    def properties(self, on: device) -> dict[str, Any]:
+        """Facts about a device for people to read."""
+        return {"name": str(on)}
+
+    # ---- tensors -------------------------------------------------------------------------------
+
+    def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
+        """Make a tensor with undefined elements; row-major if ``strides`` is None."""
+        from .tensor import make_tensor
+
+        nbytes = numel(shape) * d.itemsize
+        storage = Storage(self.allocate(nbytes, on), nbytes, on)
+        layout = None if strides is None else (strides, 0)
+        data = self.payload(storage, shape, strides or contiguous_strides(shape), 0, d)
+        return make_tensor(data, shape, d, on, self.key, storage, layout)
+
+    def payload(self, storage: Storage, shape: Shape, strides: Shape, offset: int, d: dtype) -> Any:
+        """What kernels of this backend find in ``tensor._data``; None if they need nothing."""
+        return None
+
+    def storage_of(self, tensor: Tensor) -> Storage:
+        """The storage of a tensor that a kernel made without one."""
+        raise NotImplementedError(f"the {self.type} backend makes tensors with a storage")
+
+    def layout(self, tensor: Tensor) -> tuple[Shape, int]:
+        """Strides and storage offset, in elements, of a tensor whose layout was not set."""
+        return contiguous_strides(tensor._shape), 0
+
+    def from_host(self, data: memoryview, shape: Shape, d: dtype, on: device) -> Tensor:
+        """Make a tensor from row-major host bytes (a copy)."""
+        made = self.empty(shape, None, d, on)
+        storage = made._storage
+        if storage is not None and len(data):
+            self.copy_from_host(storage.memory, 0, data)
+        return made
+
+    def to_host(self, tensor: Tensor) -> memoryview:
+        """Row-major host bytes of a tensor."""
+        packed = tensor.contiguous()
+        storage = packed._storage
+        if storage is None:
+            raise RuntimeError(f"{tensor.device} tensor has no storage")
+        _, offset = packed._geometry()
+        size = packed._dtype.itemsize
+        return self.copy_to_host(storage.memory, offset * size, numel(packed._shape) * size)
+
+    def data_ptr(self, storage: Storage) -> int:
+        """Address of the storage's first byte; 0 where the backend has no addresses."""
+        return 0
+
+    def numpy(self, tensor: Tensor) -> Any:
+        """The tensor as a NumPy array sharing its memory, where the memory is the host's.
+
+        Raises:
+            TypeError: on every other device.
+        """
+        raise TypeError(
+            f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to copy "
+            f"the tensor to host memory first."
+        )
+
+    # ---- statistics and random numbers ---------------------------------------------------------
+
+    def memory_stats(self, on: device) -> dict[str, int]:
+        """Counters of the device's allocator; empty if it keeps none."""
+        return {}
+
+    def generator(self, on: device) -> Any:
+        """A new source of random numbers for a device: an object with ``manual_seed(int)``,
+        ``seed() -> int``, ``initial_seed() -> int``, ``get_state() -> bytes`` and
+        ``set_state(bytes)``.
+
+        Raises:
+            RuntimeError: if the device has no random numbers.
+        """
+        raise RuntimeError(f"the {self.type} backend supplies no random numbers")

@@ -1,0 +1,313 @@
+"""Arithmetic on shapes and strides: broadcasting, views, memory layout. No tensors, no numbers.
+
+Shapes are tuples of ints, strides and offsets count elements, and every rule is PyTorch's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
+
+__all__ = [
+    "Size",
+    "broadcast",
+    "contiguous_strides",
+    "infer_size",
+    "is_contiguous",
+    "numel",
+    "view_strides",
+    "wrap_dim",
+]
+
+Shape = tuple[int, ...]
+
+
+class Size(tuple[int, ...]):
+    """A shape: a tuple of ints that prints as ``torch.Size([2, 3])``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return math.prod(self)
+
+    def __add__(self, other: tuple[Any, ...]) -> Size:  # type: ignore[override]
+        return Size(tuple.__add__(self, tuple(other)))
+
+    if not TYPE_CHECKING:  # tuple's overloads cannot be narrowed without repeating them
+
+        def __getitem__(self, item: SupportsIndex | slice) -> Any:
+            found = tuple.__getitem__(self, item)
+            return Size(found) if isinstance(item, slice) else found
+
+
+def show(shape: Iterable[int]) -> str:
+    """A shape as PyTorch's messages print it: ``[2, 3]``."""
+    return f"[{', '.join(map(str, shape))}]"
+
+
+numel: Final = math.prod
+
+
+def broadcast(a: Shape, b: Shape) -> Shape:
+    """Shape in which two shapes meet.
+
+    Raises:
+        RuntimeError: if they do not broadcast; the text gives sizes and dimension.
+    """
+    if a == b:
+        return a
+    if len(a) < len(b):
+        longer, shorter, swapped = b, a, True
+    else:
+        longer, shorter, swapped = a, b, False
+    lead = len(longer) - len(shorter)
+    out = list(longer)
+    for i in range(len(shorter) - 1, -1, -1):
+        x, y = longer[lead + i], shorter[i]
+        if x == y or y == 1:
+            continue
+        if x == 1:
+            out[lead + i] = y
+            continue
+        first, second = (y, x) if swapped else (x, y)
+        raise RuntimeError(
+            f"The size of tensor a ({first}) must match the size of tensor b ({second}) "
+            f"at non-singleton dimension {lead + i}"
+        )
+    return tuple(out)
+
+
+def broadcast_all(shapes: Iterable[Shape]) -> Shape:
+    """Shape in which any number of shapes meet."""
+    out: Shape = ()
+    for shape in shapes:
+        out = broadcast(out, shape)
+    return out
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """Row-major strides; a dimension of size 0 counts as 1."""
+    if len(shape) < 2:
+        return (1,) if shape else ()
+    out = [1] * len(shape)
+    step = 1
+    for i in range(len(shape) - 1, 0, -1):
+        step *= shape[i] or 1
+        out[i - 1] = step
+    return tuple(out)
+
+
+def is_contiguous(shape: Shape, strides: Shape) -> bool:
+    """Whether elements follow each other row-major without gaps (sizes 0 and 1 do not matter)."""
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 0:
+            return True
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
+
+
+def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> Shape:
+    """Strides of a freshly made element-wise result.
+
+    The result follows the operands' order of dimensions: operands that agree on a permuted dense
+    layout give a result of that layout. ``operands`` holds (shape, strides) of each tensor.
+    """
+    rank = len(shape)
+    if rank < 2 or all(is_contiguous(s, st) and s == shape for s, st in operands):
+        return contiguous_strides(shape)
+    padded = [
+        tuple(
+            0 if i < rank - len(s) or s[i - (rank - len(s))] == 1 else st[i - (rank - len(s))]
+            for i in range(rank)
+        )
+        for s, st in operands
+    ]
+    # Insertion sort from the innermost dimension outwards; ambiguous pairs keep their order.
+    order = list(range(rank - 1, -1, -1))
+    for i in range(1, rank):
+        place = i
+        for j in range(i - 1, -1, -1):
+            compared = _compare_dims(order[j], order[place], padded, shape)
+            if compared > 0:
+                order[j], order[place] = order[place], order[j]
+                place = j
+            elif compared < 0:
+                break
+    out = [0] * rank
+    step = 1
+    for dim in order:
+        out[dim] = step
+        step *= shape[dim] or 1
+    return tuple(out)
+
+
+def _compare_dims(a: int, b: int, strides: Sequence[Shape], shape: Shape) -> int:
+    """1 if dimension ``a`` must lie outside ``b``, -1 if inside, 0 if no operand tells."""
+    for st in strides:
+        if st[a] == 0 or st[b] == 0:
+            continue
+        if st[a] != st[b]:
+            return 1 if st[a] > st[b] else -1
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+def wrap_dim(dim: int, rank: int) -> int:
+    """Resolve a possibly negative dimension; a zero-dimensional tensor accepts -1 and 0.
+
+    Raises:
+        IndexError: if it is out of range; the text gives the range.
+    """
+    bound = rank or 1
+    if -bound <= dim < bound:
+        return dim if dim >= 0 else dim + bound
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], but got {dim})"
+    )
+
+
+def wrap_dims(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Resolve the dimensions of a reduction; None and an empty list mean all of them.
+
+    Raises:
+        IndexError: if one is out of range.
+        RuntimeError: if one is named twice.
+    """
+    if dims is None:
+        return tuple(range(rank))
+    if isinstance(dims, int):
+        return (wrap_dim(dims, rank),) if rank else (wrap_dim(dims, rank),)[:0]
+    out = [wrap_dim(d, rank) for d in dims]
+    if len(set(out)) != len(out):
+        twice = next(d for d in out if out.count(d) > 1)
+        raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    if not rank:
+        return ()
+    return tuple(out) or tuple(range(rank))
+
+
+def reduced(shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Shape:
+    """Shape after reducing over ``dims`` (already resolved)."""
+    if keepdim:
+        return tuple(1 if i in dims else n for i, n in enumerate(shape))
+    return tuple(n for i, n in enumerate(shape) if i not in dims)
+
+
+def infer_size(requested: Sequence[int], count: int) -> Shape:
+    """Replace the one -1 of a requested shape so that it holds ``count`` elements.
+
+    Raises:
+        RuntimeError: if the shape cannot hold exactly ``count`` elements.
+    """
+    unknown = -1
+    known = 1
+    for i, n in enumerate(requested):
+        if n == -1:
+            if unknown >= 0:
+                raise RuntimeError("only one dimension can be inferred")
+            unknown = i
+        elif n < 0:
+            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {show(requested)}")
+        else:
+            known *= n
+    if unknown >= 0:
+        if known == 0:
+            if count == 0:
+                raise RuntimeError(
+                    f"cannot reshape tensor of 0 elements into shape {show(requested)} because "
+                    f"the unspecified dimension size -1 can be any value and is ambiguous"
+                )
+        elif count % known == 0:
+            out = list(requested)
+            out[unknown] = count // known
+            return tuple(out)
+    elif known == count:
+        return tuple(requested)
+    raise RuntimeError(f"shape '{show(requested)}' is invalid for input of size {count}")
+
+
+def view_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
+    """Strides that show the same memory in shape ``new``, or None if no strides can.
+
+    The element counts must agree.
+    """
+    if numel(new) == 0:
+        return strides if shape == new else contiguous_strides(new)
+    if not shape:
+        return (1,) * len(new)
+    out = [0] * len(new)
+    position = len(new) - 1
+    base = strides[-1]  # stride of the innermost dimension of the current chunk
+    size = 1  # elements of the current chunk in the old shape
+    seen = 1  # elements of the current chunk in the new shape
+    for i in range(len(shape) - 1, -1, -1):
+        size *= shape[i]
+        if i == 0 or (shape[i - 1] != 1 and strides[i - 1] != size * base):
+            while position >= 0 and (seen < size or new[position] == 1):
+                out[position] = seen * base
+                seen *= new[position]
+                position -= 1
+            if seen != size:
+                return None
+            if i > 0:
+                base = strides[i - 1]
+                size = seen = 1
+    return tuple(out) if position == -1 else None
+
+
+def expand_strides(shape: Shape, strides: Shape, size: Sequence[int]) -> tuple[Shape, Shape]:
+    """Shape and strides of ``tensor.expand(size)``; -1 keeps a size.
+
+    Raises:
+        RuntimeError: if a dimension other than of size 1 would change.
+    """
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the "
+            f"number of dimensions in the tensor ({len(shape)})"
+        )
+    out_shape, out_strides = [], []
+    for i in range(len(size) - 1, -1, -1):
+        want = size[i]
+        j = i - lead
+        have = shape[j] if j >= 0 else 1
+        inner = out_shape[-1] * out_strides[-1] if out_shape else 1
+        stride = strides[j] if j >= 0 else inner
+        if want == -1:
+            if j < 0:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({want}) isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
+                )
+            want = have
+        elif want < 0:
+            raise RuntimeError(f"expand: invalid size {want} at dimension {i} of {show(size)}")
+        if have != want:
+            if have != 1:
+                raise RuntimeError(
+                    f"The expanded size of the tensor ({want}) must match the existing size "
+                    f"({have}) at non-singleton dimension {i}.  Target sizes: {show(size)}.  "
+                    f"Tensor sizes: {show(shape)}"
+                )
+            stride = 0
+        out_shape.append(want)
+        out_strides.append(stride)
+    return tuple(reversed(out_shape)), tuple(reversed(out_strides))
+
+
+def storage_extent(shape: Shape, strides: Shape, offset: int) -> int:
+    """Number of storage elements that a layout needs, counted from the storage's start."""
+    if numel(shape) == 0:
+        return 0
+    return offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))

@@ -1,0 +1,68 @@
+"""The memory behind tensors: what views of one tensor share."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .devices import device
+    from .tensor import Tensor
+
+__all__ = ["Storage"]
+
+
+class Storage:
+    """Memory of one device, shared by a tensor and its views.
+
+    Attributes:
+        memory: the backend's handle; it owns the memory and releases it with its last reference.
+        nbytes: size in bytes.
+        device: where the memory lies.
+        version: bumped by every in-place op on any tensor over this memory.
+        views: weak references to the views made of it, pruned as they die.
+        pending: the pipeline that has recorded writes to this memory and not launched them, or None.
+    """
+
+    __slots__ = ("__weakref__", "_prune_at", "device", "memory", "nbytes", "pending", "version", "views")
+
+    def __init__(self, memory: Any, nbytes: int, device: device) -> None:
+        self.memory = memory
+        self.nbytes = nbytes
+        self.device = device
+        self.version = 0
+        self.views: list[weakref.ref[Tensor]] | None = None
+        self.pending: Any = None
+        self._prune_at = 32
+
+    def add_view(self, view: Tensor) -> None:
+        """Remember a view, so that in-place autograd can refresh its history."""
+        views = self.views
+        if views is None:
+            views = self.views = []
+        if len(views) >= self._prune_at:
+            views[:] = [r for r in views if r() is not None]
+            self._prune_at = max(32, 2 * len(views))
+        views.append(weakref.ref(view))
+
+    def live_views(self) -> list[Tensor]:
+        """The views that still exist."""
+        return [v for r in self.views or () if (v := r()) is not None]
+
+    def settle(self) -> None:
+        """Launch recorded work on this memory, if there is any."""
+        if self.pending is not None:
+            self.pending.flush()
+
+    def data_ptr(self) -> int:
+        """Address of the memory, as the backend counts addresses."""
+        from .devices import row_of
+
+        self.settle()
+        return row_of(self.device.type).runtime.data_ptr(self)
+
+    def __len__(self) -> int:
+        return self.nbytes
+
+    def __repr__(self) -> str:
+        return f"<Storage of {self.nbytes} bytes on {self.device}>"

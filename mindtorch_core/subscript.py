@@ -1,0 +1,237 @@
+"""``tensor[...]``: what an index means, in terms of views and index ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .dispatch.binding import python_number
+from .dtypes import bool_
+from .tensor import Tensor
+
+__all__ = ["getitem", "setitem"]
+
+
+def getitem(self: Tensor, index: Any) -> Tensor:
+    """``self[index]``: views for ints, slices, None and Ellipsis; a copy for masks and tensors.
+
+    Raises:
+        IndexError: if the index does not fit the tensor.
+    """
+    if type(index) is int:
+        return _select(self, 0, index)
+    viewed, tensors = _apply_views(self, index)
+    if tensors is not None:
+        return _function("index")(viewed, tensors)  # type: ignore[no-any-return]
+    return viewed if viewed is not self else self.view(self._shape)
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """``self[index] = value`` in place, with the value broadcast and converted.
+
+    Raises:
+        IndexError: if the index does not fit the tensor.
+        RuntimeError: if the value does not broadcast.
+    """
+    viewed, tensors = _apply_views(self, index)
+    if tensors is None:
+        if isinstance(value, Tensor):
+            viewed.copy_(_trimmed(value, viewed))
+        else:
+            number = python_number(value)
+            if number is None:
+                value = _as_tensor(value, self)
+                viewed.copy_(_trimmed(value, viewed))
+            else:
+                viewed.fill_(number)
+        return
+    if not isinstance(value, Tensor):
+        value = _as_tensor(value, self)
+    elif value._dtype is not self._dtype or (value._device is not self._device and not value._shape):
+        if value._dtype is not self._dtype and value._shape:
+            raise RuntimeError(
+                f"Index put requires the source and destination dtypes match, got "
+                f"{self._dtype.label} for the destination and {value._dtype.label} for the source."
+            )
+        value = value.to(self._device, self._dtype)
+    viewed.index_put_(tensors, value)
+
+
+def _trimmed(value: Tensor, target: Tensor) -> Tensor:
+    """Drop leading dimensions of size 1 that the target lacks."""
+    while len(value._shape) > len(target._shape) and value._shape[0] == 1:
+        value = value.squeeze(0)
+    return value
+
+
+def _as_tensor(value: Any, like: Tensor) -> Tensor:
+    from .creation import tensor
+
+    return tensor(value, dtype=like._dtype, device=like._device)
+
+
+_cached: dict[str, Callable[..., Any]] = {}
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found = _cached.get(name)
+    if found is None:
+        from .ops.define import function
+
+        found = _cached[name] = function(name)
+    return found
+
+
+def _select(self: Tensor, dim: int, index: int) -> Tensor:
+    shape = self._shape
+    if not shape:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
+        )
+    if not -shape[dim] <= index < shape[dim]:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}"
+        )
+    return _function("select")(self, dim, index)  # type: ignore[no-any-return]
+
+
+def _items(self: Tensor, index: Any) -> list[Any]:
+    """The index as a list with one Ellipsis at most."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    used = 0
+    ellipses = 0
+    for item in items:
+        if item is Ellipsis:
+            ellipses += 1
+        elif isinstance(item, Tensor) and item._dtype is bool_:
+            used += len(item._shape)
+        elif item is not None and not isinstance(item, bool):
+            used += 1
+    if ellipses > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if used > len(self._shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(self._shape)}")
+    return items
+
+
+def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] | None]:
+    """Apply the parts of an index that are views.
+
+    Returns:
+        The view, and the index tensors by dimension (None for untouched dimensions), or None if
+        there are none.
+    """
+    items = _items(self, index)
+    found: list[Tensor | None] = []
+    out = self
+    dim = 0
+    rank_used = sum(
+        len(i._shape) if isinstance(i, Tensor) and i._dtype is bool_ else 1
+        for i in items
+        if i is not None and i is not Ellipsis and not isinstance(i, bool)
+    )
+    any_tensor = False
+    for item in items:
+        kind = type(item)
+        if item is Ellipsis:
+            dim += len(self._shape) - rank_used
+        elif item is None:
+            out = out.unsqueeze(dim)
+            dim += 1
+        elif kind is slice:
+            if item != slice(None):
+                out = _sliced(out, dim, item)
+            dim += 1
+        elif kind is bool:
+            out = out.unsqueeze(dim)
+            position = _as_index([0] if item else [], self)
+            _place(found, dim, position)
+            any_tensor = True
+            dim += 1
+        elif isinstance(item, Tensor):
+            any_tensor = True
+            if not item._shape and item._dtype.category == 1 and item._dtype.name != "uint8":
+                out = _select(out, dim, int(item.item()))
+                any_tensor = any(t is not None for t in found)
+                continue
+            if item._dtype is bool_ and not item._shape:
+                out = out.unsqueeze(dim)
+                _place(found, dim, _as_index([0] if item.item() else [], self))
+                dim += 1
+                continue
+            if item._device is not self._device:
+                item = item.to(self._device)
+            _place(found, dim, item)
+            dim += max(len(item._shape), 1) if item._dtype is bool_ else 1
+            found += [None] * (dim - len(found))
+        elif kind is list or kind is tuple or hasattr(item, "__array_interface__") and getattr(item, "shape", ()):
+            position = _as_index(item, self)
+            any_tensor = True
+            _place(found, dim, position)
+            dim += max(len(position._shape), 1) if position._dtype is bool_ else 1
+        elif (number := python_number(item)) is not None and isinstance(number, int):
+            out = _select(out, dim, number)
+        elif hasattr(item, "__index__"):
+            out = _select(out, dim, item.__index__())
+        else:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+                f"valid indices (got {kind.__name__})"
+            )
+    if not any_tensor:
+        return out, None
+    return out, _without_gaps(found)
+
+
+def _without_gaps(found: list[Tensor | None]) -> list[Tensor | None]:
+    """Index tensors by dimension; a mask stands for all the dimensions it covers."""
+    out: list[Tensor | None] = []
+    skip = 0
+    for t in found:
+        if skip:
+            skip -= 1
+            continue
+        out.append(t)
+        if t is not None and t._dtype is bool_:
+            skip = len(t._shape) - 1
+    return out
+
+
+def _place(found: list[Tensor | None], dim: int, t: Tensor) -> None:
+    found += [None] * (dim - len(found))
+    found.append(t)
+
+
+def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
+    step = 1 if s.step is None else _bound(s.step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return _function("slice")(  # type: ignore[no-any-return]
+        t,
+        dim,
+        None if s.start is None else _bound(s.start),
+        None if s.stop is None else _bound(s.stop),
+        step,
+    )
+
+
+def _bound(value: Any) -> int:
+    try:
+        return value.__index__()  # type: ignore[no-any-return]
+    except AttributeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+
+
+def _as_index(values: Any, like: Tensor) -> Tensor:
+    from .creation import tensor
+    from .dtypes import int64
+
+    if isinstance(values, list | tuple) and not values:
+        return tensor([], dtype=int64, device=like._device)
+    return tensor(values, device=like._device)
+
+
+Tensor.__getitem__ = getitem  # type: ignore[method-assign]
+Tensor.__setitem__ = setitem  # type: ignore[method-assign]

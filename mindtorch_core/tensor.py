@@ -1,0 +1,535 @@
+"""The tensor: metadata, a backend's payload, and the operations that are not ops.
+
+Ops become methods when they are defined (`mindtorch_core.ops`); this file holds what reads the
+metadata or leaves the framework: properties, conversion to Python and NumPy, copies of the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .autograd_state import AutogradMeta
+from .devices import TABLE, device
+from .dispatch.keys import AUTOGRAD, DispatchKey
+from .dtypes import dtype, pack, unpack
+from .shapes import Shape, Size, contiguous_strides, is_contiguous
+from .shapes import numel as count
+from .storage import Storage
+
+if TYPE_CHECKING:
+    from .autograd.node import Node
+
+__all__ = ["Tensor", "make_tensor", "make_view"]
+
+
+class Tensor:
+    """A multi-dimensional array of one dtype on one device.
+
+    Tensors come from factories (``torch.tensor``, ``torch.zeros``), not from this class.
+
+    Attributes:
+        _data: the backend's payload, read only by its kernels.
+        _shape: shape as a plain tuple.
+        _layout: (strides, offset) in elements, or None where the backend is asked when needed.
+        _dtype, _device: element type and device.
+        _keys: mask of dispatch keys: backend, ADInplaceOrView, and Autograd if it requires grad.
+        _storage: shared memory, or None until a view or an in-place op needs it.
+        _base: the tensor this one is a view of, or None.
+        _autograd: place in the graph, or None.
+    """
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_autograd", "_base", "_data", "_device", "_dtype", "_keys",
+        "_layout", "_shape", "_storage",
+    )  # fmt: skip
+
+    _data: Any
+    _shape: Shape
+    _layout: tuple[Shape, int] | None
+    _dtype: dtype
+    _device: device
+    _keys: int
+    _storage: Storage | None
+    _base: Tensor | None
+    _autograd: AutogradMeta | None
+
+    __array_priority__ = 1000
+
+    if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(
+            "tensors are not made by calling their class: use torch.tensor(data), "
+            "torch.empty(*size) or another factory"
+        )
+
+    # ---- metadata ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """Sizes of the dimensions."""
+        return Size(self._shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one dimension."""
+        if dim is None:
+            return Size(self._shape)
+        from .shapes import wrap_dim
+
+        return self._shape[wrap_dim(dim, len(self._shape))]
+
+    @property
+    def dtype(self) -> dtype:
+        """Element type."""
+        return self._dtype
+
+    @property
+    def device(self) -> device:
+        """Where the elements live."""
+        return self._device
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return len(self._shape)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """Number of elements."""
+        return count(self._shape)
+
+    nelement = numel
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self._dtype.itemsize
+
+    element_size = lambda self: self._dtype.itemsize  # noqa: E731  (a method, as in PyTorch)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return count(self._shape) * self._dtype.itemsize
+
+    def _geometry(self) -> tuple[Shape, int]:
+        """(strides, offset) in elements."""
+        found = self._layout
+        if found is None:
+            if self._pending:
+                return contiguous_strides(self._shape), 0
+            found = self._layout = TABLE[self._device.type].runtime.layout(self)
+        return found
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Steps between neighbours in each dimension, in elements; or of one dimension."""
+        strides = self._geometry()[0]
+        if dim is None:
+            return strides
+        from .shapes import wrap_dim
+
+        return strides[wrap_dim(dim, len(strides))]
+
+    def storage_offset(self) -> int:
+        """Position of the first element in the storage, in elements."""
+        return self._geometry()[1]
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie row-major without gaps."""
+        return is_contiguous(self._shape, self._geometry()[0])
+
+    def is_floating_point(self) -> bool:
+        """Whether the dtype is a floating-point one."""
+        return self._dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the dtype is a complex one."""
+        return self._dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether the dtype holds negative numbers."""
+        return self._dtype.is_signed
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the tensor has a shape and a dtype but no data."""
+        return bool(self._keys & DispatchKey.Meta)
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether the tensor lives in host memory."""
+        return bool(self._keys & DispatchKey.CPU)
+
+    @property
+    def _version(self) -> int:
+        """Number of in-place changes its memory has seen."""
+        return 0 if self._storage is None else self._storage.version
+
+    @property
+    def _pending(self) -> bool:
+        """Whether its value waits for a pipeline to be launched."""
+        s = self._storage
+        return s is not None and s.pending is not None
+
+    def _settled(self) -> Tensor:
+        """Launch what the tensor's value waits for and return the tensor."""
+        s = self._storage
+        if s is not None and s.pending is not None:
+            s.pending.flush()
+        return self
+
+    def _own_storage(self) -> Storage:
+        """Its storage, made now if nobody needed it before."""
+        s = self._storage
+        if s is None:
+            s = self._storage = TABLE[self._device.type].runtime.storage_of(self)
+        return s
+
+    def untyped_storage(self) -> Storage:
+        """The memory the tensor and its views share."""
+        return self._own_storage()
+
+    storage = untyped_storage
+
+    def data_ptr(self) -> int:
+        """Address of the first element."""
+        start = self._settled()._own_storage().data_ptr()
+        return start + self._geometry()[1] * self._dtype.itemsize
+
+    def _is_view(self) -> bool:
+        """Whether the tensor was made as a view of another one."""
+        return self._base is not None
+
+    # ---- autograd ------------------------------------------------------------------------------
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether operations on the tensor are recorded for backward."""
+        return bool(self._keys & AUTOGRAD)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Record operations on this tensor from now on (or stop doing so); returns it.
+
+        Raises:
+            RuntimeError: for a dtype without gradients, or when switched off on a result.
+        """
+        if requires_grad:
+            if not (self._dtype.is_floating_point or self._dtype.is_complex):
+                raise RuntimeError(
+                    "only Tensors of floating point and complex dtype can require gradients "
+                    f"(this one is {self._dtype})"
+                )
+            if not self._keys & AUTOGRAD:
+                kept = self._autograd
+                self._autograd = AutogradMeta(None, 0, is_leaf=True)
+                if kept is not None:
+                    self._autograd.grad = kept.grad
+                self._keys |= TABLE[self._device.type].autograd_key
+        elif self._keys & AUTOGRAD:
+            if not self.is_leaf:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use "
+                    "a computed variable in a subgraph that doesn't require differentiation use "
+                    "var_no_grad = var.detach()."
+                )
+            self._keys &= ~AUTOGRAD
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user rather than by a recorded op."""
+        meta = self._autograd
+        return not self._keys & AUTOGRAD or meta is None or meta.is_leaf
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that computes this tensor's gradient, None for leaves."""
+        return None if self.is_leaf or self._autograd is None else self._autograd.node
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of its node the tensor is."""
+        return 0 if self._autograd is None else self._autograd.output_nr
+
+    @property
+    def grad(self) -> Tensor | None:
+        """Gradient accumulated by backward."""
+        meta = self._autograd
+        if meta is None:
+            return None
+        found: Tensor | None = meta.grad
+        return found
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+            if value._shape != self._shape:
+                raise RuntimeError(
+                    f"assigned grad has data of a different size: {list(value._shape)} for a tensor "
+                    f"of {list(self._shape)}"
+                )
+            if value._device is not self._device:
+                raise RuntimeError(
+                    f"assigned grad has data located on a different device: {value._device} for a "
+                    f"tensor on {self._device}"
+                )
+        if self._autograd is None:
+            if value is None:
+                return
+            self._autograd = AutogradMeta(None, 0, is_leaf=True)
+        self._autograd.grad = value
+
+    @property
+    def data(self) -> Tensor:
+        """The tensor without its history; shares memory but not the version counter's checks."""
+        return alias(self._settled())
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if value._device is not self._device or value._dtype is not self._dtype:
+            raise RuntimeError(
+                f"incompatible tensor type: cannot set data of a {self._dtype} tensor on "
+                f"{self._device} to a {value._dtype} tensor on {value._device}"
+            )
+        value._settled()
+        self._settled()
+        self._data, self._shape, self._layout = value._data, value._shape, value._layout
+        self._storage = value._own_storage()
+
+    # ---- leaving the framework -----------------------------------------------------------------
+
+    def _host(self) -> memoryview:
+        """Row-major bytes in host memory."""
+        self._settled()
+        return TABLE[self._device.type].runtime.to_host(alias(self))
+
+    def item(self) -> Any:
+        """The one element as a Python number.
+
+        Raises:
+            RuntimeError: if there is not exactly one element.
+        """
+        if count(self._shape) != 1:
+            raise RuntimeError(
+                f"a Tensor with {count(self._shape)} elements cannot be converted to Scalar"
+            )
+        return unpack(self._host(), self._dtype)[0]
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
+        flat = unpack(self._host(), self._dtype)
+        shape = self._shape
+        if not shape:
+            return flat[0]
+        for size in reversed(shape[1:]):
+            groups = count(shape) if size == 0 else len(flat) // size
+            flat = [flat[i * size : (i + 1) * size] for i in range(groups)]
+        return flat if count(shape) else _empty_lists(shape)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The tensor as a NumPy array that shares its memory.
+
+        Args:
+            force: detach and copy to the host where that is needed, instead of raising.
+
+        Raises:
+            TypeError: if it is not in host memory.
+            RuntimeError: if it requires grad.
+        """
+        if force:
+            return self.detach().cpu().numpy()
+        if self._keys & AUTOGRAD:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        self._settled()
+        self._own_storage()
+        return TABLE[self._device.type].runtime.numpy(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._keys & AUTOGRAD:
+            raise BufferError(
+                "Can't export tensors that require gradient, use tensor.detach()"
+            )
+        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack_device__()
+
+    def __bool__(self) -> bool:
+        if count(self._shape) != 1:
+            what = "no values" if not count(self._shape) else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if count(self._shape) != 1 or self._dtype.category > 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        from .printing import format_tensor
+
+        return format_tensor(self._settled())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self._shape and spec else repr(self)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support serialisation "
+                "at the moment; use tensor.detach()"
+            )
+        return rebuild, (bytes(self._host()), self._shape, self._dtype, str(self._device), self.requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment"
+            )
+        copied = self.detach().clone().requires_grad_(self.requires_grad)
+        memo[id(self)] = copied
+        return copied
+
+
+def numel(input: Tensor) -> int:
+    """Number of elements."""
+    return input.numel()
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def _empty_lists(shape: Shape) -> list[Any]:
+    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
+
+
+_new: Callable[[type[Tensor]], Tensor] = object.__new__
+
+
+def make_tensor(
+    data: Any,
+    shape: Shape,
+    d: dtype,
+    on: device,
+    keys: int,
+    storage: Storage | None = None,
+    layout: tuple[Shape, int] | None = None,
+) -> Tensor:
+    """Make a tensor around a backend's payload. Kernels on the hot path write this out."""
+    r = _new(Tensor)
+    r._data = data
+    r._shape = shape
+    r._layout = layout
+    r._dtype = d
+    r._device = on
+    r._keys = keys
+    r._storage = storage
+    r._base = None
+    r._autograd = None
+    return r
+
+
+def make_view(base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype | None = None) -> Tensor:
+    """Make a view of ``base``'s storage; strides and offset count elements of the view's dtype."""
+    storage = base._own_storage()
+    d = base._dtype if d is None else d
+    row = TABLE[base._device.type]
+    data = None
+    if storage.pending is None:
+        data = row.runtime.payload(storage, shape, strides, offset, d)
+    view = make_tensor(data, shape, d, base._device, base._keys & ~AUTOGRAD, storage, (strides, offset))
+    view._base = base if base._base is None else base._base
+    storage.add_view(view)
+    return view
+
+
+def alias(t: Tensor) -> Tensor:
+    """Another tensor over the same memory, without history and not tracked as a view; ``t`` must be settled."""
+    return make_tensor(
+        t._data,
+        t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, t._own_storage(), t._layout,
+    )  # fmt: skip
+
+
+def rebuild(data: bytes, shape: Shape, d: dtype, on: str, requires_grad: bool) -> Tensor:
+    """Inverse of pickling a tensor."""
+    from .devices import concrete, row_of
+
+    where = concrete(on)
+    made = row_of(where.type).runtime.from_host(memoryview(data), shape, d, where)
+    return made.requires_grad_(requires_grad)
+
+
+def from_values(values: list[Any], shape: Shape, d: dtype, on: device) -> Tensor:
+    """Make a tensor from a flat list of Python numbers."""
+    return TABLE[on.type].runtime.from_host(memoryview(pack(values, d)), shape, d, on)
+

@@ -1,0 +1,168 @@
+"""Between tensors and NumPy arrays: dtypes, wrapping, quiet arithmetic.
+
+A CPU tensor's payload is an ndarray view of its storage's memory.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+from mindtorch_core import dtypes
+from mindtorch_core.devices import device
+from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dtypes import DTYPES, dtype
+from mindtorch_core.promotion import result_type
+from mindtorch_core.tensor import Tensor
+
+__all__ = ["CPU", "KEYS", "QUIET", "array_of", "cast", "np_dtype", "torch_dtype", "view_of", "wrap"]
+
+NUMPY_OF: Final[dict[dtype, np.dtype[Any]]] = {
+    d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(name)
+    for name, d in DTYPES.items()
+}
+TORCH_OF: Final[dict[np.dtype[Any], dtype]] = {n: d for d, n in NUMPY_OF.items()}
+np_dtype: Final = NUMPY_OF.__getitem__
+
+CPU: Final = device("cpu")
+KEYS: Final = int(DispatchKey.CPU | DispatchKey.ADInplaceOrView)
+
+ndarray: Final = np.ndarray
+_new: Callable[[type[Tensor]], Tensor] = object.__new__
+
+
+def torch_dtype(d: np.dtype[Any]) -> dtype:
+    """The tensor dtype of a NumPy dtype.
+
+    Raises:
+        TypeError: if there is none.
+    """
+    found = TORCH_OF.get(d.newbyteorder("="))
+    if found is None or not d.isnative:
+        raise TypeError(
+            f"can't convert np.ndarray of type {d}. The only supported types are: "
+            f"{', '.join(DTYPES)}, in native byte order."
+        )
+    return found
+
+
+class _Quiet(threading.local):
+    """Runs NumPy functions without floating-point warnings, as PyTorch computes.
+
+    NumPy keeps its error state in a context variable. Each thread runs kernels in a context of its
+    own in which errors are ignored: entering it costs 20 ns, where ``np.errstate`` costs 800, and
+    the user's own setting is never touched.
+    """
+
+    def __init__(self) -> None:
+        context = contextvars.Context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+QUIET: Final = _Quiet()
+
+
+def quietly(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a NumPy function without floating-point warnings, also from inside such a call."""
+    try:
+        return QUIET.run(fn, *args, **kwargs)
+    except RuntimeError as error:
+        if "cannot enter context" not in str(error):
+            raise
+        with np.errstate(all="ignore"):  # a finaliser that interrupted a kernel of this thread
+            return fn(*args, **kwargs)
+
+
+def wrap(data: Any, d: dtype) -> Tensor:
+    """A tensor around a fresh array (or NumPy scalar). Hot kernels write this out."""
+    if data.__class__ is not ndarray:
+        data = np.array(data, NUMPY_OF[d])
+    r = _new(Tensor)
+    r._data = data
+    r._shape = data.shape
+    r._layout = None
+    r._dtype = d
+    r._device = CPU
+    r._keys = KEYS
+    r._storage = None
+    r._base = None
+    r._autograd = None
+    return r
+
+
+def view_of(base: Tensor, data: Any) -> Tensor:
+    """A view of a tensor around an array that shares its memory."""
+    storage = base._storage
+    if storage is None:
+        storage = base._own_storage()
+    r = _new(Tensor)
+    r._data = data
+    r._shape = data.shape
+    r._layout = None
+    r._dtype = base._dtype
+    r._device = CPU
+    r._keys = KEYS
+    r._storage = storage
+    root = base._base
+    r._base = base if root is None else root
+    r._autograd = None
+    storage.add_view(r)
+    return r
+
+
+def cast(t: Tensor, d: dtype) -> Any:
+    """A tensor's array in another dtype (the array itself where nothing changes)."""
+    if t._dtype is d:
+        return t._data
+    data = t._data
+    if data.dtype.kind == "c" and d.category < 3:
+        data = data.real
+    return quietly(data.astype, NUMPY_OF[d])
+
+
+_SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
+
+
+def scalar(value: Any, d: dtype) -> Any:
+    """A Python number as an array without dimensions; frequent ones are kept.
+
+    Raises:
+        RuntimeError: if an integer does not fit the dtype.
+    """
+    key = (d, value.__class__, value)
+    found = _SCALARS.get(key)
+    if found is not None:
+        return found
+    try:
+        made = np.array(value, NUMPY_OF[d])
+    except OverflowError:
+        raise RuntimeError(
+            f"value cannot be converted to type {d.name} without overflow: {value}"
+        ) from None
+    made.flags.writeable = False
+    if value and len(_SCALARS) < 1024:  # zeros are left out: 0.0 and -0.0 are equal keys
+        _SCALARS[key] = made
+    return made
+
+
+def array_of(value: Any, d: dtype) -> Any:
+    """An operand, tensor or number, as an array of a dtype."""
+    return cast(value, d) if isinstance(value, Tensor) else scalar(value, d)
+
+
+def operands(self: Any, other: Any) -> tuple[Any, Any, dtype]:
+    """Arrays of both operands in their common dtype, and that dtype."""
+    d = result_type(self, other)
+    return array_of(self, d), array_of(other, d), d
+
+
+# Half-precision types are computed in float32: faster, and as exact as PyTorch's.
+WIDER: Final[dict[dtype, dtype]] = {
+    dtypes.float16: dtypes.float32,
+    dtypes.bfloat16: dtypes.float32,
+}

@@ -1,0 +1,84 @@
+"""Copies, fills and conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mindtorch_core.dtypes import COMPLEX
+from mindtorch_core.ops.define import definitions
+from mindtorch_core.shapes import contiguous_strides, is_contiguous, pointwise_strides
+
+from ..arrays import CPU, cast, quietly, scalar, wrap
+from ..register import kernel
+
+_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+
+
+@kernel("clone")
+def clone(self: Any, *, memory_format: str | None = None) -> Any:
+    """A copy; its order of dimensions is kept unless ``memory_format`` asks for row-major."""
+    a = self._data
+    if memory_format == "contiguous" or a.flags.c_contiguous:
+        return wrap(a.copy(), self._dtype)
+    return wrap(relaid(a), self._dtype)
+
+
+def relaid(a: Any, d: Any = None) -> Any:
+    """A dense copy in the array's order of dimensions, as element-wise results have it."""
+    size = a.itemsize
+    strides = tuple(s // size for s in a.strides)
+    wanted = pointwise_strides(a.shape, [(a.shape, strides)])
+    if is_contiguous(a.shape, wanted) or wanted == contiguous_strides(a.shape):
+        return quietly(a.astype, d or a.dtype, "C")
+    order = sorted(range(a.ndim), key=lambda i: -wanted[i])
+    back = np.argsort(order)
+    return quietly(a.transpose(order).astype, d or a.dtype, "C").transpose(back)
+
+
+@kernel("copy_")
+def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """Write a tensor's elements, broadcast and converted; the source may be on another device."""
+    rule = _RULES["copy"]
+    if src._shape != self._shape and rule is not None:
+        rule(self, src)
+    if src._device is not CPU:
+        src = src.to(CPU)
+    data = src._data
+    if data.dtype.kind == "c" and self._dtype.category != COMPLEX:
+        data = data.real
+    quietly(np.copyto, self._data, data, "unsafe")
+    return self
+
+
+@kernel("fill_.Scalar")
+def fill_(self: Any, value: Any) -> Any:
+    """Write one number everywhere."""
+    if hasattr(value, "_keys"):
+        value = value.item()
+    d = self._dtype
+    if isinstance(value, complex) and d.category != COMPLEX:
+        raise RuntimeError("value cannot be converted to type without overflow: imaginary part")
+    if d.category == 1 and isinstance(value, float):
+        value = int(value)
+    self._data[...] = scalar(value, d)
+    return self
+
+
+@kernel("zero_")
+def zero_(self: Any) -> Any:
+    """Write zeros."""
+    self._data[...] = 0
+    return self
+
+
+@kernel("_to_dtype")
+def to_dtype(self: Any, dtype: Any) -> Any:
+    """A copy in another dtype."""
+    a = self._data
+    if a.flags.c_contiguous:
+        data = cast(self, dtype)
+        return wrap(data.copy() if data is a or data.base is not None else data, dtype)
+    from ..arrays import NUMPY_OF
+
+    return wrap(relaid(a.real if a.dtype.kind == "c" and dtype.category < COMPLEX else a, NUMPY_OF[dtype]), dtype)

@@ -1,0 +1,221 @@
+"""Picking, placing and joining elements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mindtorch_core.dtypes import int64
+from mindtorch_core.ops.define import definitions
+from mindtorch_core.shapes import numel, wrap_dim
+from mindtorch_core.tensor import Tensor
+
+from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, scalar, wrap
+from ..register import kernel
+
+_new = object.__new__
+_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+
+
+def rule(name: str, *args: Any, **kwargs: Any) -> Any:
+    """The op's shape rule, which also raises its errors."""
+    found = _RULES[name]
+    return None if found is None else found(*args, **kwargs)
+
+
+def positions(indices: Any) -> tuple[Any, ...]:
+    """NumPy's index tuple for integer index tensors; None takes a whole dimension."""
+    return tuple(slice(None) if t is None else t._data for t in indices)
+
+
+def out_of_bounds(error: IndexError) -> IndexError:
+    """NumPy's error in PyTorch's words."""
+    return IndexError(str(error).replace("axis", "dimension"))
+
+
+@kernel("_index_positions")
+def index(self: Any, indices: Any) -> Any:
+    """Elements at integer positions."""
+    rule("_index_positions", self, indices)
+    try:
+        found = self._data[positions(indices)]
+    except IndexError as error:
+        raise out_of_bounds(error) from None
+    if found.__class__ is ndarray and found.base is not None:
+        found = found.copy()  # indices of no dimensions only: NumPy gives a view
+    return wrap(np.asarray(found), self._dtype)
+
+
+@kernel("_index_put_positions_")
+def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Put or add values at integer positions."""
+    rule("_index_put_positions", self, indices, values, accumulate)
+    at = positions(indices)
+    try:
+        if accumulate:
+            quietly(np.add.at, self._data, at, values._data)
+        else:
+            self._data[at] = values._data
+    except IndexError as error:
+        raise out_of_bounds(error) from None
+    return self
+
+
+@kernel("nonzero")
+def nonzero(self: Any) -> Any:
+    """Positions of non-zero elements."""
+    if not self._data.ndim:
+        return wrap(np.empty((int(bool(self._data)), 0), np.int64), int64)
+    return wrap(np.ascontiguousarray(np.argwhere(self._data)), int64)
+
+
+def checked(name: str, index: Any, size: int, dim: int) -> Any:
+    """Index values, refused if one is out of range.
+
+    Raises:
+        RuntimeError: naming the value, dimension and size.
+    """
+    if index.size:
+        low, high = index.min(), index.max()
+        if low < 0 or high >= size:
+            bad = low if low < 0 else high
+            raise RuntimeError(
+                f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
+            )
+    return index
+
+
+def open_grid(index: Any, at: int) -> tuple[Any, ...]:
+    """Index tuple in which ``index`` runs along one dimension and the others count up."""
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)]) if index.ndim else []
+    grid[at] = index
+    return tuple(grid)
+
+
+@kernel("gather")
+def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Elements picked along a dimension."""
+    rule("gather", self, dim, index)
+    a, i = self._data, index._data
+    if not a.ndim or not i.size:
+        return wrap(np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype), self._dtype)
+    at = wrap_dim(dim, a.ndim)
+    checked("gather", i, a.shape[at], at)
+    return wrap(a[open_grid(i, at)], self._dtype)
+
+
+def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate: bool) -> Any:
+    """Put or add elements into ``self`` in place."""
+    out, i = self._data, index._data
+    if not i.size:
+        return self
+    if not out.ndim:
+        quietly(np.copyto, out, out + src._data if accumulate else src._data)
+        return self
+    at = wrap_dim(dim, out.ndim)
+    checked(name, i, out.shape[at], at)
+    part = src._data[tuple(slice(n) for n in i.shape)]
+    if accumulate:
+        quietly(np.add.at, out, open_grid(i, at), part)
+    else:
+        out[open_grid(i, at)] = part
+    return self
+
+
+@kernel("scatter_add_")
+def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
+    """Add elements at positions along a dimension, in place."""
+    rule("scatter_add", self, dim, index, src)
+    return _scattered(self, dim, index, src, "scatter_add", True)
+
+
+@kernel("scatter_.src")
+def scatter_(self: Any, dim: int, index: Any, src: Any) -> Any:
+    """Put elements at positions along a dimension, in place."""
+    rule("scatter.src", self, dim, index, src)
+    return _scattered(self, dim, index, src, "scatter", False)
+
+
+def copied(self: Any) -> Any:
+    """A fresh tensor with the same elements."""
+    return wrap(self._data.copy(), self._dtype)
+
+
+@kernel("scatter_add")
+def scatter_add(self: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with elements added at positions along a dimension."""
+    return scatter_add_(copied(self), dim, index, src)
+
+
+@kernel("scatter.src")
+def scatter(self: Any, dim: int, index: Any, src: Any) -> Any:
+    """A copy with elements put at positions along a dimension."""
+    return scatter_(copied(self), dim, index, src)
+
+
+@kernel("index_select")
+def index_select(self: Any, dim: int, index: Any) -> Any:
+    """Slices at positions along a dimension."""
+    rule("index_select", self, dim, index)
+    a = self._data
+    if not a.ndim:
+        return wrap(a.copy(), self._dtype)
+    at = wrap_dim(dim, a.ndim)
+    i = checked("index_select", index._data.reshape(-1), a.shape[at], at)
+    return wrap(a.take(i, at), self._dtype)
+
+
+@kernel("index_add_")
+def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """Add slices at positions along a dimension, in place."""
+    rule("index_add", self, dim, index, source, alpha=alpha)
+    out = self._data
+    part = source._data if alpha == 1 else source._data * scalar(alpha, self._dtype)
+    if not out.ndim:
+        quietly(np.copyto, out, out + part.sum(dtype=out.dtype))
+        return self
+    at = wrap_dim(dim, out.ndim)
+    i = checked("index_add", index._data.reshape(-1), out.shape[at], at)
+    quietly(np.add.at, out, (*(slice(None),) * at, i), part)
+    return self
+
+
+@kernel("index_add")
+def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """A copy with slices added at positions along a dimension."""
+    return index_add_(copied(self), dim, index, source, alpha=alpha)
+
+
+@kernel("cat")
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after another."""
+    first = tensors[0] if len(tensors) else None
+    d = first._dtype if first is not None else None
+    rank = 0 if first is None else len(first._shape)
+    for t in tensors:
+        if t._dtype is not d or len(t._shape) != rank or not rank:
+            return _cat_mixed(tensors, dim)
+    try:
+        data = np.concatenate([t._data for t in tensors], dim)
+    except ValueError:
+        return _cat_mixed(tensors, dim)
+    r = _new(Tensor)
+    r._data = data
+    r._shape = data.shape
+    r._layout = None
+    r._dtype = d  # type: ignore[assignment]
+    r._device = CPU
+    r._keys = KEYS
+    r._storage = None
+    r._base = None
+    r._autograd = None
+    return r
+
+
+def _cat_mixed(tensors: Any, dim: int) -> Any:
+    """Concatenation with promotion, empty vectors and errors."""
+    spec = rule("cat", tensors, dim)
+    parts = [cast(t, spec.dtype) for t in tensors if t._shape != (0,) or spec.shape == (0,)]
+    if not numel(spec.shape):
+        return wrap(np.empty(spec.shape, NUMPY_OF[spec.dtype]), spec.dtype)
+    return wrap(np.concatenate(parts, dim), spec.dtype)

@@ -1,0 +1,112 @@
+"""Reductions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mindtorch_core.dtypes import FLOATING, bool_, int64
+from mindtorch_core.ops.define import definitions
+from mindtorch_core.shapes import wrap_dims
+from mindtorch_core.tensor import Tensor
+
+from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, wrap
+from ..register import kernel, register
+
+_new = object.__new__
+_add_reduce = np.add.reduce
+_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+
+
+def axes(dim: Any, rank: int) -> Any:
+    """A reduction's dimensions as NumPy's ``axis``: None for all."""
+    if dim is None:
+        return None
+    found = wrap_dims(dim, rank)
+    return None if len(found) == rank else found
+
+
+@kernel("sum")
+def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Sum; integers as int64, half precision through float32."""
+    d = self._dtype
+    a = self._data
+    if dtype is not None:
+        d = dtype
+        if a.dtype != NUMPY_OF[d]:
+            a = quietly(a.astype, NUMPY_OF[d])
+    elif d.category < FLOATING:
+        d = int64
+    axis = None if dim is None else axes(dim, a.ndim)
+    if d.category < FLOATING or d in WIDER:
+        inner = np.int64 if d is int64 else np.float32 if d in WIDER else NUMPY_OF[d]
+        data = quietly(np.add.reduce, a, axis, inner, None, keepdim)
+        return wrap(data.astype(NUMPY_OF[d]) if d in WIDER else data, d)
+    data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
+    if data.__class__ is not ndarray:
+        data = np.array(data)
+    r = _new(Tensor)
+    r._data = data
+    r._shape = data.shape
+    r._layout = None
+    r._dtype = d
+    r._device = CPU
+    r._keys = KEYS
+    r._storage = None
+    r._base = None
+    r._autograd = None
+    return r
+
+
+@kernel("prod")
+def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """Product; integers as int64."""
+    d = dtype or (int64 if self._dtype.category < FLOATING else self._dtype)
+    a = quietly(self._data.astype, NUMPY_OF[d])
+    return wrap(quietly(np.multiply.reduce, a, axes(dim, a.ndim), None, None, keepdim), d)
+
+
+def _extreme(name: str, reduce: Any) -> None:
+    rule = _RULES[name]
+
+    def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
+        a = self._data
+        if not a.size:
+            shape = rule(self, dim, keepdim).shape
+            return wrap(np.empty(shape, a.dtype), self._dtype)
+        return wrap(reduce(a, axes(dim, a.ndim), None, None, keepdim), self._dtype)
+
+    register(name, run)
+
+
+_extreme("amax", np.maximum.reduce)
+_extreme("amin", np.minimum.reduce)
+
+
+def _position(name: str, find: Any) -> None:
+    rule = _RULES[name]
+
+    def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        a = self._data
+        if not a.size or (dim is not None and not a.ndim):
+            return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
+        (axis,) = (None,) if dim is None else wrap_dims(dim, a.ndim)
+        return wrap(find(a, axis, None, keepdims=keepdim), int64)
+
+    register(name, run)
+
+
+_position("argmax", np.argmax)
+_position("argmin", np.argmin)
+
+
+def _truth(name: str, reduce: Any) -> None:
+    def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        a = self._data
+        return wrap(reduce(a, axes(dim, a.ndim), np.bool_, None, keepdim), bool_)
+
+    register(name, run)
+
+
+_truth("any", np.logical_or.reduce)
+_truth("all", np.logical_and.reduce)

@@ -1,0 +1,84 @@
+"""Views that are cheaper through NumPy than through the core's geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mindtorch_core.ops.define import definitions
+from mindtorch_core.shapes import wrap_dim
+from mindtorch_core.tensor import make_view
+
+from ..arrays import ndarray, view_of
+from ..register import kernel
+
+_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+
+
+def general(name: str, self: Any, *args: Any) -> Any:
+    """The view as the op's rule gives it: for unusual cases, and to raise the rule's errors."""
+    rule = _RULES[name]
+    if rule is None:
+        raise TypeError(f"{name} has no rule")
+    spec = rule(self, *args)
+    return make_view(self, spec.shape, spec.strides, spec.offset)
+
+
+@kernel("view")
+def view(self: Any, size: Any) -> Any:
+    """Another shape of a row-major tensor."""
+    a = self._data
+    if a.flags.c_contiguous and a.size:
+        try:
+            return view_of(self, a.reshape(size))
+        except (ValueError, TypeError):
+            pass
+    return general("view", self, size)
+
+
+@kernel("transpose")
+def transpose(self: Any, dim0: int, dim1: int) -> Any:
+    """Two dimensions exchanged."""
+    try:
+        return view_of(self, self._data.swapaxes(dim0, dim1))
+    except (np.exceptions.AxisError, TypeError):
+        return general("transpose", self, dim0, dim1)
+
+
+@kernel("permute")
+def permute(self: Any, dims: Any) -> Any:
+    """Dimensions in another order."""
+    try:
+        return view_of(self, self._data.transpose(dims))
+    except (ValueError, TypeError):
+        return general("permute", self, dims)
+
+
+@kernel("select")
+def select(self: Any, dim: int, index: int) -> Any:
+    """One slice along a dimension."""
+    a = self._data
+    if dim == 0 and index.__class__ is int and a.ndim > 1:
+        try:
+            return view_of(self, a[index])
+        except IndexError:
+            pass
+    elif a.ndim:
+        at = wrap_dim(dim, a.ndim)
+        if -a.shape[at] <= index < a.shape[at]:
+            part = a[(*(slice(None),) * at, index, ...)]
+            if part.__class__ is ndarray:
+                return view_of(self, part)
+    return general("select", self, dim, index)
+
+
+@kernel("slice")
+def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+    """A range along a dimension."""
+    a = self._data
+    if a.ndim and step > 0 and a.size:
+        at = wrap_dim(dim, a.ndim)
+        part = a[(*(slice(None),) * at, slice(start, end, step))]
+        if part.size:
+            return view_of(self, part)
+    return general("slice", self, dim, start, end, step)

@@ -1,0 +1,16 @@
+"""The plugin: importing this module registers the kernels; the hook describes the backend."""
+
+from __future__ import annotations
+
+from mindtorch_core.plugins import Backend, hookimpl
+
+from . import creation, device_module, ops
+from .runtime import RUNTIME
+
+__all__ = ["creation", "mindtorch_backend", "ops"]
+
+
+@hookimpl
+def mindtorch_backend() -> Backend:
+    """Describe the backend."""
+    return Backend(device="cpu", key="CPU", runtime=RUNTIME, module=device_module)

@@ -1,0 +1,213 @@
+"""The CPU's side of the device protocol."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+import numpy as np
+from mindtorch_core.devices import device
+from mindtorch_core.dtypes import dtype
+from mindtorch_core.errors import OutOfMemoryError
+from mindtorch_core.runtime import Runtime
+from mindtorch_core.shapes import Shape, contiguous_strides, numel, storage_extent
+from mindtorch_core.storage import Storage
+from mindtorch_core.tensor import Tensor, make_tensor
+
+from .arrays import CPU, KEYS, NUMPY_OF, torch_dtype, wrap
+
+__all__ = ["RUNTIME", "CPURuntime", "NumPySource"]
+
+
+class NumPySource:
+    """Random numbers from NumPy's PCG64 (O'Neill, 2014)."""
+
+    __slots__ = ("rng", "start")
+
+    def __init__(self) -> None:
+        self.manual_seed(0)
+
+    def manual_seed(self, seed: int) -> None:
+        """Start the stream of a seed."""
+        self.start = seed
+        self.rng = np.random.Generator(np.random.PCG64(seed))
+
+    def initial_seed(self) -> int:
+        """The running stream's seed."""
+        return self.start
+
+    def get_state(self) -> bytes:
+        """The stream's position as 45 bytes."""
+        state: Any = self.rng.bit_generator.state
+        inner = state["state"]
+        return (
+            struct.pack("<Q", self.start)
+            + inner["state"].to_bytes(16, "little")
+            + inner["inc"].to_bytes(16, "little")
+            + struct.pack("<BI", state["has_uint32"], state["uinteger"])
+        )
+
+    def set_state(self, raw: bytes) -> None:
+        """Go to a position that `get_state` gave.
+
+        Raises:
+            RuntimeError: if it is none.
+        """
+        if len(raw) != 45:
+            raise RuntimeError(f"a CPU generator's state has 45 bytes, got {len(raw)}")
+        has_uint32, uinteger = struct.unpack("<BI", raw[40:])
+        self.manual_seed(struct.unpack("<Q", raw[:8])[0])
+        self.rng.bit_generator.state = {
+            "bit_generator": "PCG64",
+            "state": {
+                "state": int.from_bytes(raw[8:24], "little"),
+                "inc": int.from_bytes(raw[24:40], "little"),
+            },
+            "has_uint32": has_uint32,
+            "uinteger": uinteger,
+        }
+
+
+def address(array: Any) -> int:
+    """Address of an array's first element."""
+    start: int = array.__array_interface__["data"][0]
+    return start
+
+
+def flat_bytes(memory: Any) -> Any:
+    """The bytes of a storage's memory as a one-dimensional array."""
+    if memory.flags.c_contiguous:
+        return memory.reshape(-1).view(np.uint8)
+    size = memory.itemsize
+    extent = storage_extent(memory.shape, tuple(s // size for s in memory.strides), 0)
+    line = np.lib.stride_tricks.as_strided(memory, (extent,), (size,))
+    return line.view(np.uint8)
+
+
+class CPURuntime(Runtime):
+    """Host memory; every op has finished when it returns."""
+
+    def device_count(self) -> int:
+        """One."""
+        return 1
+
+    def concrete_device(self, wanted: device) -> device:
+        """The CPU has no index: ``cpu:0`` is ``cpu``.
+
+        Raises:
+            RuntimeError: for any other index.
+        """
+        if wanted is CPU or not wanted.index:
+            return CPU
+        raise RuntimeError(f"{wanted} was asked for, but there is one cpu device")
+
+    def allocate(self, nbytes: int, on: device) -> Any:
+        """Bytes of host memory.
+
+        Raises:
+            OutOfMemoryError: if the host has not enough.
+        """
+        try:
+            return np.empty(nbytes, np.uint8)
+        except MemoryError as error:
+            raise OutOfMemoryError(
+                f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {nbytes} bytes."
+            ) from error
+
+    def copy_from_host(self, memory: Any, start: int, data: memoryview) -> None:
+        """Write bytes into memory."""
+        flat_bytes(memory)[start : start + len(data)] = np.frombuffer(data, np.uint8)
+
+    def copy_to_host(self, memory: Any, start: int, nbytes: int) -> memoryview:
+        """Copy bytes out of memory."""
+        return memoryview(flat_bytes(memory)[start : start + nbytes].tobytes())
+
+    def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
+        """Make a tensor with undefined elements."""
+        if strides is None:
+            try:
+                return wrap(np.empty(shape, NUMPY_OF[d]), d)
+            except MemoryError as error:
+                raise OutOfMemoryError(
+                    f"DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+                    f"{numel(shape) * d.itemsize} bytes."
+                ) from error
+        nbytes = storage_extent(shape, strides, 0) * d.itemsize
+        storage = Storage(self.allocate(nbytes, on), nbytes, CPU)
+        data = self.payload(storage, shape, strides, 0, d)
+        return make_tensor(data, shape, d, CPU, KEYS, storage, (strides, 0))
+
+    def payload(self, storage: Storage, shape: Shape, strides: Shape, offset: int, d: dtype) -> Any:
+        """An array over the storage's memory."""
+        size = d.itemsize
+        if not numel(shape):
+            return np.empty(shape, NUMPY_OF[d])
+        return np.ndarray(
+            shape, NUMPY_OF[d], flat_bytes(storage.memory), offset * size,
+            tuple(s * size for s in strides),
+        )  # fmt: skip
+
+    def storage_of(self, tensor: Tensor) -> Storage:
+        """The storage around a kernel's fresh result."""
+        data = tensor._data
+        nbytes = data.nbytes
+        if not data.flags.c_contiguous:
+            size = data.itemsize
+            steps = tuple(s // size for s in data.strides)
+            nbytes = storage_extent(data.shape, steps, 0) * size
+        return Storage(data, nbytes, CPU)
+
+    def layout(self, tensor: Tensor) -> tuple[Shape, int]:
+        """Strides and offset, read from the array."""
+        data = tensor._data
+        if not data.size:
+            return contiguous_strides(data.shape), 0
+        size = data.itemsize
+        steps = tuple(s // size for s in data.strides)
+        storage = tensor._storage
+        if storage is None or storage.memory is data:
+            return steps, 0
+        return steps, (address(data) - address(storage.memory)) // size
+
+    def from_host(self, data: memoryview, shape: Shape, d: dtype, on: device) -> Tensor:
+        """A tensor with a copy of host bytes."""
+        return wrap(np.frombuffer(data, NUMPY_OF[d]).reshape(shape).copy(), d)
+
+    def to_host(self, tensor: Tensor) -> memoryview:
+        """The elements' bytes, row-major."""
+        return memoryview(tensor._data.tobytes())
+
+    def data_ptr(self, storage: Storage) -> int:
+        """Address of the storage's first byte."""
+        return address(storage.memory)
+
+    def numpy(self, tensor: Tensor) -> Any:
+        """The tensor's array."""
+        return tensor._data
+
+    def from_numpy(self, array: Any) -> Tensor:
+        """A tensor that shares memory with an array.
+
+        Raises:
+            TypeError: if it is not an ndarray, or of a dtype without counterpart.
+            ValueError: if a stride is negative or no multiple of the element size.
+        """
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        d = torch_dtype(array.dtype)
+        if any(s < 0 for s in array.strides):
+            raise ValueError(
+                "At least one stride in the given numpy array is negative, and tensors with negative "
+                "strides are not currently supported. (You can probably work around this by making a "
+                "copy of your array with array.copy().)"
+            )
+        if any(s % array.itemsize for s in array.strides):
+            raise ValueError("given numpy array strides not a multiple of the element byte size")
+        return wrap(array.view(np.ndarray), d)
+
+    def generator(self, on: device) -> NumPySource:
+        """A PCG64 stream."""
+        return NumPySource()
+
+
+RUNTIME: Final = CPURuntime()

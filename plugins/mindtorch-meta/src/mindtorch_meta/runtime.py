@@ -1,0 +1,92 @@
+"""The meta device's side of the device protocol: there is no memory."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NoReturn
+
+from mindtorch_core.devices import device
+from mindtorch_core.dtypes import dtype
+from mindtorch_core.runtime import Runtime
+from mindtorch_core.shapes import Shape
+from mindtorch_core.storage import Storage
+from mindtorch_core.tensor import Tensor, make_tensor
+
+__all__ = ["META", "RUNTIME", "MetaRuntime"]
+
+META: Final = device("meta")
+
+
+def no_data() -> NoReturn:
+    """Refuse to read what is not there.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "Cannot copy out of meta tensor; no data! Use torch.empty_like(tensor, device=...) to make a "
+        "tensor of its shape on a device with memory."
+    )
+
+
+class MetaRuntime(Runtime):
+    """No memory, one device."""
+
+    executes = False
+
+    def device_count(self) -> int:
+        """One."""
+        return 1
+
+    def concrete_device(self, wanted: device) -> device:
+        """Meta has no index."""
+        return META
+
+    def allocate(self, nbytes: int, on: device) -> Any:
+        """Nothing."""
+        return None
+
+    def copy_from_host(self, memory: Any, start: int, data: memoryview) -> None:
+        """Drop the data."""
+
+    def copy_to_host(self, memory: Any, start: int, nbytes: int) -> memoryview:
+        """Refuse: there is no data."""
+        no_data()
+
+    def to_host(self, tensor: Tensor) -> memoryview:
+        """Refuse: there is no data."""
+        no_data()
+
+    def storage_of(self, tensor: Tensor) -> Storage:
+        """A storage without memory."""
+        return Storage(None, tensor.nbytes, META)
+
+    def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
+        """A tensor without data."""
+        return make_tensor(None, shape, d, META, self.key, None, None if strides is None else (strides, 0))
+
+    def generator(self, on: device) -> Any:
+        """Random numbers nobody sees need no source."""
+        return _NoSource()
+
+
+class _NoSource:
+    """A generator that draws nothing."""
+
+    def manual_seed(self, seed: int) -> None:
+        """Accept a seed."""
+        self.start = seed
+
+    def initial_seed(self) -> int:
+        """The seed."""
+        return self.start
+
+    def get_state(self) -> bytes:
+        """The seed's bytes."""
+        return self.start.to_bytes(8, "little")
+
+    def set_state(self, raw: bytes) -> None:
+        """Take the seed from bytes."""
+        self.start = int.from_bytes(raw, "little")
+
+
+RUNTIME: Final = MetaRuntime()
