@@ -8,7 +8,7 @@ history "a strided part of the base as it is now".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..autograd_state import AutogradMeta
@@ -51,14 +51,14 @@ def version_kernel(
 
 def inplace_kernel(entry: OpEntry, below: Kernel) -> Kernel:
     """What the Autograd keys run for an in-place op."""
-    from .record import _Plan, recorder
+    from .record import formula_needs, recorder
 
     d = entry.definition
     if d is None or d.functional is None:
         raise TypeError(f"{entry.name} is not an in-place variant")
     functional = registry.entry(d.functional.name)
-    plan = _Plan(functional)
-    needs_self = any("self" in plan.needs(f) for f in plan.formulas.values())
+    formulas = d.grad.values() if isinstance(d.grad, Mapping) else ()
+    needs_self = any("self" in formula_needs(f) for f in formulas)
     make = recorder(functional)
 
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:

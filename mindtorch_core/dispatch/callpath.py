@@ -56,7 +56,7 @@ def python_name(argument: Argument) -> str:
     return "input" if argument.name == "self" else argument.name
 
 
-def parameters(schema: OperatorSchema, varargs: str, extra: str = "") -> str:
+def parameters(schema: OperatorSchema, varargs: str = "", extra: str = "") -> str:
     """The parameter list of the generated function."""
     out: list[str] = []
     star = False
@@ -89,10 +89,11 @@ def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
         if a.is_list:
             if first:
                 lines.append("ks = 0")
-            guard = "if t is not None: ks |= t._keys" if a.element_optional else "ks |= t._keys"
+            ready = "if t is not None: " if a.element_optional else ""
             lines += [
                 "try:",
-                f"    for t in {n}: {guard}",
+                f"    for t in {n}:",
+                f"        {ready}ks |= t._keys",
                 "except (AttributeError, TypeError):",
                 f"    raise wrong_type({n!r}, {n}) from None",
             ]
@@ -126,24 +127,28 @@ def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
     return lines
 
 
-def _call(schema: OperatorSchema, returns: str) -> list[str]:
-    """Lines that call the kernel; keyword-only arguments go along only when they are not default."""
+def kernel_call(schema: OperatorSchema, kernel: str = "kernel", returns: str = "{}") -> list[str]:
+    """Lines that call a kernel; keyword-only arguments go along only when one is not its default.
+
+    Args:
+        schema: the op's signature.
+        kernel: name of the function to call.
+        returns: what to make of the result, such as ``result({})``.
+    """
     positional = ", ".join(python_name(a) for a in schema.positional)
-    options = [
-        a for a in schema.keyword_only if a.alias is None and a.name != "requires_grad"
-    ]
+    options = [a for a in schema.keyword_only if a.alias is None and a.name != "requires_grad"]
     lines = []
-    if options and all(a.name != "device" for a in options) and all(a.has_default for a in options):
+    if options and all(a.has_default and a.name != "device" for a in options):
         default = " and ".join(
             f"{python_name(a)} is {a.default!r}"
             if a.default is None or isinstance(a.default, bool)
             else f"{python_name(a)} == {a.default!r}"
             for a in options
         )
-        lines += [f"if {default}:", f"    return {returns.format(f'kernel({positional})')}"]
+        lines += [f"if {default}:", f"    return {returns.format(f'{kernel}({positional})')}"]
     keywords = ", ".join(f"{python_name(a)}={python_name(a)}" for a in options)
     arguments = ", ".join(part for part in (positional, keywords) if part)
-    lines.append(f"return {returns.format(f'kernel({arguments})')}")
+    lines.append(f"return {returns.format(f'{kernel}({arguments})')}")
     return lines
 
 
@@ -207,7 +212,7 @@ def make_front(
     returns = "result({})" if result is not None else "{}"
     if any(a.name == "requires_grad" for a in schema.keyword_only):
         returns = "with_grad({}, requires_grad)"
-    body += ["try:", *("    " + line for line in _call(schema, returns))]
+    body += ["try:", *("    " + line for line in kernel_call(schema, "kernel", returns))]
     body += [
         "except (TypeError, AttributeError) as error:",
         "    explain(error, locals())",

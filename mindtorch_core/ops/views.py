@@ -88,6 +88,7 @@ def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 op(
     "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
     doc="The same elements in another shape: a view where strides allow it, a copy otherwise.",
+    grad={"self": lambda g, self_shape: g.reshape(self_shape)},
     decomposition=_reshape,
     varargs="shape",
 )

@@ -40,6 +40,8 @@ def pipeline_kernel(
     if backend not in entry.kernels and not (d is not None and d.view):
         return None
     meta = entry.metas.get(backend) or (d.rule if d is not None else None)
+    if meta is None and d is not None and d.decomposition is not None:
+        return d.decomposition
     below = resolve(below_mask)
     if meta is None or (d is not None and d.data_dependent):
         reason = f"{entry.name}: " + ("shape depends on data" if meta is None and d else "no meta kernel")

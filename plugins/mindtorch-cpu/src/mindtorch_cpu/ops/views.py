@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import wrap_dim
 from mindtorch_core.tensor import make_view
@@ -12,6 +13,7 @@ from mindtorch_core.tensor import make_view
 from ..arrays import ndarray, view_of
 from ..register import kernel
 
+_reshape: Any = registry.entry("reshape").definition.decomposition  # type: ignore[union-attr]
 _RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
 
 
@@ -34,6 +36,18 @@ def view(self: Any, size: Any) -> Any:
         except (ValueError, TypeError):
             pass
     return general("view", self, size)
+
+
+@kernel("reshape")
+def reshape(self: Any, shape: Any) -> Any:
+    """Another shape: a view where strides allow it, a copy otherwise."""
+    a = self._data
+    if a.flags.c_contiguous and a.size:
+        try:
+            return view_of(self, a.reshape(shape))
+        except (ValueError, TypeError):
+            pass
+    return _reshape(self, shape)
 
 
 @kernel("transpose")
