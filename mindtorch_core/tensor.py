@@ -179,6 +179,25 @@ class Tensor:
         return self._dtype.is_signed
 
     @property
+    def T(self) -> Tensor:  # noqa: N802
+        """All dimensions reversed."""
+        return self.permute(tuple(range(len(self._shape) - 1, -1, -1)))  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802
+        """The last two dimensions exchanged."""
+        return self.transpose(-2, -1)  # type: ignore[no-any-return]
+
+    @property
+    def H(self) -> Tensor:  # noqa: N802
+        """Conjugate transpose of a matrix."""
+        if len(self._shape) not in (0, 2):
+            raise RuntimeError(
+                f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._shape)}-D tensor."
+            )
+        return self.conj().transpose(0, 1) if self._shape else self.conj()  # type: ignore[no-any-return]
+
+    @property
     def is_meta(self) -> bool:
         """Whether the tensor has a shape and a dtype but no data."""
         return bool(self._keys & DispatchKey.Meta)
@@ -211,6 +230,11 @@ class Tensor:
         s = self._storage
         if s is None:
             s = self._storage = TABLE[self._device.type].runtime.storage_of(self)
+            meta = self._autograd
+            if meta is not None and meta.node is not None:  # its node may have saved the output
+                if meta.node.storages is None:
+                    meta.node.storages = {}
+                meta.node.storages[meta.output_nr] = s
         return s
 
     def untyped_storage(self) -> Storage:
@@ -294,24 +318,29 @@ class Tensor:
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
-        if value is not None:
-            if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
-            if value._shape != self._shape:
-                raise RuntimeError(
-                    f"assigned grad has data of a different size: {list(value._shape)} for a tensor "
-                    f"of {list(self._shape)}"
-                )
-            if value._device is not self._device:
-                raise RuntimeError(
-                    f"assigned grad has data located on a different device: {value._device} for a "
-                    f"tensor on {self._device}"
-                )
-        if self._autograd is None:
-            if value is None:
-                return
-            self._autograd = AutogradMeta(None, 0, is_leaf=True)
-        self._autograd.grad = value
+        meta = self._autograd
+        if value is None:
+            if meta is not None:
+                meta.grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"assigned grad expected to be a Tensor or None but got grad of type "
+                f"{type(value).__name__}"
+            )
+        if value._shape != self._shape:
+            raise RuntimeError(
+                f"assigned grad has data of a different size: {list(value._shape)} for a tensor of "
+                f"{list(self._shape)}"
+            )
+        if value._device is not self._device:
+            raise RuntimeError(
+                f"assigned grad has data located on a different device: {value._device} for a tensor "
+                f"on {self._device}"
+            )
+        if meta is None:
+            meta = self._autograd = AutogradMeta(None, 0, is_leaf=True)
+        meta.grad = value
 
     @property
     def data(self) -> Tensor:

@@ -12,11 +12,11 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..autograd_state import AutogradMeta
-from ..dispatch.keys import AUTOGRAD
+from ..dispatch.keys import AUTOGRAD, MASKS, set_masks
+from ..ops.define import function
 from ..shapes import show
 from ..tensor import Tensor
-from .grad_mode import is_grad_enabled, set_grad_enabled
-from .node import AccumulateGrad, Node
+from .node import Node
 
 __all__ = ["backward", "grad", "run"]
 
@@ -115,7 +115,7 @@ def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[T
                 raise RuntimeError(
                     f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
                 )
-            g = t.new_ones(t._shape)
+            g = function("ones")(t._shape, dtype=t._dtype, device=t._device)
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._shape != t._shape:
@@ -134,41 +134,10 @@ def _meta(t: Tensor) -> AutogradMeta:
     return meta
 
 
-class _Walk:
-    """State of one walk: gradients that have arrived, by node or leaf."""
-
-    __slots__ = ("buffers", "captured", "create_graph", "heap", "leaves", "needed", "targets")
-
-    def __init__(self, create_graph: bool, targets: Sequence[Tensor] | None) -> None:
-        self.create_graph = create_graph
-        self.heap: list[tuple[int, Node]] = []
-        self.buffers: dict[Node, list[Any]] = {}
-        self.leaves: dict[AutogradMeta, Any] = {}
-        self.targets: dict[tuple[Any, int], None] | None = None
-        self.captured: dict[tuple[Any, int], Any] = {}
-        self.needed: set[Node] | None = None
-        if targets is not None:
-            self.targets = dict.fromkeys(_place(_meta(t)) for t in targets)
-
-    def send(self, edge: AutogradMeta, g: Any) -> None:
-        """Add a gradient to what has arrived at the other end of an edge."""
-        node = edge.node
-        if edge.is_leaf:
-            if self.targets is None or (edge, 0) in self.targets:
-                previous = self.leaves.get(edge)
-                self.leaves[edge] = g if previous is None else previous + g
-            return
-        if node is None or (self.needed is not None and node not in self.needed):
-            return
-        waiting = self.buffers.get(node)
-        if waiting is None:
-            waiting = self.buffers[node] = [None] * node.outputs
-            heappush(self.heap, (-node.number, node))
-        previous = waiting[edge.output_nr]
-        waiting[edge.output_nr] = g if previous is None else previous + g
+Place = tuple[Any, int]
 
 
-def _place(meta: AutogradMeta) -> tuple[Any, int]:
+def _place(meta: AutogradMeta) -> Place:
     """Where gradients of a tensor arrive: at a leaf, or at one output of a node."""
     return (meta, 0) if meta.is_leaf else (meta.node, meta.output_nr)
 
@@ -180,65 +149,122 @@ def run(
     create_graph: bool,
     inputs: Sequence[Tensor] | None,
 ) -> list[Any]:
-    """Walk the graph; with ``inputs``, return their gradients instead of accumulating."""
-    walk = _Walk(create_graph, inputs)
-    if walk.targets is not None:
-        walk.needed = _on_the_way(roots, walk.targets)
-    restore = is_grad_enabled()
-    set_grad_enabled(create_graph)
+    """Walk the graph from ``roots``.
+
+    Args:
+        roots, grads: outputs and their gradients.
+        keep: leave saved values in place, for another walk.
+        create_graph: record what the formulas compute.
+        inputs: collect the gradients of these instead of accumulating into leaves.
+
+    Returns:
+        Gradients of ``inputs``, None where none arrived; an empty list without ``inputs``.
+    """
+    targets: dict[Place, Any] | None = None
+    needed: set[Node] | None = None
+    if inputs is not None:
+        targets = dict.fromkeys(_place(_meta(t)) for t in inputs)
+        needed = _on_the_way(roots, targets)
+    keep_mask = MASKS.keep | AUTOGRAD if create_graph else MASKS.keep & ~AUTOGRAD
+    restore = set_masks(MASKS.include, keep_mask)
     try:
-        for t, g in zip(roots, grads, strict=True):
-            walk.send(_meta(t), g)
-        del grads
-        heap, buffers = walk.heap, walk.buffers
-        while heap:
+        leaves = _walk([_meta(t) for t in roots], grads, keep, targets, needed)
+        _run_leaf_hooks(leaves)
+        if inputs is None or targets is None:
+            while leaves:
+                meta, g = leaves.popitem()
+                accumulate(meta, g, create_graph)
+            return []
+        return [
+            leaves.get(meta) if meta.is_leaf else targets[_place(meta)]
+            for meta in map(_meta, inputs)
+        ]
+    finally:
+        set_masks(*restore)
+
+
+def _walk(
+    edges: Sequence[AutogradMeta | None],
+    results: Sequence[Any],
+    keep: bool,
+    targets: dict[Place, Any] | None,
+    needed: set[Node] | None,
+) -> dict[AutogradMeta, Any]:
+    """Send gradients along edges, node after node; returns what arrived at the leaves.
+
+    With ``targets``, what arrives at them is put into its values, and other leaves and nodes that
+    do not lead to one (are not ``needed``) get nothing.
+    """
+    heap: list[tuple[int, Node]] = []
+    buffers: dict[Node, list[Any]] = {}  # by node in the heap, what arrived at its outputs
+    leaves: dict[AutogradMeta, Any] = {}
+    # Most graphs are chains: the next node then is known without a trip through the heap.
+    following: Node | None = None
+    arrived: list[Any] = []
+    while True:
+        i = 0
+        for edge in edges:
+            g = results[i]
+            i += 1
+            if edge is None or g is None:
+                continue
+            node = edge.node
+            if edge.is_leaf:
+                if targets is None or (edge, 0) in targets:
+                    leaves[edge] = leaves[edge] + g if edge in leaves else g
+                continue
+            if node is None or (needed is not None and node not in needed):
+                continue
+            if node is following:
+                waiting = arrived
+            elif following is None and not heap:
+                following = node
+                waiting = arrived = [None] * node.outputs
+            elif node in buffers:
+                waiting = buffers[node]
+            else:
+                waiting = buffers[node] = [None] * node.outputs
+                heappush(heap, (-node.number, node))
+            at = edge.output_nr
+            waiting[at] = g if waiting[at] is None else waiting[at] + g
+        # Drop every reference, so that a leaf's only gradient can be taken over without a copy.
+        g = results = waiting = None  # type: ignore[assignment]
+        if heap:
+            if following is not None:
+                buffers[following] = arrived
+                heappush(heap, (-following.number, following))
             node = heappop(heap)[1]
             arrived = buffers.pop(node)
-            if node.pre_hooks is not None:
-                _run_hooks(node, arrived)
-            if walk.targets is not None:
-                for i, g in enumerate(arrived):
-                    if (node, i) in walk.targets:
-                        walk.captured[node, i] = g
-            results = node.apply(*arrived)
-            if not keep:
-                node.release()
-            if len(results) != len(node.edges):
-                raise RuntimeError(
-                    f"function {node.name()} returned an incorrect number of gradients (expected "
-                    f"{len(node.edges)}, got {len(results)})"
-                )
-            i = 0
-            for edge in node.edges:
-                g = results[i]
-                i += 1
-                if edge is not None and g is not None:
-                    walk.send(edge, g)
-            g = results = arrived = None  # type: ignore[assignment]  # so that leaves may own them
-        return _finish(walk, inputs)
-    finally:
-        set_grad_enabled(restore)
+        elif following is not None:
+            node = following
+        else:
+            return leaves
+        following = None
+        if node.pre_hooks is not None:
+            _run_hooks(node, arrived)
+        if targets is not None:
+            for i, g in enumerate(arrived):
+                if (node, i) in targets:
+                    targets[node, i] = g
+        results = node.apply(*arrived)
+        arrived = []
+        edges = node.edges
+        if len(results) != len(edges):
+            raise RuntimeError(
+                f"function {node.name()} returned an incorrect number of gradients (expected "
+                f"{len(edges)}, got {len(results)})"
+            )
+        if not keep:
+            node.release()
 
 
-def _finish(walk: _Walk, inputs: Sequence[Tensor] | None) -> list[Any]:
-    """Hand the leaves their gradients, or return those of ``inputs``."""
-    leaves = walk.leaves
-    for meta in list(leaves):
-        if isinstance(meta.node, AccumulateGrad) and meta.node.pre_hooks is not None:
+def _run_leaf_hooks(leaves: dict[AutogradMeta, Any]) -> None:
+    """Let hooks of leaves see, or replace, what arrived there."""
+    for meta in leaves:
+        if meta.node is not None and meta.node.pre_hooks is not None:
             arrived = [leaves[meta]]
             _run_hooks(meta.node, arrived)
             leaves[meta] = arrived[0]
-    if inputs is None:
-        while leaves:
-            meta, g = leaves.popitem()
-            accumulate(meta, g, walk.create_graph)
-            g = None
-        return []
-    out = []
-    for t in inputs:
-        place = _place(_meta(t))
-        out.append(leaves.get(place[0]) if place[0] in leaves else walk.captured.get(place))
-    return out
 
 
 def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
@@ -279,7 +305,7 @@ def _run_hooks(node: Node, arrived: list[Any]) -> None:
                     arrived[i] = replaced
 
 
-def _on_the_way(roots: list[Tensor], targets: dict[tuple[Any, int], None]) -> set[Node]:
+def _on_the_way(roots: list[Tensor], targets: dict[Place, Any]) -> set[Node]:
     """Nodes from which some target is reached, or that are one."""
     reachable: dict[Node, None] = {}
     stack = [n for t in roots if (n := _meta(t).node) is not None]

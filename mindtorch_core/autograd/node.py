@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..autograd_state import AutogradMeta
 
 if TYPE_CHECKING:
+    from ..storage import Storage
     from ..tensor import Tensor
 
 __all__ = ["AccumulateGrad", "Node", "freed_error"]
@@ -34,11 +35,11 @@ class Node:
         number: position in the order of recording.
         outputs: number of outputs.
         pre_hooks: per output, functions applied to its gradient before the formulas.
-        where: the recording line, in anomaly mode.
+        storages: per output, the storage its tensor got after the op was recorded.
     """
 
-    __slots__ = ("__weakref__", "conform", "edges", "number", "outputs",
-                 "pre_hooks", "saved", "where")  # fmt: skip
+    __slots__ = ("__weakref__", "conform", "edges", "number", "outputs", "pre_hooks", "saved",
+                 "storages")  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Node:
         self.number = next_number()
         self.outputs = outputs
         self.pre_hooks: dict[int, list[Callable[[Any], Any]]] | None = None
+        self.storages: dict[int, Storage] | None = None
 
     def apply(self, *grads: Tensor | None) -> Any:
         """Gradients of the inputs, one per edge, from those of the outputs."""

@@ -21,9 +21,8 @@ __all__ = ["output_parts", "saved_input", "saved_list", "saved_output", "version
 def output_parts(t: Tensor) -> tuple[Any, ...]:
     """The parts of an output that `saved_output` rebuilds it from."""
     s = t._storage
-    if s is None:
-        s = t._own_storage()
-    return (t._data, t._shape, t._dtype, t._device, t._keys, s, t._layout, s.version)
+    version = 0 if s is None else s.version
+    return (t._data, t._shape, t._dtype, t._device, t._keys, s, t._layout, version)
 
 
 def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...]) -> Tensor:
@@ -34,11 +33,14 @@ def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...]) -> Tensor:
     """
     data, shape, dtype, device, keys, storage, layout, version = parts
     row = TABLE[device.type]
-    if data is None and storage.pending is None:  # it was pending when it was saved
+    if storage is None and node.storages is not None:
+        storage = node.storages.get(output_nr)
+    if data is None and storage is not None and storage.pending is None:
+        # It was pending when it was saved, and has a value now.
         strides, offset = layout or (contiguous_strides(shape), 0)
         data = row.runtime.payload(storage, shape, strides, offset, dtype)
     t = make_tensor(data, shape, dtype, device, keys | row.autograd_key, storage, layout)
-    if storage.version != version:
+    if storage is not None and storage.version != version:
         raise changed_error(t, version, storage.version)
     t._autograd = AutogradMeta(node, output_nr)
     return t

@@ -17,7 +17,7 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
             other = operand('other', other)
             ks |= getattr(other, '_keys', 0)
         if ACTIVE:
-            ks = effective(ks)
+            ks = (ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep
         try:
             kernel = table[ks]
         except KeyError:
@@ -41,7 +41,7 @@ from typing import Any, Final
 
 from ..devices import TABLE, concrete
 from .binding import explain, operand_of, tensor_type_error
-from .keys import ACTIVE, effective
+from .keys import ACTIVE, MASKS, PROCESS_INCLUDE
 from .registry import OpEntry
 from .schema import Argument, OperatorSchema
 from .tables import fill
@@ -154,7 +154,7 @@ def kernel_call(schema: OperatorSchema, kernel: str = "kernel", returns: str = "
 
 def _look_up() -> list[str]:
     return [
-        "if ACTIVE: ks = effective(ks)",
+        "if ACTIVE: ks = (ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep",
         "try: kernel = table[ks]",
         "except KeyError: kernel = fill(entry, ks)",
     ]
@@ -226,7 +226,8 @@ def make_front(
         "TABLE": TABLE,
         "Tensor": tensor_type,
         "concrete": concrete,
-        "effective": effective,
+        "MASKS": MASKS,
+        "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "entry": entry,
         "explain": lambda error, values: explain(entry, error, values),
         "fill": fill,
@@ -276,7 +277,8 @@ def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..
         "ACTIVE": ACTIVE,
         "NUMBERS": NUMBERS,
         "Tensor": tensor_type,
-        "effective": effective,
+        "MASKS": MASKS,
+        "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "entry": entry,
         "fill": fill,
         "operand": operand,

@@ -252,13 +252,15 @@ class OperatorRegistry:
         key = self._key(key)
         with self._lock:
             entry = self._entry_or_new(name)
-            record = KernelRecord(fn, source_of(fn), self._thread.distribution, with_keyset, promoted)
+            owner = self._thread.distribution
+            record = KernelRecord(fn, source_of(fn), owner, with_keyset, promoted)
             stack = entry.records.setdefault(key, [])
             stack.append(record)
             entry.kernels[key] = fn
 
             def undo() -> None:
-                stack.remove(record)
+                # By identity: the same function may be registered twice.
+                del stack[next(i for i, r in enumerate(stack) if r is record)]
                 if stack:
                     entry.kernels[key] = stack[-1].fn
                 else:
@@ -311,7 +313,13 @@ class OperatorRegistry:
             for table, value in ((entry.metas, meta), (entry.plans, plan)):
                 if value is not None:
                     undos.append(_swap(table, key, value))
-            return self._done(entry, lambda: [undo() for undo in undos] and self._changed(entry))
+
+            def undo_all() -> None:
+                for undo in reversed(undos):
+                    undo()
+                self._changed(entry)
+
+            return self._done(entry, undo_all)
 
     def register_fallback(self, key: DispatchKey | int | str, fn: Kernel) -> Registration:
         """Register one kernel for all ops of a key: ``fn(op_name, *args, **kwargs)``.
@@ -323,9 +331,9 @@ class OperatorRegistry:
         with self._lock:
             if key in self.fallbacks:
                 raise RuntimeError(
-                    f"Tried to register multiple backend fallbacks for the same dispatch key {key}; "
-                    f"previous registration registered at {self.fallbacks[key].source}, new "
-                    f"registration registered at {source_of(fn)}"
+                    f"Tried to register multiple backend fallbacks for the same dispatch key "
+                    f"{key}; previous registration registered at {self.fallbacks[key].source}, "
+                    f"new registration registered at {source_of(fn)}"
                 )
             self.fallbacks[key] = KernelRecord(fn, source_of(fn), self._thread.distribution)
 
@@ -338,11 +346,17 @@ class OperatorRegistry:
     # ---- transactions --------------------------------------------------------------------------
 
     @contextmanager
-    def transaction(self, distribution: str = "") -> Iterator[list[Callable[[], None]]]:
+    def transaction(
+        self, distribution: str = "", *, independent: bool = False
+    ) -> Iterator[list[Callable[[], None]]]:
         """Undo every registration this thread makes in the block if the block raises.
 
         Yields the journal: undo functions, oldest first. After success it can be kept and run in
         reverse to take the registrations back later.
+
+        Args:
+            distribution: who registers; kept in the records.
+            independent: what succeeded here stays when a transaction around it is undone.
         """
         mine = self._thread
         outer, owner = mine.journal, mine.distribution
@@ -355,7 +369,7 @@ class OperatorRegistry:
                 undo()
             raise
         else:
-            if outer is not None:
+            if outer is not None and not independent:
                 outer.extend(journal)
         finally:
             mine.journal, mine.distribution = outer, owner
@@ -373,6 +387,10 @@ class OperatorRegistry:
             mine.journal = outer
             for undo in reversed(journal):
                 undo()
+
+    def forget_computed(self) -> None:
+        """Empty every table of computed kernels: a device came or went."""
+        self._changed(None)
 
     def note(self, undo: Callable[[], None]) -> None:
         """Put an undo function of a plugin's other registrations into the running transaction."""
@@ -398,8 +416,9 @@ class OperatorRegistry:
 
     def _done(self, entry: OpEntry | None, undo: Callable[[], None]) -> Registration:
         self._changed(entry)
-        self.note(undo)
-        return Registration(undo)
+        made = Registration(undo)
+        self.note(made.remove)  # not `undo`: the registration may be removed before the block ends
+        return made
 
     def _changed(self, entry: OpEntry | None) -> None:
         """Empty the computed tables that a change may have made wrong."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ..devices import TABLE
 from ..errors import NoKernelError
 from ..promotion import result_type
 from .keys import (
@@ -56,7 +57,8 @@ def resolve(entry: OpEntry, mask: int) -> Kernel:
     while rest:  # wrapper keys, highest first
         key = DispatchKey(1 << (rest.bit_length() - 1))
         rest ^= key
-        if key in entry.fallthrough or (key & AUTOGRAD and DispatchKey.Autograd in entry.fallthrough):
+        alias = DispatchKey.Autograd if key & AUTOGRAD else key
+        if key in entry.fallthrough or alias in entry.fallthrough:
             continue
         found = _at_wrapper(entry, key, runtime)
         if found is not None:
@@ -78,7 +80,8 @@ def _at_wrapper(entry: OpEntry, key: DispatchKey, mask: int) -> Kernel | None:
             return _as_called(entry, alias, mask & ~_above(key))
     factory = registry.wrappers.get(key)
     if factory is not None:
-        # All Autograd keys are left together: a CPU and a Meta tensor in one call are recorded once.
+        # All Autograd keys are left together: a CPU and a Meta tensor in one call are recorded
+        # once.
         below = mask & ~(AUTOGRAD | _above(key)) if key & AUTOGRAD else mask & (key - 1)
         made = factory(entry, below, lambda m: resolve(entry, m))
         if made is not None:
@@ -108,13 +111,13 @@ def _at_backends(entry: OpEntry, mask: int) -> Kernel:
             one_backend = not missing and mask == backend
             return found if one_backend else _same_device(entry, found, tuple(missing))
         if backend not in PRIVATE_USE_KEYS:
-            raise _no_kernel(entry, backend.name)
+            raise _no_kernel(entry, _shown(missing[0] if missing else backend))
         missing.append(backend)
     for key in (*_EXPLICIT, _IMPLICIT):
         if key in entry.records and not missing:
             return _composite(entry, key, mask)
     if missing:
-        raise _no_kernel(entry, missing[0].name)
+        raise _no_kernel(entry, _shown(missing[0]))
     raise NoKernelError(
         f"There were no tensor arguments to this function (e.g., you passed an empty list of "
         f"Tensors), but no fallback function is registered for schema {entry.name}.\n"
@@ -173,7 +176,8 @@ def _with_promotion(fn: Kernel, compute_dtype: Kernel) -> Kernel:
         tensors = [a for a in args if hasattr(a, "_dtype")]
         first = tensors[0]._dtype
         target = compute_dtype(*args)
-        if target is first and len(tensors) == len(args) and all(t._dtype is first for t in tensors):
+        uniform = target is first and len(tensors) == len(args)
+        if uniform and all(t._dtype is first for t in tensors):
             return fn(*args, **kwargs)
         at = tensors[0]
         return fn(*(_operand(a, target, at) for a in args), **kwargs)
@@ -229,6 +233,15 @@ def _same_device(entry: OpEntry, kernel: Kernel, missing: tuple[DispatchKey, ...
         return kernel(*args, **kwargs)
 
     return guarded
+
+
+def _shown(backend: DispatchKey) -> str:
+    """What users know a backend by: its device name where it holds a PrivateUse key."""
+    if backend in PRIVATE_USE_KEYS:
+        for row in TABLE.values():
+            if row.key == backend:
+                return row.type
+    return backend.name
 
 
 def _no_kernel(entry: OpEntry, where: str) -> NoKernelError:

@@ -76,6 +76,8 @@ class OpDef:
         decomposition: the op in terms of other ops.
         primitive: whether a backend must supply a kernel.
         numbers: tensor operands after the first may be Python numbers.
+        kinds: which dtypes the operands may have in common: the letters of bool, int, float and
+            complex. The rule raises for others.
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
         broadcasts: gradients are summed back to the operands' shapes.
         inplace, out: whether ``op_`` and ``out=`` exist.
@@ -99,6 +101,7 @@ class OpDef:
     decomposition: Callable[..., Any] | None = None
     primitive: bool = False
     numbers: bool = False
+    kinds: str = "bifc"
     promotes: bool = False
     compute_dtype: Callable[..., dtype] = result_type
     broadcasts: bool = False
@@ -282,6 +285,7 @@ def _inplace_variant(d: OpDef) -> OpDef:
         grad=d.grad,
         decomposition=inplace_fallback(d.name),
         numbers=d.numbers,
+        kinds=d.kinds,
         promotes=False,
         broadcasts=d.broadcasts,
         operators=dunders,

@@ -25,8 +25,10 @@ def checked_size(size: Sequence[int]) -> tuple[int, ...]:
         RuntimeError: if a size is negative.
         TypeError: if one is not an int.
     """
-    shape = tuple(n.__index__() for n in size)
+    shape = tuple(size)
     for n in shape:
+        if n.__class__ is not int:
+            return checked_size([v.__index__() for v in shape])
         if n < 0:
             raise RuntimeError(
                 f"Trying to create tensor with negative dimension {n}: [{', '.join(map(str, shape))}]"

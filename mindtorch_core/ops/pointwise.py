@@ -113,11 +113,9 @@ binary(
 
 def conj(value: Any) -> Any:
     """Complex conjugate of a tensor or number; real values are returned as they are."""
-    if isinstance(value, complex):
-        return value.conjugate()
-    if hasattr(value, "_dtype") and value._dtype.category == COMPLEX:
-        return value.conj()
-    return value
+    if value.__class__ is Tensor:
+        return value if value._dtype.category != COMPLEX else value.conj()
+    return value.conjugate() if isinstance(value, complex) else value
 
 
 def as_operand(like: Tensor, value: Any) -> Tensor:
@@ -323,57 +321,6 @@ op(
     decomposition=lambda self: self * self,
 )
 
-# ---- functions ----------------------------------------------------------------------------------
-
-unary("exp", "Exponential.", lambda g, result: g * conj(result), to_float=True)
-unary("expm1", "``exp(x) - 1``, accurate near 0.", lambda g, result: g * (conj(result) + 1), to_float=True)
-unary("log", "Natural logarithm.", lambda g, self: g / conj(self), to_float=True)
-unary("log1p", "``log(1 + x)``, accurate near 0.", lambda g, self: g / conj(self + 1), to_float=True)
-unary("log2", "Logarithm to base 2.", lambda g, self: g / (conj(self) * math.log(2)), to_float=True)
-unary("log10", "Logarithm to base 10.", lambda g, self: g / (conj(self) * math.log(10)), to_float=True)
-unary("sqrt", "Square root.", lambda g, result: g / (conj(result) * 2), to_float=True)
-unary("rsqrt", "``1 / sqrt(x)``.", lambda g, result: g * -0.5 * conj(result**3), to_float=True)
-unary("reciprocal", "``1 / x``.", lambda g, result: -g * conj(result * result), to_float=True)
-unary("sin", "Sine of radians.", lambda g, self: g * conj(self.cos()), to_float=True)
-unary("cos", "Cosine of radians.", lambda g, self: -g * conj(self.sin()), to_float=True)
-unary("tanh", "Hyperbolic tangent.", lambda g, result: g * conj(1 - result * result), to_float=True)
-unary("sigmoid", "``1 / (1 + exp(-x))``.", lambda g, result: g * conj((1 - result) * result), to_float=True)
-unary(
-    "erf",
-    "Error function.",
-    lambda g, self: g * _PI_FACTOR * (-self * self).exp(),
-    to_float=True,
-)
-unary("floor", "Largest integer not above.", lambda g: call("zeros_like", g))
-unary("ceil", "Smallest integer not below.", lambda g: call("zeros_like", g))
-unary("trunc", "Integer part.", lambda g: call("zeros_like", g))
-unary("round", "Nearest integer, halves to even.", lambda g: call("zeros_like", g))
-unary(
-    "relu",
-    "Zero for negative elements.",
-    lambda g, result: g * (result > 0),
-    rule=rules.pointwise(rules.numeric("relu")),
-    namespaces=("torch", "Tensor", "nn"),
-)
-
-
-def _gelu(self: Tensor, *, approximate: str = "none") -> Tensor:
-    if approximate == "tanh":
-        inner = (self + self * self * self * 0.044715) * math.sqrt(2 / math.pi)
-        return self * 0.5 * (inner.tanh() + 1)
-    if approximate != "none":
-        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
-    result: Tensor = self * 0.5 * ((self * math.sqrt(0.5)).erf() + 1)
-    return result
-
-
-op(
-    "gelu(Tensor self, *, str approximate='none') -> Tensor",
-    doc="``x`` times the probability that a standard normal is below ``x`` (Hendrycks and Gimpel, 2016).",
-    decomposition=_gelu,
-    namespaces=("nn",),
-)
-
 # ---- comparisons and logic ----------------------------------------------------------------------
 
 
@@ -421,99 +368,3 @@ unary(
 unary("isnan", "True where NaN.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
 unary("isinf", "True where infinite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
 unary("isfinite", "True where finite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
-
-# ---- selection ----------------------------------------------------------------------------------
-
-
-def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
-    if condition._dtype.category != BOOL and condition._dtype.name != "uint8":
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{condition._dtype.label}"
-        )
-    return rules.pointwise_spec((condition, self, other), result_type(self, other))
-
-
-op(
-    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
-    doc="``input`` where the condition holds, ``other`` elsewhere.",
-    rule=_where_rule,
-    grad={
-        "self": lambda g, condition: call("where", condition, g, 0),
-        "other": lambda g, condition: call("where", condition, 0, g),
-    },
-    primitive=True,
-    numbers=True,
-    broadcasts=True,
-    out=True,
-    namespaces=("torch",),
-    tags=frozenset({"pointwise"}),
-)
-op(
-    "where(Tensor condition) -> Tensor[]",
-    doc="Indices of true elements, a tensor per dimension.",
-    decomposition=lambda condition: condition.nonzero().unbind(1),
-    namespaces=("torch",),
-)
-# The method is called on the first choice: ``x.where(condition, other)``.
-op(
-    "_where_method(Tensor self, Tensor condition, Tensor other) -> Tensor",
-    doc="This tensor where the condition holds, ``other`` elsewhere.",
-    decomposition=lambda self, condition, other: call("where", condition, self, other),
-    numbers=True,
-    namespaces=("Tensor:where",),
-)
-
-
-def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:
-    if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    operands = tuple(x for x in (self, min, max) if x is not None)
-    return rules.pointwise_spec(operands, result_type(*operands))
-
-
-def _clamp_grad(g: Any, self: Any, min: Any, max: Any) -> Any:
-    inside: Any = None
-    if min is not None:
-        inside = self >= min
-    if max is not None:
-        inside = (self <= max) if inside is None else inside & (self <= max)
-    return call("where", inside, g, 0)
-
-
-op(
-    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    doc="Limit elements to the range from ``min`` to ``max``; None leaves a side open.",
-    rule=_clamp_rule,
-    grad={"self": _clamp_grad},
-    primitive=True,
-    inplace=True,
-    out=True,
-    tags=frozenset({"pointwise"}),
-)
-op(
-    "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",
-    doc="``input`` with ``value`` where the boolean mask holds.",
-    decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
-    numbers=True,
-    inplace=True,
-    inplace_namespaces=("Tensor",),
-)
-
-
-def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
-    if mask._dtype.category != BOOL:
-        raise RuntimeError(
-            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
-        )
-    if hasattr(value, "_keys"):
-        if value._shape:
-            raise RuntimeError(
-                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
-                f"{len(value._shape)} dimension(s)."
-            )
-        value = value.to(self._dtype)
-    elif not isinstance(value, bool | int) or self._dtype.category == BOOL:
-        value = as_operand(self, value).to(self._dtype)
-    result: Tensor = call("where", mask, value, self)
-    return result

@@ -16,7 +16,7 @@ Dims = Any
 
 def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
     """Give a reduced gradient its dimensions back, as size 1, and expand it to ``shape``."""
-    if not keepdim:
+    if not keepdim and g._shape:
         for d in sorted(wrap_dims(dim, len(shape))):
             g = g.unsqueeze(d)
     expanded: Tensor = g.expand(shape)
@@ -36,8 +36,8 @@ op(
     rule=rules.reduction(rules.sum_dtype),
     grad={
         "self": lambda g, self_shape, self_dtype, dim, keepdim: unreduce(
-            g, self_shape, dim, keepdim
-        ).to(self_dtype)
+            g if g._dtype is self_dtype else g.to(self_dtype), self_shape, dim, keepdim
+        )
     },
     primitive=True,
     out=True,

@@ -113,23 +113,26 @@ def truth(_: dtype) -> dtype:
     return bool_
 
 
-def whole(name: str) -> Callable[[dtype], dtype]:
-    """Check that a bitwise op gets integers or booleans."""
+def limited(rule: Rule, name: str, kinds: str) -> Rule:
+    """The rule of an op that serves only some kinds of dtypes; see `OpDef.kinds`."""
+    if kinds == "bifc":
+        return rule
 
-    def check(d: dtype) -> dtype:
-        if d.category >= FLOATING:
+    def checked(*args: Any, **kwargs: Any) -> TensorSpec:
+        d = args[0]._dtype if len(args) == 1 else result_type(*args[:2])
+        if "bifc"[d.category] not in kinds:
             raise NotImplementedError(f'"{name}" not implemented for \'{d.label}\'')
-        return d
+        return rule(*args, **kwargs)
 
-    return check
+    return checked
 
 
-def numeric(name: str) -> Callable[[dtype], dtype]:
-    """Check that an op that booleans do not have gets something else."""
+def not_bool(message: str) -> Callable[[dtype], dtype]:
+    """A result dtype that refuses booleans with a text of its own."""
 
     def check(d: dtype) -> dtype:
         if d.category == BOOL:
-            raise RuntimeError(f"{name}: not supported for bool tensors; use a logical op instead")
+            raise RuntimeError(message)
         return d
 
     return check

@@ -6,9 +6,15 @@ its device name and whose value is a module. The module implements the hooks of
 registry) is first asked for.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .backend import PLUGIN_API, Backend
-from .hookspecs import hookimpl
 from .loader import BackendStatus, backends, load, load_all, unload
+
+if TYPE_CHECKING:
+    from .hookspecs import hookimpl
 
 __all__ = [
     "PLUGIN_API",
@@ -20,3 +26,12 @@ __all__ = [
     "load_all",
     "unload",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "hookimpl":  # imported by plugins only: pluggy is no part of the core's import
+        from .hookspecs import hookimpl
+
+        globals()[name] = hookimpl
+        return hookimpl
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Finding and loading backends. Loading one is a transaction: it succeeds whole or leaves nothing."""
+"""Finding and loading backends. Loading is a transaction: it succeeds whole or leaves nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,13 +83,11 @@ class _Loader:
                     status.state = "disabled"
                 if ep.name in found:
                     first = found[ep.name][1]
-                    if first.distribution != status.distribution:
-                        warnings.warn(
-                            f"mindtorch: the backend '{ep.name}' of {status.distribution} is ignored, "
-                            f"because {first.distribution} supplies one of that name; uninstall one "
-                            f"of them.",
-                            RuntimeWarning,
-                            stacklevel=2,
+                    if first.distribution != status.distribution and status.state != "disabled":
+                        _warn(
+                            f"the backend '{ep.name}' of {status.distribution} is ignored, "
+                            f"because {first.distribution} supplies one of that name; uninstall "
+                            f"one of them."
                         )
                     continue
                 found[ep.name] = (ep, status)
@@ -105,25 +103,30 @@ class _Loader:
         before = set(sys.modules)
         start = time.perf_counter()
         try:
-            with registry.transaction(status.distribution) as journal:
+            # Independent: a backend that this one needs stays loaded when this one fails.
+            with registry.transaction(status.distribution, independent=True) as journal:
                 self._load(ep, status)
-        except Exception as error:  # noqa: BLE001 (a plugin may raise anything; it is reported)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (a plugin may raise anything)
+            _forget_modules(ep, set(sys.modules) - before)
             status.state, status.error = "failed", error
-            for module in set(sys.modules) - before:
-                if module.partition(".")[0] == ep.value.partition(":")[0].partition(".")[0]:
-                    del sys.modules[module]
-            warnings.warn(
-                f"mindtorch: the backend '{name}' of {status.distribution} could not be loaded and is "
-                f"left out: {type(error).__name__}: {error}",
-                RuntimeWarning,
-                stacklevel=2,
+            status.device = status.key = ""
+            _warn(
+                f"the backend '{name}' of {status.distribution} could not be loaded and is left "
+                f"out: {type(error).__name__}: {error}"
             )
+        except BaseException:  # interrupted: the next call tries again
+            _forget_modules(ep, set(sys.modules) - before)
+            status.state = "available"
+            raise
         else:
             status.state = "loaded"
             self.undo[name] = journal
-        status.seconds = time.perf_counter() - start
+        finally:
+            status.seconds = time.perf_counter() - start
 
     def _load(self, ep: EntryPoint, status: BackendStatus) -> None:
+        from .backend import Backend
+
         plugin = ep.load()
         pm = self.manager
         pm.register(plugin, name=ep.name)
@@ -131,7 +134,7 @@ class _Loader:
         pm.check_pending()
         others = [p for p in pm.get_plugins() if p is not plugin]
         answers = pm.subset_hook_caller("mindtorch_backend", others)()
-        if len(answers) != 1:
+        if len(answers) != 1 or not isinstance(answers[0], Backend):
             raise TypeError(
                 f"{ep.value} must implement the hook mindtorch_backend() and return one Backend"
             )
@@ -140,13 +143,32 @@ class _Loader:
         backend.runtime.key = int(row.key | ADINPLACE)
         backend.runtime.type = backend.device
         TABLE[backend.device] = row
-        registry.note(lambda: _ignore(TABLE.pop(backend.device, None)))
+        registry.note(lambda: _leave(backend.device))
+        registry.forget_computed()
         status.device, status.key = backend.device, DispatchKey(row.key).name
         pm.subset_hook_caller("mindtorch_register", others)(key=DispatchKey(row.key))
 
 
 def _ignore(_: object) -> None:
     """Turn an expression into an undo function's None."""
+
+
+def _leave(device: str) -> None:
+    """Take a device out of the table, and what was computed while it was there."""
+    TABLE.pop(device, None)
+    registry.forget_computed()
+
+
+def _forget_modules(ep: EntryPoint, names: Iterable[str]) -> None:
+    """Take those of the named modules that belong to a plugin's package out of `sys.modules`."""
+    root = ep.value.partition(":")[0].partition(".")[0]
+    for name in names:
+        if name.partition(".")[0] == root:
+            del sys.modules[name]
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"mindtorch: {text}", RuntimeWarning, stacklevel=3)
 
 
 def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
@@ -161,7 +183,8 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
 
     if backend.api != PLUGIN_API:
         raise RuntimeError(
-            f"it was built for plugin API {backend.api}, and this mindtorch-core has API {PLUGIN_API}"
+            f"it was built for plugin API {backend.api}, and this mindtorch-core has API "
+            f"{PLUGIN_API}: install versions of the two that go together"
         )
     name = backend.device
     if not name.isidentifier() or name != name.lower():
@@ -185,7 +208,9 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
                 f"the dispatch key {key} that {status.distribution} wants is taken by "
                 f"{holders[key].distribution}"
             )
-    return DeviceRow(name, int(key), int(AUTOGRAD_OF[key]), backend.runtime, status.distribution, backend.module)
+    autograd = int(AUTOGRAD_OF[key])
+    source = status.distribution
+    return DeviceRow(name, int(key), autograd, backend.runtime, source, backend.module)
 
 
 def _chosen() -> set[str] | None:
@@ -223,7 +248,8 @@ def load(device: str) -> DeviceRow:
                 _loader.load_entry(name)
         row = TABLE.get(device)
         if row is None:
-            raise _unavailable(device)
+            error, cause = _unavailable(device)
+            raise error from cause
         return row
 
 
@@ -245,10 +271,8 @@ def unload(name: str) -> None:
         for undo in reversed(journal):
             undo()
         ep, status = _loader.discover()[name]
-        root = ep.value.partition(":")[0].partition(".")[0]
-        for module in [m for m in sys.modules if m.partition(".")[0] == root]:
-            del sys.modules[module]
-        status.state = "available"
+        _forget_modules(ep, list(sys.modules))
+        status.state, status.device, status.key = "available", "", ""
 
 
 def backends() -> list[BackendStatus]:
@@ -266,38 +290,36 @@ def rediscover() -> None:
             _loader.found = {**_loader.discover(), **loaded}
 
 
-def _unavailable(device: str) -> BackendUnavailableError:
+def _unavailable(device: str) -> tuple[BackendUnavailableError, BaseException | None]:
+    """Why no backend serves a device, and the exception that is the cause of it."""
     found = _loader.discover()
-    installed = ", ".join(sorted(found)) or "none"
     if device in found:
         status = found[device][1]
-        if status.state == "failed":
-            return BackendUnavailableError(
-                f"the '{device}' backend of {status.distribution} failed to load: "
-                f"{type(status.error).__name__}: {status.error}",
-                device=device,
-            )
-        if status.state == "disabled":
-            return BackendUnavailableError(
-                f"the '{device}' backend of {status.distribution} is switched off by "
-                f"{VARIABLE}={os.environ.get(VARIABLE, '')}",
-                device=device,
-            )
+        text = {
+            "failed": f"failed to load: {type(status.error).__name__}: {status.error}",
+            "disabled": f"is switched off by {VARIABLE}={os.environ.get(VARIABLE, '')}",
+            "loading": "is still being loaded: its module may name the device only in functions "
+            "that run later, such as mindtorch_register",
+            "loaded": f"serves the device '{status.device}'",
+        }[status.state]
+        error = f"the '{device}' backend of {status.distribution} {text}"
+        return BackendUnavailableError(error, device=device), status.error
     package = f"mindtorch-{device.replace('_', '-')}"
+    failed = {n: s.error for n, (_, s) in found.items() if s.state == "failed"}
+    names = [f"{n} (failed to load: {failed[n]})" if n in failed else n for n in sorted(found)]
+    installed = ", ".join(names) or "none"
     if device in KNOWN_TYPES:
-        return BackendUnavailableError(
+        text = (
             f"no installed backend provides the device '{device}' (installed: {installed}).\n"
-            f"  fix: pip install {package}",
-            device=device,
-            package=package,
+            f"  fix: pip install {package}"
         )
-    return BackendUnavailableError(
-        f"Expected a known device type at start of device string: {device}. No installed backend "
-        f"provides it (installed: {installed}).\n"
-        f"  fix: install its vendor's package, by convention {package}",
-        device=device,
-        package=package,
-    )
+    else:
+        text = (
+            f"Expected a known device type at start of device string: {device}. No installed "
+            f"backend provides it (installed: {installed}).\n"
+            f"  fix: install its vendor's package, by convention {package}"
+        )
+    return BackendUnavailableError(text, device=device, package=package), None
 
 
 set_loader(load)

@@ -29,7 +29,9 @@ def zeros(size: Any, *, dtype: Any = None, device: Any = None) -> Any:
 def ones(size: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Ones."""
     d = dtype or get_default_dtype()
-    return wrap(np.ones(checked_size(size), NUMPY_OF[d]), d)
+    data = np.empty(checked_size(size), NUMPY_OF[d])
+    data.fill(1)
+    return wrap(data, d)
 
 
 @kernel("arange.start")

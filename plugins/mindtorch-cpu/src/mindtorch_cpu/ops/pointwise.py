@@ -7,7 +7,7 @@ a Python call costs as much as the arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
@@ -364,15 +364,44 @@ def absolute(self: Any) -> Any:
     return _absolute(self)
 
 
-def _relu(a: Any, out: Any = None) -> Any:
-    zero = _ZEROS.get(a.dtype)
-    if zero is None:
-        zero = _ZEROS[a.dtype] = np.zeros((), a.dtype)
-    return np.maximum(a, zero) if out is None else np.maximum(a, zero, out)
+ZEROS: Final = {d: np.zeros((), n) for d, n in NUMPY_OF.items()}
 
 
-_ZEROS: dict[Any, Any] = {}
-function("relu", _relu, to_float=False)
+@kernel("relu")
+def relu(self: Any) -> Any:
+    """Zero for negative elements."""
+    d = self._dtype
+    data = QUIET.run(np.maximum, self._data, ZEROS[d])
+    if data.__class__ is not ndarray:
+        data = np.array(data, NUMPY_OF[d])
+    r = _new(Tensor)
+    r._data = data
+    r._shape = data.shape
+    r._layout = None
+    r._dtype = d
+    r._device = CPU
+    r._keys = KEYS
+    r._storage = None
+    r._base = None
+    r._autograd = None
+    return r
+
+
+@kernel("relu_")
+def relu_(self: Any) -> Any:
+    """Zero for negative elements, in place."""
+    quietly(np.maximum, self._data, ZEROS[self._dtype], self._data)
+    return self
+
+
+@kernel("threshold_backward")
+def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
+    """The gradient where ``self`` is above the threshold."""
+    d = grad_output._dtype
+    bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
+    return wrap(np.where(np.greater(self._data, bound), grad_output._data, ZEROS[d]), d)
+
+
 register("logical_not", unary(np.logical_not, result=bool_))
 register("isnan", unary(np.isnan, result=bool_))
 register("isinf", unary(np.isinf, result=bool_))

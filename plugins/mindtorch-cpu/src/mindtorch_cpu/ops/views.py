@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.ops.define import definitions
-from mindtorch_core.shapes import wrap_dim
+from mindtorch_core.dtypes import bfloat16
+from mindtorch_core.shapes import expand_strides, wrap_dim
 from mindtorch_core.tensor import make_view
 
 from ..arrays import ndarray, view_of
@@ -48,6 +49,19 @@ def reshape(self: Any, shape: Any) -> Any:
         except (ValueError, TypeError):
             pass
     return _reshape(self, shape)
+
+
+@kernel("expand")
+def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
+    """Dimensions of size 1 repeated by strides of 0."""
+    a = self._data
+    if a.ndim == 0 and size.__class__ is tuple and -1 not in size:
+        shape, strides = size, (0,) * len(size)
+    else:
+        shape, strides = expand_strides(a.shape, a.strides, size)
+    if a.flags.c_contiguous and a.size and self._dtype is not bfloat16:
+        return view_of(self, ndarray(shape, a.dtype, a, 0, strides))
+    return general("expand", self, size)
 
 
 @kernel("transpose")

@@ -1,0 +1,283 @@
+"""Comparing results: of two backends, or of this framework with PyTorch and NumPy.
+
+Nothing here imports another library. Foreign arrays are read through ``tolist()`` and compared in
+Python, so a comparison does not rest on the kernels that are being tested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from ..dtypes import DTYPES, dtype
+from ..shapes import contiguous_strides
+from ..tensor import Tensor, from_values
+
+__all__ = ["assert_close", "assert_same_outcome", "default_tolerances", "from_pytorch", "outcome"]
+
+# PyTorch's defaults (rtol, atol) by element type; exact types are not listed.
+TOLERANCES: Final[dict[str, tuple[float, float]]] = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex64": (1.3e-6, 1e-5),
+    "complex128": (1e-7, 1e-7),
+}
+
+
+def default_tolerances(*dtypes: Any) -> tuple[float, float]:
+    """The loosest relative and absolute tolerance that any of the dtypes has by default.
+
+    Args:
+        *dtypes: dtypes of this framework, PyTorch or NumPy, or their names.
+    """
+    found = [TOLERANCES.get(_dtype_name(d), (0.0, 0.0)) for d in dtypes] or [(0.0, 0.0)]
+    return max(rtol for rtol, _ in found), max(atol for _, atol in found)
+
+
+def _dtype_name(d: Any) -> str:
+    return str(d).rpartition(".")[2]
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_stride: bool = False,
+    msg: str = "",
+) -> None:
+    """Check that ``abs(actual - expected) <= atol + rtol * abs(expected)``, element by element.
+
+    As ``torch.testing.assert_close``, except that ``expected`` may also be an array of another
+    library. Shapes must be equal: nothing broadcasts.
+
+    Args:
+        actual: a tensor or array, a number, or a sequence or mapping of such.
+        expected: the same of this framework, PyTorch or NumPy.
+        rtol, atol: tolerances; by default those of the dtypes. Give both or neither.
+        equal_nan: whether NaN equals NaN.
+        check_device: compare devices, where both have one.
+        check_dtype: compare dtypes.
+        check_stride: compare strides.
+        msg: put in front of the error's text.
+
+    Raises:
+        AssertionError: if they differ; the text says how much and where.
+        ValueError: if only one tolerance is given.
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError(f"give both rtol and atol or neither, got rtol={rtol} and atol={atol}")
+    compare = _Comparison(rtol, atol, equal_nan, check_device, check_dtype, check_stride)
+    problem = compare.difference(actual, expected)
+    if problem:
+        raise AssertionError(f"{msg}: {problem}" if msg else problem)
+
+
+class _Comparison:
+    """The options of one comparison, and the comparison by kind of value."""
+
+    def __init__(
+        self,
+        rtol: float | None,
+        atol: float | None,
+        equal_nan: bool,
+        check_device: bool,
+        check_dtype: bool,
+        check_stride: bool,
+    ) -> None:
+        self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
+        self.device, self.dtype, self.stride = check_device, check_dtype, check_stride
+
+    def difference(self, actual: Any, expected: Any) -> str:
+        """What is different; empty if nothing is."""
+        if hasattr(actual, "tolist") and hasattr(expected, "tolist"):
+            return self.attributes(actual, expected) or self.values(actual, expected)
+        if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+            if actual.keys() != expected.keys():
+                return f"keys differ: {sorted(actual)} and {sorted(expected)}"
+            return self.first({k: (actual[k], expected[k]) for k in actual})
+        if isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
+            if len(actual) != len(expected):
+                return f"lengths differ: {len(actual)} and {len(expected)}"
+            return self.first(dict(enumerate(zip(actual, expected, strict=True))))
+        if isinstance(actual, int | float | complex) and isinstance(expected, int | float | complex):
+            return self.numbers([actual], [expected], (), type(actual).__name__)
+        if actual is None and expected is None:
+            return ""
+        return f"cannot compare {type(actual).__name__} with {type(expected).__name__}"
+
+    def first(self, pairs: Mapping[Any, tuple[Any, Any]]) -> str:
+        """The first difference among named pairs."""
+        for name, (a, e) in pairs.items():
+            problem = self.difference(a, e)
+            if problem:
+                return f"item {name}: {problem}"
+        return ""
+
+    def attributes(self, actual: Any, expected: Any) -> str:
+        """Compare shape, dtype, device and strides, as far as both sides have them."""
+        if tuple(actual.shape) != tuple(expected.shape):
+            return f"shapes differ: {list(actual.shape)} and {list(expected.shape)}"
+        names = _dtype_name(actual.dtype), _dtype_name(expected.dtype)
+        if self.dtype and names[0] != names[1]:
+            return f"dtypes differ: {names[0]} and {names[1]}"
+        devices = [str(t.device) for t in (actual, expected) if hasattr(t, "stride")]
+        if self.device and len(set(devices)) > 1:
+            return f"devices differ: {devices[0]} and {devices[1]}"
+        if self.stride and tuple(actual.stride()) != tuple(expected.stride()):
+            return f"strides differ: {tuple(actual.stride())} and {tuple(expected.stride())}"
+        return ""
+
+    def values(self, actual: Any, expected: Any) -> str:
+        """Compare the elements."""
+        rtol, atol = self.rtol, self.atol
+        if rtol is None or atol is None:
+            rtol, atol = default_tolerances(actual.dtype, expected.dtype)
+        kept = self.rtol, self.atol
+        self.rtol, self.atol = rtol, atol
+        try:
+            shape = tuple(actual.shape)
+            what = f"{_dtype_name(expected.dtype)} elements"
+            return self.numbers(_flat(actual), _flat(expected), shape, what)
+        finally:
+            self.rtol, self.atol = kept
+
+    def numbers(
+        self, actual: Sequence[Any], expected: Sequence[Any], shape: tuple[int, ...], what: str
+    ) -> str:
+        """Compare flat lists of numbers."""
+        rtol, atol = self.rtol, self.atol
+        if rtol is None or atol is None:
+            exact = all(isinstance(v, int) for v in (*actual, *expected))
+            rtol, atol = (0.0, 0.0) if exact else TOLERANCES["float64"]
+        bad = [
+            i
+            for i, (a, e) in enumerate(zip(actual, expected, strict=True))
+            if not self.close(a, e, rtol, atol)
+        ]
+        if not bad:
+            return ""
+        worst = max(bad, key=lambda i: _distance(actual[i], expected[i]))
+        at = f" at index {_unravel(worst, shape)}" if shape else ""
+        return (
+            f"{len(bad)} of {len(actual)} {what} differ; most{at}: {actual[worst]} is not within "
+            f"atol={atol:g} and rtol={rtol:g} of {expected[worst]}"
+        )
+
+    def close(self, actual: Any, expected: Any, rtol: float, atol: float) -> bool:
+        """Whether two numbers are close."""
+        if actual == expected:
+            return True
+        if _is_nan(actual) or _is_nan(expected):
+            return self.equal_nan and _is_nan(actual) and _is_nan(expected)
+        if math.isinf(abs(actual)) or math.isinf(abs(expected)):
+            return False
+        return bool(abs(actual - expected) <= atol + rtol * abs(expected))
+
+
+def _is_nan(value: Any) -> bool:
+    return bool(value != value)
+
+
+def _distance(a: Any, b: Any) -> float:
+    gap = abs(a - b)
+    return math.inf if gap != gap else float(gap)
+
+
+def _unravel(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    out: list[int] = []
+    for n in reversed(shape):
+        out.append(position % n)
+        position //= n
+    return tuple(reversed(out))
+
+
+def _flat(array: Any) -> list[Any]:
+    """All elements, row-major, as Python numbers."""
+    if hasattr(array, "detach"):
+        array = array.detach()
+    nested = array.tolist()
+    if not tuple(array.shape):
+        return [nested]
+    for _ in range(len(array.shape) - 1):
+        nested = [element for row in nested for element in row]
+    return list(nested)
+
+
+# ---- against PyTorch ----------------------------------------------------------------------------
+
+
+def from_pytorch(foreign: Any, *, requires_grad: bool | None = None) -> Tensor:
+    """A CPU tensor with the elements, dtype, strides and offset of a PyTorch one.
+
+    Args:
+        foreign: a PyTorch tensor; its whole storage is copied.
+        requires_grad: whether to record operations; as ``foreign`` does if None.
+    """
+    d: dtype = DTYPES[_dtype_name(foreign.dtype)]
+    wanted = foreign.requires_grad if requires_grad is None else requires_grad
+    source = foreign.detach().resolve_conj().resolve_neg()
+    shape, strides = tuple(source.shape), tuple(source.stride())
+    offset = source.storage_offset()
+    on = _cpu()
+    if strides == contiguous_strides(shape) and not offset:
+        made = from_values(_flat(source), shape, d, on)
+    else:
+        length = source.untyped_storage().nbytes() // d.itemsize
+        memory = from_values(source.as_strided((length,), (1,), 0).tolist(), (length,), d, on)
+        made = memory.as_strided(shape, strides, offset).detach()
+    return made.requires_grad_() if wanted else made
+
+
+def _cpu() -> Any:
+    from ..devices import concrete
+
+    return concrete("cpu")
+
+
+def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What a call returns, or the exception it raises."""
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 (whatever is raised is the outcome)
+        return error
+
+
+def assert_same_outcome(
+    actual: Callable[[], Any], expected: Callable[[], Any], **options: Any
+) -> None:
+    """Check that two calls give close results, or raise exceptions of the same type.
+
+    An exception of a derived type counts as the same: where PyTorch raises IndexError, a subclass
+    of IndexError is right.
+
+    Args:
+        actual: called first.
+        expected: called second.
+        **options: passed to `assert_close`.
+
+    Raises:
+        AssertionError: if the outcomes differ.
+    """
+    found, wanted = outcome(actual), outcome(expected)
+    if isinstance(wanted, Exception):
+        if not isinstance(found, Exception):
+            raise AssertionError(
+                f"{type(wanted).__name__} was expected ({wanted}), but the call returned {found!r}"
+            )
+        if not isinstance(found, type(wanted)):
+            raise AssertionError(
+                f"{type(wanted).__name__} was expected ({wanted}), but {type(found).__name__} was "
+                f"raised: {found}"
+            ) from found
+        return
+    if isinstance(found, Exception):
+        raise AssertionError(f"{type(found).__name__} was raised: {found}") from found
+    assert_close(found, wanted, **options)
