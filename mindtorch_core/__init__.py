@@ -11,8 +11,9 @@ from math import e, inf, nan, pi
 from typing import Any
 
 from . import autograd, nn, ops, subscript
-from .autograd import enable_grad, is_grad_enabled, no_grad, record, set_grad_enabled
-from .autograd import methods as _methods
+from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
+from .autograd import record as _record
 from .creation import as_tensor, asarray, from_numpy, tensor
 from .devices import device, get_default_device, set_default_device
 from .dispatch import pipeline as _pipeline
@@ -50,7 +51,8 @@ from .errors import (
     SchemaError,
 )
 from .ops.define import FUNCTIONS as _FUNCTIONS
-from .plugins import PLUGIN_API, loader as _loader
+from .plugins import PLUGIN_API
+from .plugins import loader as _loader
 from .printing import set_printoptions
 from .promotion import can_cast, promote_types, result_type
 from .random import (
@@ -65,6 +67,86 @@ from .random import (
 from .shapes import Size
 from .tensor import Tensor, is_tensor, numel
 
+__all__ = [
+    "PLUGIN_API",
+    "BackendConflictError",
+    "BackendUnavailableError",
+    "DispatchKey",
+    "DispatchKeySet",
+    "Generator",
+    "NoKernelError",
+    "OutOfMemoryError",
+    "Pipeline",
+    "PipelineError",
+    "SchemaError",
+    "Size",
+    "Tensor",
+    "__version__",
+    "as_tensor",
+    "asarray",
+    "autograd",
+    "bfloat16",
+    "bool",
+    "can_cast",
+    "cdouble",
+    "cfloat",
+    "complex64",
+    "complex128",
+    "contiguous_format",
+    "current_pipeline",
+    "device",
+    "double",
+    "dtype",
+    "e",
+    "enable_grad",
+    "finfo",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "fork_rng",
+    "from_numpy",
+    "get_default_device",
+    "get_default_dtype",
+    "get_rng_state",
+    "half",
+    "iinfo",
+    "inf",
+    "initial_seed",
+    "int",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "is_tensor",
+    "long",
+    "manual_seed",
+    "nan",
+    "newaxis",
+    "nn",
+    "no_grad",
+    "numel",
+    "pi",
+    "pipeline",
+    "preserve_format",
+    "promote_types",
+    "result_type",
+    "seed",
+    "set_default_device",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_printoptions",
+    "set_rng_state",
+    "short",
+    "strided",
+    "tensor",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
 __version__ = "0.1.0"
 
 half, float, double = float16, float32, float64
@@ -74,7 +156,7 @@ strided = "strided"
 contiguous_format, preserve_format = "contiguous", None
 newaxis = None
 
-record.install()
+_record.install()
 _pipeline.install()
 
 

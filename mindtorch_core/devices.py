@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from .runtime import Runtime
 
 __all__ = ["DeviceRow", "device", "get_default_device", "row_of", "set_default_device"]
@@ -134,12 +132,7 @@ class device:  # noqa: N801  (PyTorch's own spelling)
         _default[0] = concrete(self)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         _default[0] = self._previous.pop()
 
 

@@ -7,6 +7,7 @@ standard library alone.
 
 from __future__ import annotations
 
+import math
 import struct
 from array import array
 from collections.abc import Iterable
@@ -204,6 +205,34 @@ def _saturate(code: str, value: float) -> bytes:
         return struct.pack("=" + code, float("inf") if value > 0 else float("-inf"))
 
 
+def checked_number(value: Any, d: dtype) -> Any:
+    """A Python number that is to become an element of ``d``, as the kind of number ``d`` holds.
+
+    Negative integers wrap in unsigned types, as in C; fractions are cut off in integer ones.
+
+    Raises:
+        RuntimeError: if it does not fit; the text gives the number.
+    """
+    if d.category == BOOL:
+        return bool(value)
+    if d.category == COMPLEX:
+        return value
+    number = value.real if isinstance(value, complex) else value
+    if number == value:
+        infinite = abs(number) == math.inf
+        if d.category == FLOATING:
+            if infinite or abs(number) <= finfo(d).max:
+                return number
+        elif not infinite:
+            whole = int(number)
+            bits = d.itemsize * 8 - d.is_signed
+            if -(1 << bits) + (not d.is_signed) <= whole < 1 << bits:
+                return whole if d.is_signed else whole % (1 << bits)
+    elif number != number and d.category == FLOATING:
+        return number
+    raise RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value}")
+
+
 def pack(values: Iterable[Any], d: dtype) -> bytes:
     """Encode Python numbers as elements of ``d`` in native byte order.
 
@@ -227,16 +256,11 @@ def pack(values: Iterable[Any], d: dtype) -> bytes:
         if d is float64:
             return array("d", [float(v) for v in values]).tobytes()
         return b"".join([_saturate(code, float(v)) for v in values])
-    integers = [int(v) for v in values]
+    kept = list(values)
     try:
-        return array(code, integers).tobytes()
-    except OverflowError:
-        bits = d.itemsize * 8 - (1 if d.is_signed else 0)
-        low = -(1 << bits) if d.is_signed else 0
-        bad = next(v for v in integers if not low <= v < (1 << bits))
-        raise RuntimeError(
-            f"value cannot be converted to type {d.name} without overflow: {bad}"
-        ) from None
+        return array(code, [int(v) for v in kept]).tobytes()
+    except (OverflowError, ValueError):
+        return array(code, [checked_number(v, d) for v in kept]).tobytes()
 
 
 def unpack(buffer: bytes | memoryview, d: dtype) -> list[Any]:

@@ -58,7 +58,9 @@ class Tensor:
 
     if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
 
-        def __getattr__(self, name: str) -> Any: ...
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
+        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...
         def __sub__(self, other: Any) -> Tensor: ...
@@ -181,12 +183,12 @@ class Tensor:
     @property
     def T(self) -> Tensor:  # noqa: N802
         """All dimensions reversed."""
-        return self.permute(tuple(range(len(self._shape) - 1, -1, -1)))  # type: ignore[no-any-return]
+        return self.permute(tuple(range(len(self._shape) - 1, -1, -1)))
 
     @property
     def mT(self) -> Tensor:  # noqa: N802
         """The last two dimensions exchanged."""
-        return self.transpose(-2, -1)  # type: ignore[no-any-return]
+        return self.transpose(-2, -1)
 
     @property
     def H(self) -> Tensor:  # noqa: N802
@@ -195,7 +197,7 @@ class Tensor:
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._shape)}-D tensor."
             )
-        return self.conj().transpose(0, 1) if self._shape else self.conj()  # type: ignore[no-any-return]
+        return self.conj().transpose(0, 1) if self._shape else self.conj()
 
     @property
     def is_meta(self) -> bool:
@@ -221,9 +223,19 @@ class Tensor:
     def _settled(self) -> Tensor:
         """Launch what the tensor's value waits for and return the tensor."""
         s = self._storage
-        if s is not None and s.pending is not None:
-            s.pending.flush()
+        if s is not None:
+            if s.pending is not None:
+                s.pending.flush()
+            if self._data is None:
+                self._fill(s)
         return self
+
+    def _fill(self, storage: Storage) -> None:
+        """Get the payload, if the tensor was made while its memory was pending."""
+        if storage.memory is not None:
+            strides, offset = self._layout or (contiguous_strides(self._shape), 0)
+            runtime = TABLE[self._device.type].runtime
+            self._data = runtime.payload(storage, self._shape, strides, offset, self._dtype)
 
     def _own_storage(self) -> Storage:
         """Its storage, made now if nobody needed it before."""
@@ -276,10 +288,8 @@ class Tensor:
                     f"(this one is {self._dtype})"
                 )
             if not self._keys & AUTOGRAD:
-                kept = self._autograd
-                self._autograd = AutogradMeta(None, 0, is_leaf=True)
-                if kept is not None:
-                    self._autograd.grad = kept.grad
+                if self._autograd is None or not self._autograd.is_leaf:
+                    self._autograd = AutogradMeta(None, 0, is_leaf=True)
                 self._keys |= TABLE[self._device.type].autograd_key
         elif self._keys & AUTOGRAD:
             if not self.is_leaf:
@@ -345,7 +355,7 @@ class Tensor:
     @property
     def data(self) -> Tensor:
         """The tensor without its history; shares memory but not the version counter's checks."""
-        return alias(self._settled())
+        return alias(self)
 
     @data.setter
     def data(self, value: Tensor) -> None:
@@ -533,7 +543,7 @@ def make_view(base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype 
     d = base._dtype if d is None else d
     row = TABLE[base._device.type]
     data = None
-    if storage.pending is None:
+    if storage.memory is not None:  # else it is pending, and the view gets its payload at launch
         data = row.runtime.payload(storage, shape, strides, offset, d)
     view = make_tensor(data, shape, d, base._device, base._keys & ~AUTOGRAD, storage, (strides, offset))
     view._base = base if base._base is None else base._base
@@ -542,7 +552,7 @@ def make_view(base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype 
 
 
 def alias(t: Tensor) -> Tensor:
-    """Another tensor over the same memory, without history and not tracked as a view; ``t`` must be settled."""
+    """Another tensor over the same memory, without history and not tracked as a view."""
     return make_tensor(
         t._data,
         t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, t._own_storage(), t._layout,

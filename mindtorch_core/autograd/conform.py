@@ -19,6 +19,8 @@ def sum_to(g: Tensor, shape: Shape) -> Tensor:
     dims = [*range(lead)] + [
         i + lead for i, n in enumerate(shape) if n == 1 and g._shape[i + lead] != 1
     ]
+    if lead and len(dims) == lead:
+        return g.sum(dims)
     summed: Any = g.sum(dims, True) if dims else g
     out: Tensor = summed.reshape(shape) if lead else summed
     return out

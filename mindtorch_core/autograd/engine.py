@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from ..autograd_state import AutogradMeta
-from ..dispatch.keys import AUTOGRAD, MASKS, set_masks
+from ..dispatch.keys import AUTOGRAD, MASKS, activate, deactivate
 from ..ops.define import function
 from ..shapes import show
 from ..tensor import Tensor
@@ -165,8 +165,9 @@ def run(
     if inputs is not None:
         targets = dict.fromkeys(_place(_meta(t)) for t in inputs)
         needed = _on_the_way(roots, targets)
-    keep_mask = MASKS.keep | AUTOGRAD if create_graph else MASKS.keep & ~AUTOGRAD
-    restore = set_masks(MASKS.include, keep_mask)
+    restore = MASKS.keep
+    MASKS.keep = restore | AUTOGRAD if create_graph else restore & ~AUTOGRAD
+    activate()
     try:
         leaves = _walk([_meta(t) for t in roots], grads, keep, targets, needed)
         _run_leaf_hooks(leaves)
@@ -180,7 +181,8 @@ def run(
             for meta in map(_meta, inputs)
         ]
     finally:
-        set_masks(*restore)
+        MASKS.keep = restore
+        deactivate()
 
 
 def _walk(

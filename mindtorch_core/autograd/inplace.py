@@ -64,7 +64,7 @@ def inplace_kernel(entry: OpEntry, below: Kernel) -> Kernel:
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         refuse_leaves(self)
         with no_grad():
-            shadow = self.clone() if needs_self else alias(self._settled())
+            shadow = self.clone() if needs_self else alias(self)
         shadow._autograd, shadow._keys = self._autograd, self._keys
         base = self._base
         make(lambda _, *a, **k: below(self, *a, **k))(shadow, *args, **kwargs)

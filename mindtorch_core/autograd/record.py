@@ -69,7 +69,7 @@ def formula_needs(formula: Callable[..., Any]) -> tuple[str, ...]:
 def node_name(op_name: str) -> str:
     """PyTorch's name for an op's node: ``log_softmax`` gives ``LogSoftmaxBackward0``."""
     base, _, overload = op_name.rpartition("::")[2].partition(".")
-    camel = "".join(p[:1].upper() + p[1:] for p in base.split("_"))
+    camel = "".join(p[:1].upper() + p[1:] for p in base.removesuffix("_forward").split("_"))
     return f"{camel}Backward{1 if overload in ('dim', 'other') else 0}"
 
 

@@ -22,10 +22,9 @@ _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Nu
 
 def python_number(value: Any) -> Any:
     """A number of another library, such as ``numpy.float32``, as Python's own; else None."""
-    if isinstance(value, bool | int | float | complex):
-        for kind in (bool, int, float, complex):
-            if isinstance(value, kind):
-                return kind(value)
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)  # type: ignore[arg-type]  # a subclass of the kind
     if isinstance(value, numeric.Integral):
         return int(value)
     if isinstance(value, numeric.Real):

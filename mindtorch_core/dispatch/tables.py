@@ -73,7 +73,9 @@ def _at_wrapper(entry: OpEntry, key: DispatchKey, mask: int) -> Kernel | None:
         return _as_called(entry, record, mask & ~_above(key))
     if key & AUTOGRAD:
         backend = _BACKEND_OF.get(key)
-        if _IMPLICIT in entry.records and not _has_backend(entry, backend):
+        if _IMPLICIT in entry.records and (
+            not _has_backend(entry, backend) or _differentiated_by_parts(entry)
+        ):
             return _composite(entry, _IMPLICIT, mask)
         alias = entry.record(DispatchKey.Autograd)
         if alias is not None:
@@ -92,6 +94,15 @@ def _at_wrapper(entry: OpEntry, key: DispatchKey, mask: int) -> Kernel | None:
 def _above(key: DispatchKey) -> int:
     """All bits higher than ``key``."""
     return ~((int(key) << 1) - 1)
+
+
+def _differentiated_by_parts(entry: OpEntry) -> bool:
+    """Whether a defined op has no gradient formula, so that its decomposition is recorded instead.
+
+    A backend's own kernel for such an op serves calls that need no gradient.
+    """
+    d = entry.definition
+    return d is not None and d.decomposition is not None and d.grad is None
 
 
 def _has_backend(entry: OpEntry, backend: DispatchKey | None) -> bool:

@@ -1,6 +1,17 @@
 """The ops: one definition each, by family. Importing this package defines them all."""
 
-from . import copying, factory, indexing, linalg, nn, pointwise, reduction, views
+from . import (
+    copying,
+    factory,
+    functions,
+    indexing,
+    linalg,
+    nn,
+    pointwise,
+    reduction,
+    selection,
+    views,
+)
 from .define import FUNCTIONS, NONDIFF, OpDef, TensorSpec, definitions, function, op
 
 __all__ = [
@@ -11,6 +22,7 @@ __all__ = [
     "copying",
     "definitions",
     "factory",
+    "functions",
     "function",
     "indexing",
     "linalg",
@@ -18,5 +30,6 @@ __all__ = [
     "op",
     "pointwise",
     "reduction",
+    "selection",
     "views",
 ]

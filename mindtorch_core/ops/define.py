@@ -252,7 +252,7 @@ def _register(d: OpDef) -> None:
         )
     registry.register_schema(name, d.schema, definition=d)
     if d.decomposition is not None:
-        explicit = d.grad is not None or d.functional is not None
+        explicit = (d.functional or d).grad is not None
         key = (
             DispatchKey.CompositeExplicitAutograd
             if explicit
@@ -283,7 +283,7 @@ def _inplace_variant(d: OpDef) -> OpDef:
         doc=f"In-place version of `{base}`: writes the result into ``input`` and returns it.",
         rule=d.rule,
         grad=d.grad,
-        decomposition=inplace_fallback(d.name),
+        decomposition=inplace_fallback(d.name, recorded=d.grad is None),
         numbers=d.numbers,
         kinds=d.kinds,
         promotes=False,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.conform import sum_to
-from ..dtypes import BOOL
 from ..shapes import broadcast, numel, show
 from ..tensor import Tensor
 from . import rules
@@ -241,16 +240,50 @@ op(
 )
 
 
+def _linear_rule(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> TensorSpec:
+    if len(weight._shape) not in (1, 2):
+        raise RuntimeError(f"linear(): weight must have 1 or 2 dimensions, got {len(weight._shape)}")
+    shape = rules.matmul_shape(input._shape, tuple(reversed(weight._shape)))
+    _same_dtype(input, weight)
+    if bias is not None and broadcast(bias._shape, shape) != shape:
+        raise RuntimeError(
+            f"linear(): bias of shape {show(bias._shape)} does not fit a result of shape {show(shape)}"
+        )
+    return TensorSpec(shape, input._dtype)
+
+
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    if bias is not None and len(input._shape) == 2 and input._dtype.category != BOOL:
-        return call("addmm", bias, input, weight.t())  # type: ignore[no-any-return]
-    product: Any = input.matmul(weight.t())
-    return product if bias is None else product + bias  # type: ignore[no-any-return]
+    _linear_rule(input, weight, bias)
+    product = input.matmul(weight.t())
+    return product if bias is None else product + bias
+
+
+def _rows(t: Any) -> Any:
+    """A tensor as a matrix of its last dimension's rows."""
+    return t if len(t._shape) == 2 else t.reshape(-1, t._shape[-1])
+
+
+def _linear_grad_input(g: Any, weight: Any) -> Any:
+    if len(weight._shape) == 1:
+        return g.unsqueeze(-1) * conj(weight)
+    return g.matmul(conj(weight))
+
+
+def _linear_grad_weight(g: Any, input: Any, weight_shape: Any) -> Any:
+    if len(weight_shape) == 1:
+        return g.reshape(-1).matmul(conj(_rows(input)))
+    return _rows(g).transpose(0, 1).mm(conj(_rows(input)))
 
 
 op(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     doc="``input @ weight.T + bias``; weight is (out_features, in_features).",
+    rule=_linear_rule,
+    grad={
+        "input": _linear_grad_input,
+        "weight": _linear_grad_weight,
+        "bias": lambda g, bias_shape: sum_to(g, bias_shape),
+    },
     decomposition=_linear,
     namespaces=("nn",),
 )

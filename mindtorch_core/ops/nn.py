@@ -45,7 +45,7 @@ op(
     rule=_softmax_rule,
     grad={
         "self": lambda g, result, dim, self_dtype: _cast(
-            (g - (g * result).sum(dim, True)) * result, self_dtype
+            call("softmax_backward", g, result, dim), self_dtype
         )
     },
     decomposition=_softmax,
@@ -56,11 +56,23 @@ op(
     rule=_softmax_rule,
     grad={
         "self": lambda g, result, dim, self_dtype: _cast(
-            g - result.exp() * g.sum(dim, True), self_dtype
+            call("log_softmax_backward", g, result, dim), self_dtype
         )
     },
     decomposition=_log_softmax,
 )
+
+
+for _name, _formula in (
+    ("softmax", lambda grad, output, dim: (grad - (grad * output).sum(dim, True)) * output),
+    ("log_softmax", lambda grad, output, dim: grad - output.exp() * grad.sum(dim, True)),
+):
+    op(
+        f"{_name}_backward(Tensor grad, Tensor output, int dim) -> Tensor",
+        doc=f"Gradient of `{_name}` from its output.",
+        decomposition=_formula,
+        namespaces=("torch",),
+    )
 
 
 def _cast(g: Any, d: Any) -> Any:
@@ -128,6 +140,59 @@ def _nll_parts(
     return -picked * weights, weights
 
 
+def _nll_forward(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    kind = _reduction(reduction)
+    losses, weights = _nll_parts(input, target, weight, ignore_index)
+    total = weights.sum()
+    if kind == 0:
+        return losses, total
+    return (losses.sum() if kind == 2 else losses.sum() / total), total
+
+
+def _nll_backward(
+    grad: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: str,
+    ignore_index: int,
+    total: Tensor,
+) -> Tensor:
+    at = 0 if len(input._shape) == 1 else 1
+    _, weights = _nll_parts(call("zeros_like", input.detach()), target, weight, ignore_index)
+    share = -weights * (grad / total if reduction == "mean" else grad)
+    safe = call("where", target != ignore_index, target, 0)
+    return call("zeros_like", input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
+
+
+_NLL = "Tensor? weight, str reduction, int ignore_index"
+op(
+    f"nll_loss_forward(Tensor input, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
+    doc="`nll_loss`, and the sum of the weights it counted.",
+    grad={
+        "input": lambda g, input, target, weight, reduction, ignore_index, result1: call(
+            "nll_loss_backward", g, input, target, weight, reduction, ignore_index, result1
+        )
+    },
+    decomposition=_nll_forward,
+    namespaces=("torch",),
+)
+op(
+    f"nll_loss_backward(Tensor grad, Tensor input, Tensor target, {_NLL}, Tensor total) -> Tensor",
+    doc="Gradient of `nll_loss_forward` for its input.",
+    grad={
+        # The loss is linear in its input, so the gradient of the gradient is the loss again.
+        "grad": lambda g, target, weight, reduction, ignore_index: call(
+            "nll_loss_forward", g, target, weight, reduction, ignore_index
+        )[0]
+    },
+    decomposition=_nll_backward,
+    namespaces=("torch",),
+)
+
+
 def _nll_loss(
     input: Tensor,
     target: Tensor,
@@ -135,12 +200,7 @@ def _nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    kind = _reduction(reduction)
-    losses, weights = _nll_parts(input, target, weight, ignore_index)
-    if kind == 0:
-        return losses
-    total: Any = losses.sum()
-    return total if kind == 2 else total / weights.sum()  # type: ignore[no-any-return]
+    return call("nll_loss_forward", input, target, weight, reduction, ignore_index)[0]
 
 
 op(

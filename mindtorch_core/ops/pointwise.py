@@ -1,18 +1,16 @@
-"""Element-wise ops: arithmetic, functions, comparisons, logic, selection."""
+"""Element-wise ops: arithmetic, comparisons, logic."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
-from ..promotion import result_type, to_floating
+from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
+from ..promotion import check_alpha, result_type, to_floating
 from ..tensor import Tensor
 from . import rules
 from .define import NONDIFF, function, op
 
-_PI_FACTOR = 2 / math.sqrt(math.pi)
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -25,6 +23,7 @@ def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any
     properties: dict[str, Any] = {
         "doc": doc,
         "rule": rules.pointwise(to_floating if to_float else None),
+        "kinds": "bifc",
         "grad": grad if isinstance(grad, str) else {"self": grad},
         "primitive": True,
         "promotes": to_float,
@@ -33,6 +32,7 @@ def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any
         "out": True,
         "tags": frozenset({"pointwise"}),
     } | more
+    properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
     op(f"{name}(Tensor self) -> Tensor", **properties)
 
 
@@ -49,6 +49,7 @@ def binary(
     properties: dict[str, Any] = {
         "doc": doc,
         "rule": rules.pointwise(result, count=2),
+        "kinds": "bifc",
         "grad": grad,
         "primitive": True,
         "numbers": True,
@@ -58,26 +59,41 @@ def binary(
         "out": True,
         "tags": frozenset({"pointwise"}),
     } | more
+    properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
     op(f"{name}({signature}) -> Tensor", **properties)
 
 
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def check_sub(d: dtype) -> dtype:
+def _sub_rule(self: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Subtraction of booleans is refused, as in PyTorch."""
-    if d.category == BOOL:
+    kinds = [getattr(x, "_dtype", None) or of_number(x) for x in (self, other)]
+    if kinds == [bool_, bool_]:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
             "`logical_xor()` operator instead."
         )
-    return d
+    if bool_ in kinds:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return _add_rule(self, other, alpha=alpha)
+
+
+def _add_rule(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    d = result_type(self, other)
+    if alpha.__class__ is not int:
+        check_alpha(alpha, d)
+    return rules.pointwise_spec((self, other), d)
 
 
 binary(
     "add",
     "Sum ``input + alpha * other``.",
     {"self": lambda g: g, "other": lambda g, alpha: g if alpha == 1 else g * alpha},
+    rule=_add_rule,
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__add__", "__radd__"),
 )
@@ -85,7 +101,8 @@ binary(
     "sub",
     "Difference ``input - alpha * other``.",
     {"self": lambda g: g, "other": lambda g, alpha: g.neg() if alpha == 1 else g * -alpha},
-    result=check_sub,
+    rule=_sub_rule,
+    kinds="ifc",
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__sub__",),
 )
@@ -93,16 +110,21 @@ binary(
     "rsub",
     "Difference ``other - alpha * input``.",
     {"self": lambda g, alpha: g * -alpha, "other": lambda g: g},
-    result=check_sub,
+    rule=_sub_rule,
+    kinds="ifc",
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__rsub__",),
-    decomposition=lambda self, other, *, alpha=1: call(
-        "sub", as_operand(self, other), self, alpha=alpha
-    ),
+    decomposition=lambda self, other, *, alpha=1: _rsub(self, other, alpha),
     primitive=False,
     inplace=False,
     out=False,
 )
+def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:
+    if self._dtype is bool_ or isinstance(other, bool):
+        _sub_rule(other, self)
+    return call("sub", as_operand(self, other), self, alpha=alpha)  # type: ignore[no-any-return]
+
+
 binary(
     "mul",
     "Product, element by element.",
@@ -184,6 +206,7 @@ binary(
     "floor_divide",
     "Quotient rounded towards minus infinity.",
     NONDIFF,
+    kinds="if",
     operators=("__floordiv__",),
 )
 op(
@@ -201,7 +224,19 @@ binary(
         "self": lambda g: g,
         "other": lambda g, self, other: -g * call("div", self, other, rounding_mode="floor"),
     },
+    kinds="if",
     operators=("__mod__",),
+)
+binary(
+    "fmod",
+    "Remainder with the sign of the dividend, as C's ``fmod``.",
+    {
+        "self": lambda g: g,
+        "other": lambda g, self, other: -g * call("div", self, other, rounding_mode="trunc"),
+    },
+    kinds="if",
+    primitive=False,
+    decomposition=lambda self, other: self - call("div", self, other, rounding_mode="trunc") * other,
 )
 op(
     "_rmod(Tensor self, Tensor other) -> Tensor",
@@ -239,6 +274,7 @@ binary(
     "Power ``input ** exponent``.",
     {"self": _pow_grad_base, "exponent": _pow_grad_exponent},
     rule=_pow_rule,
+    kinds="ifc",
     signature="Tensor self, Tensor exponent",
     operators=("__pow__",),
 )
@@ -257,6 +293,7 @@ binary(
         "self": lambda g, self, other: g * tie_share(self, other, self >= other),
         "other": lambda g, self, other: g * tie_share(self, other, other >= self),
     },
+    kinds="bif",
     inplace=False,
     numbers=False,
 )
@@ -267,6 +304,7 @@ binary(
         "self": lambda g, self, other: g * tie_share(self, other, self <= other),
         "other": lambda g, self, other: g * tie_share(self, other, other <= self),
     },
+    kinds="bif",
     inplace=False,
     numbers=False,
 )
@@ -288,14 +326,33 @@ binary(
     },
     result=to_floating,
     compute_dtype=rules.floating,
+    kinds="bif",
     numbers=False,
 )
 
-unary("neg", "Negative.", lambda g: g.neg(), operators=("__neg__",), rule=rules.pointwise(rules.numeric("neg")))
+_NO_NEGATIVE = (
+    "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a "
+    "mask, use the `~` or `logical_not()` operator instead."
+)
+unary(
+    "neg",
+    "Negative.",
+    lambda g: g.neg(),
+    operators=("__neg__",),
+    rule=rules.pointwise(rules.not_bool(_NO_NEGATIVE)),
+    kinds="ifc",
+)
+
+
+def _positive(self: Tensor) -> Tensor:
+    rules.not_bool("The `+` operator, on a bool tensor is not supported.")(self._dtype)
+    return self
+
+
 op(
     "positive(Tensor self) -> Tensor",
     doc="The tensor itself.",
-    decomposition=lambda self: self,
+    decomposition=_positive,
     operators=("__pos__",),
 )
 unary(
@@ -304,8 +361,9 @@ unary(
     lambda g, self: g * self.sgn(),
     operators=("__abs__",),
     rule=rules.pointwise(lambda d: d.to_real()),
+    kinds="ifc",
 )
-unary("sign", "-1, 0 or 1 by sign.", lambda g: call("zeros_like", g))
+unary("sign", "-1, 0 or 1 by sign.", lambda g: call("zeros_like", g), kinds="bif")
 op(
     "sgn(Tensor self) -> Tensor",
     doc="Sign; for complex numbers the number divided by its absolute value.",
@@ -314,17 +372,19 @@ op(
         if self._dtype.category == COMPLEX
         else self.sign()
     ),
+    inplace=True,
 )
 op(
     "square(Tensor self) -> Tensor",
     doc="Square.",
-    decomposition=lambda self: self * self,
+    decomposition=lambda self: self**2,
+    inplace=True,
 )
 
 # ---- comparisons and logic ----------------------------------------------------------------------
 
 
-def comparison(name: str, sign: str, dunder: str) -> None:
+def comparison(name: str, sign: str, dunder: str, kinds: str = "bif") -> None:
     """Define one of the six comparisons."""
     binary(
         name,
@@ -332,11 +392,12 @@ def comparison(name: str, sign: str, dunder: str) -> None:
         NONDIFF,
         result=rules.truth,
         operators=(dunder,),
+        kinds=kinds,
     )
 
 
-comparison("eq", "==", "__eq__")
-comparison("ne", "!=", "__ne__")
+comparison("eq", "==", "__eq__", "bifc")
+comparison("ne", "!=", "__ne__", "bifc")
 comparison("lt", "<", "__lt__")
 comparison("le", "<=", "__le__")
 comparison("gt", ">", "__gt__")
@@ -354,7 +415,7 @@ for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly o
         f"bitwise_{_name}",
         f"Bitwise {_name} of integers or booleans.",
         NONDIFF,
-        result=rules.whole(f"bitwise_{_name}"),
+        kinds="bi",
         operators=(f"__{_name}__", f"__r{_name}__"),
     )
 unary("logical_not", "True where zero.", NONDIFF, rule=rules.pointwise(bool_))
@@ -362,7 +423,7 @@ unary(
     "bitwise_not",
     "Bitwise complement; logical not of booleans.",
     NONDIFF,
-    rule=rules.pointwise(rules.whole("bitwise_not")),
+    kinds="bi",
     operators=("__invert__",),
 )
 unary("isnan", "True where NaN.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import COMPLEX, FLOATING, bool_, int64
+from ..dtypes import (
+    COMPLEX,
+    FLOATING,
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    get_default_dtype,
+    int64,
+    uint8,
+)
 from ..shapes import numel, reduced, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from . import rules
 from .define import NONDIFF, TensorSpec, op
+from .functions import in_single
 from .pointwise import call
 
 Dims = Any
@@ -74,9 +85,11 @@ op(
 
 def _mean(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
     _mean_rule(self, dim, keepdim, dtype)
-    count = reduced_count(self._shape, dim)
-    total: Tensor = self.sum(dim, keepdim, dtype=dtype)
-    return total / count if count else total * float("nan")
+    d = dtype or self._dtype
+    wide = float32 if d in (float16, bfloat16) else d
+    total: Any = self.sum(dim, keepdim, dtype=wide)
+    mean: Tensor = total / reduced_count(self._shape, dim)
+    return mean if wide is d else mean.to(d)
 
 
 def _prod_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
@@ -128,11 +141,9 @@ def _extreme_rule(name: str) -> Any:
                 if dim is None or dim in ([], ()):
                     rules.nonempty(name, self, None)
                 rules.nonempty(name, self, d)
-        if self._dtype.category == COMPLEX:
-            raise NotImplementedError(f'"{name}" not implemented for \'{self._dtype.label}\'')
         return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), self._dtype)
 
-    return rule
+    return rules.limited(rule, name, "bif", operands=1)
 
 
 for _name, _word in (("amax", "Largest"), ("amin", "Smallest")):
@@ -141,6 +152,7 @@ for _name, _word in (("amax", "Largest"), ("amin", "Smallest")):
         doc=f"{_word} element over dimensions (all if none are given); ties share the gradient.",
         rule=_extreme_rule(_name),
         grad={"self": extreme_grad},
+        kinds="bif",
         primitive=True,
         out=True,
         tags=frozenset({"reduction"}),
@@ -150,13 +162,16 @@ for _name, _word in (("amax", "Largest"), ("amin", "Smallest")):
 def _arg_rule(name: str) -> Any:
     def rule(self: Tensor, dim: int | None = None, keepdim: bool = False) -> TensorSpec:
         if dim is None:
-            rules.nonempty(name, self, None)
+            if 0 in self._shape:
+                raise IndexError(
+                    f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+                )
             return TensorSpec((1,) * len(self._shape) if keepdim else (), int64)
         wrap_dim(dim, len(self._shape))
         rules.nonempty(name, self, dim)
         return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), int64)
 
-    return rule
+    return rules.limited(rule, name, "if", operands=1)
 
 
 for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
@@ -165,6 +180,7 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
         doc=f"Position of the {_word} element, the first one among equals; flat if ``dim`` is None.",
         rule=_arg_rule(_name),
         grad=NONDIFF,
+        kinds="if",
         primitive=True,
         out=True,
         tags=frozenset({"reduction"}),
@@ -173,10 +189,10 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
 
 def _max_dim(arg: str) -> Any:
     def values_and_indices(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        if not self._shape:
+        if not self._shape and self._dtype.category != COMPLEX:
             wrap_dim(dim, 0)
             return self.clone(), call("zeros_like", self, dtype=int64)
-        indices = call(arg, self, dim, True)
+        indices = call(arg, self.to(uint8) if self._dtype is bool_ else self, dim, True)
         values = self.gather(dim, indices)
         if keepdim:
             return values, indices
@@ -206,11 +222,19 @@ for _name, _all, _arg, _other in (
         decomposition=lambda self, other, _other=_other: call(_other, self, other),
     )
 
+def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> TensorSpec:
+    """As other reductions, except that an empty list of dimensions reduces none."""
+    d = uint8 if self._dtype is uint8 else bool_
+    if dim is not None and not isinstance(dim, int) and not len(dim):
+        return TensorSpec(self._shape, d)
+    return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), d)
+
+
 for _name, _word in (("any", "some element is"), ("all", "all elements are")):
     op(
         f"{_name}({_DIMS}) -> Tensor",
         doc=f"Whether {_word} non-zero, over dimensions (all if ``dim`` is None).",
-        rule=rules.reduction(bool_),
+        rule=_truth_rule,
         grad=NONDIFF,
         primitive=True,
         out=True,
@@ -218,42 +242,59 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
     )
 
 
-def _var(
-    self: Tensor, dim: Dims = None, *, correction: Any = None, unbiased: Any = None, keepdim: bool = False
-) -> Tensor:
+def _var(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
     if self._dtype.category < FLOATING:
         raise RuntimeError(
             f"std and var only support floating point and complex dtypes, got {self._dtype}"
         )
-    if unbiased is not None:
-        correction = 1 if unbiased else 0
-    if correction is None:
-        correction = 1
-    count = reduced_count(self._shape, dim)
+    if isinstance(dim, bool):  # var(True): the only argument is `unbiased`
+        dim, correction = None, int(dim)
     centred = self - self.mean(dim, True)
-    squares = centred * centred
+    if self._dtype.category == COMPLEX:
+        squares = call("_real", centred * centred.conj())
+    else:
+        squares = centred * centred
+    free = reduced_count(self._shape, dim) - (1 if correction is None else correction)
     total: Tensor = squares.sum(dim, keepdim)
-    free = count - correction
-    return total / free if free > 0 else total * float("nan") if count == 0 or free < 0 else total / 0.0
+    return total / max(free, 0)
 
 
-op(
-    "var(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool? unbiased=None, "
-    "bool keepdim=False) -> Tensor",
-    doc="Variance: squared deviations over ``n - correction`` (1 by default).",
-    decomposition=_var,
-)
-op(
-    "std(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool? unbiased=None, "
-    "bool keepdim=False) -> Tensor",
-    doc="Standard deviation, the root of `var`.",
-    decomposition=lambda self, dim=None, *, correction=None, unbiased=None, keepdim=False: _var(
-        self, dim, correction=correction, unbiased=unbiased, keepdim=keepdim
-    ).sqrt(),
-)
+def _std(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
+    root: Tensor = _var(self, dim, correction=correction, keepdim=keepdim).sqrt()
+    return root
+
+
+for _name, _doc, _deviation in (
+    ("var", "Variance: squared deviations over ``n - correction`` (1 by default).", in_single(_var)),
+    ("std", "Standard deviation, the root of `var`.", in_single(_std)),
+):
+    op(
+        f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
+        "bool keepdim=False) -> Tensor",
+        doc=_doc,
+        decomposition=_deviation,
+    )
+    op(
+        f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        doc=_doc,
+        decomposition=lambda self, dim, unbiased=True, keepdim=False, _deviation=_deviation: (
+            _deviation(self, dim, correction=int(unbiased), keepdim=keepdim)
+        ),
+    )
+    op(
+        f"{_name}(Tensor self, bool unbiased=True) -> Tensor",
+        doc=_doc,
+        decomposition=lambda self, unbiased=True, _deviation=_deviation: _deviation(
+            self, correction=int(unbiased)
+        ),
+    )
 
 
 def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
+    if self._dtype.category < FLOATING:
+        self = self.to(get_default_dtype())
+    if self._dtype.category == COMPLEX or 0 in self._shape:
+        return self.exp().sum(dim, keepdim).log()  # type: ignore[no-any-return]
     top = self.detach().amax(dim, True)
     top = call("where", top.isfinite(), top, 0)
     total = (self - top).exp().sum(dim, keepdim).log()

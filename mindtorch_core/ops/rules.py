@@ -113,16 +113,24 @@ def truth(_: dtype) -> dtype:
     return bool_
 
 
-def limited(rule: Rule, name: str, kinds: str) -> Rule:
-    """The rule of an op that serves only some kinds of dtypes; see `OpDef.kinds`."""
+def limited(rule: Rule, name: str, kinds: str, *, operands: int = 2) -> Rule:
+    """The rule of an op that serves only some kinds of dtypes; see `OpDef.kinds`.
+
+    Args:
+        rule: the rest of the rule.
+        name: the op.
+        kinds: letters of the dtypes that it serves.
+        operands: how many leading arguments, at most, decide the dtype.
+    """
     if kinds == "bifc":
         return rule
 
     def checked(*args: Any, **kwargs: Any) -> TensorSpec:
-        d = args[0]._dtype if len(args) == 1 else result_type(*args[:2])
+        spec = rule(*args, **kwargs)
+        d = args[0]._dtype if operands == 1 or len(args) == 1 else result_type(*args[:2])
         if "bifc"[d.category] not in kinds:
             raise NotImplementedError(f'"{name}" not implemented for \'{d.label}\'')
-        return rule(*args, **kwargs)
+        return spec
 
     return checked
 

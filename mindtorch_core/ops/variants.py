@@ -6,7 +6,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
-from ..dispatch.keys import AUTOGRAD
+from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, set_masks
 from ..dispatch.registry import OpEntry
 from ..promotion import can_cast
 from ..shapes import show
@@ -31,8 +31,13 @@ def check_inplace_result(self: Tensor, shape: tuple[int, ...], d: Any) -> None:
         )
 
 
-def inplace_fallback(name: str) -> Callable[..., Any]:
-    """The in-place form of an op for backends without a kernel of its own: compute, then copy."""
+def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
+    """The in-place form of an op for backends without a kernel of its own: compute, then copy.
+
+    Args:
+        name: the functional op.
+        recorded: autograd records the computation and the copy, rather than the in-place op.
+    """
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         from .define import front, registry
@@ -42,7 +47,15 @@ def inplace_fallback(name: str) -> Callable[..., Any]:
         copied: Tensor = front(registry.entry("copy_"))(self, result)
         return copied
 
-    return inplace
+    def below(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        kept = MASKS.include, MASKS.keep
+        set_masks(kept[0], kept[1] & ~(AUTOGRAD | ADINPLACE))
+        try:
+            return inplace(self, *args, **kwargs)
+        finally:
+            set_masks(*kept)
+
+    return inplace if recorded else below
 
 
 def write_out(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from types import TracebackType
 from typing import Any, Final
 
 from ..keys import DispatchKey, exclude_everywhere, include_everywhere
@@ -93,12 +92,7 @@ class Pipeline:
         _STACK.open.append(self)
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         # The values of tensors that outlive the block are computed also when its body raised.
         try:
             self.flush()

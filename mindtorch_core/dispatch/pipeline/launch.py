@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from ...devices import TABLE
 from ...errors import PipelineError
 from ...shapes import show
 from ...tensor import Tensor
@@ -114,10 +113,8 @@ def _inherited(entry: Entry) -> PipelineError | None:
 
 def _ready(t: Tensor) -> None:
     """Give a tensor its payload, if it was made while its memory was pending."""
-    s = t._storage
-    if t._data is None and s is not None and s.memory is not None:
-        strides, offset = _known_geometry(t)
-        t._data = TABLE[t._device.type].runtime.payload(s, t._shape, strides, offset, t._dtype)
+    if t._data is None and t._storage is not None:
+        t._fill(t._storage)
 
 
 def _known_geometry(t: Tensor) -> Any:
@@ -140,6 +137,7 @@ def _settle(entry: Entry, result: Any) -> None:
         storage = t._storage
         if storage is None or storage.memory is not None:  # a view, over memory that is there
             t._data = r._data
+            _ready(t)  # generic views give no payload while their memory is marked as pending
             continue
         strides, offset = _known_geometry(t)
         if r._geometry() != (strides, 0) and t.numel():

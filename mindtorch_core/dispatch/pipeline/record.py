@@ -8,12 +8,13 @@ from types import CodeType
 from typing import Any
 
 from ...devices import TABLE, concrete
+from ...errors import BackendUnavailableError
 from ...ops.define import OpDef
 from ...ops.variants import check_inplace_result
 from ...shapes import numel
 from ...storage import Storage
 from ...tensor import Tensor, make_tensor, make_view
-from ..keys import AUTOGRAD, BACKENDS, DispatchKey
+from ..keys import AUTOGRAD, BACKENDS, DispatchKey, exclude_keys
 from ..registry import Kernel, OpEntry, registry
 from ..tables import tensors_in
 from .context import Pipeline, current_pipeline
@@ -39,13 +40,14 @@ def pipeline_kernel(
     d = entry.definition
     if backend not in entry.kernels and not (d is not None and d.view):
         return None
-    meta = entry.metas.get(backend) or (d.rule if d is not None else None)
+    meta = _shapes_of(entry, backend, resolve)
     if meta is None and d is not None and d.decomposition is not None:
         return d.decomposition
     below = resolve(below_mask)
     if meta is None or (d is not None and d.data_dependent):
-        reason = f"{entry.name}: " + ("shape depends on data" if meta is None and d else "no meta kernel")
-        return _breaking(below, reason)
+        dependent = d is not None and d.data_dependent
+        why = "shape depends on data" if dependent else "no meta kernel"
+        return _breaking(below, f"{entry.name}: {why}")
     schema = entry.schema
     writes = schema is not None and schema.is_mutable
     plan = entry.plans.get(backend)
@@ -78,8 +80,41 @@ def pipeline_kernel(
     return record
 
 
+def _shapes_of(
+    entry: OpEntry, backend: DispatchKey, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What tells the results' shapes and dtypes: the backend's own meta function, the definition's
+    rule, or the kernel at the Meta key. None if there is none of them.
+    """
+    d = entry.definition
+    found = entry.metas.get(backend) or (d.rule if d is not None else None)
+    if found is not None or DispatchKey.Meta not in entry.kernels:
+        return found
+    if d is not None and d.data_dependent:
+        return None
+    try:
+        meta = concrete("meta")
+    except BackendUnavailableError:
+        return None
+    kernel = resolve(int(DispatchKey.Meta))
+
+    def twin(value: Any) -> Any:
+        """A tensor of the same geometry without data; other values as they are."""
+        if isinstance(value, list | tuple):
+            return type(value)(map(twin, value))
+        if not isinstance(value, Tensor):
+            return value
+        layout = value._geometry()
+        keys = TABLE[meta.type].runtime.key
+        return make_tensor(None, value._shape, value._dtype, meta, keys, None, layout)
+
+    return lambda *args, **kwargs: kernel(
+        *map(twin, args), **{k: twin(v) for k, v in kwargs.items()}
+    )
+
+
 def _breaking(below: Kernel, reason: str) -> Kernel:
-    """Run an op that cannot be deferred: flush first, count it."""
+    """Run an op that cannot be deferred, with the ops it is made of: flush first, count it."""
 
     def run_at_once(*args: Any, **kwargs: Any) -> Any:
         pipe = current_pipeline()
@@ -87,7 +122,8 @@ def _breaking(below: Kernel, reason: str) -> Kernel:
             pipe.note_break(reason)
             pipe.flush()
         _settle(args, kwargs)
-        return below(*args, **kwargs)
+        with exclude_keys(DispatchKey.Pipeline):
+            return below(*args, **kwargs)
 
     return run_at_once
 

@@ -15,8 +15,9 @@ import numpy as np
 from mindtorch_core import dtypes
 from mindtorch_core.devices import device
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dtypes import DTYPES, dtype
+from mindtorch_core.dtypes import COMPLEX, DTYPES, FLOATING, checked_number, dtype
 from mindtorch_core.promotion import result_type
+from mindtorch_core.shapes import contiguous_strides, pointwise_strides
 from mindtorch_core.tensor import Tensor
 
 __all__ = ["CPU", "KEYS", "QUIET", "array_of", "cast", "np_dtype", "torch_dtype", "view_of", "wrap"]
@@ -117,12 +118,28 @@ def view_of(base: Tensor, data: Any) -> Tensor:
 
 def cast(t: Tensor, d: dtype) -> Any:
     """A tensor's array in another dtype (the array itself where nothing changes)."""
-    if t._dtype is d:
-        return t._data
-    data = t._data
-    if data.dtype.kind == "c" and d.category < 3:
-        data = data.real
-    return quietly(data.astype, NUMPY_OF[d])
+    return t._data if t._dtype is d else converted(t._data, d)
+
+
+def converted(a: Any, d: dtype) -> Any:
+    """An array in another dtype, dense, in its order of dimensions."""
+    if a.dtype.kind == "c" and d.category < COMPLEX:
+        a = a.real
+    if a.flags.c_contiguous or 0 not in a.strides:
+        return quietly(a.astype, NUMPY_OF[d])
+    return relaid(a, NUMPY_OF[d])
+
+
+def relaid(a: Any, d: Any = None) -> Any:
+    """A dense copy in the array's order of dimensions, as element-wise results have it."""
+    size = a.itemsize
+    strides = tuple(s // size for s in a.strides)
+    wanted = pointwise_strides(a.shape, [(a.shape, strides)])
+    if wanted == contiguous_strides(a.shape):
+        return quietly(a.astype, d or a.dtype, "C")
+    order = sorted(range(a.ndim), key=lambda i: -wanted[i])
+    back = np.argsort(order)
+    return quietly(a.transpose(order).astype, d or a.dtype, "C").transpose(back)
 
 
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
@@ -131,8 +148,10 @@ _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
 def scalar(value: Any, d: dtype) -> Any:
     """A Python number as an array without dimensions; frequent ones are kept.
 
+    Integers wrap around, as in arithmetic.
+
     Raises:
-        RuntimeError: if an integer does not fit the dtype.
+        OverflowError: if an integer has more than 64 bits.
     """
     key = (d, value.__class__, value)
     found = _SCALARS.get(key)
@@ -141,13 +160,22 @@ def scalar(value: Any, d: dtype) -> Any:
     try:
         made = np.array(value, NUMPY_OF[d])
     except OverflowError:
-        raise RuntimeError(
-            f"value cannot be converted to type {d.name} without overflow: {value}"
-        ) from None
+        if not -(1 << 63) <= value < 1 << 64:
+            raise
+        made = np.array(value % (1 << 64), np.uint64).astype(NUMPY_OF[d])
     made.flags.writeable = False
     if value and len(_SCALARS) < 1024:  # zeros are left out: 0.0 and -0.0 are equal keys
         _SCALARS[key] = made
     return made
+
+
+def exact(value: Any, d: dtype) -> Any:
+    """A Python number that is to be stored, as an array without dimensions.
+
+    Raises:
+        RuntimeError: if it does not fit the dtype.
+    """
+    return scalar(checked_number(value, d), d)
 
 
 def array_of(value: Any, d: dtype) -> Any:
@@ -157,6 +185,8 @@ def array_of(value: Any, d: dtype) -> Any:
 
 def operands(self: Any, other: Any) -> tuple[Any, Any, dtype]:
     """Arrays of both operands in their common dtype, and that dtype."""
+    if other.__class__ is float and self._dtype.category == FLOATING:  # a number never widens it
+        return self._data, scalar(other, self._dtype), self._dtype
     d = result_type(self, other)
     return array_of(self, d), array_of(other, d), d
 

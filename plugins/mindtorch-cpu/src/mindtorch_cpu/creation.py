@@ -10,7 +10,7 @@ from mindtorch_core.ops.define import definitions
 from mindtorch_core.ops.factory import checked_size
 from mindtorch_core.random import source_for
 
-from .arrays import CPU, NUMPY_OF, quietly, scalar, wrap
+from .arrays import CPU, NUMPY_OF, exact, quietly, wrap
 from .register import kernel
 
 __all__ = ["arange", "full", "normal_", "ones", "random_", "randperm", "uniform_", "zeros"]
@@ -125,8 +125,6 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -
         fill_value = fill_value.item()
     spec = rule(size, fill_value, dtype=dtype) if rule is not None else None
     d = spec.dtype  # type: ignore[union-attr]
-    if d.category == 1 and isinstance(fill_value, float):
-        fill_value = int(fill_value)
-    return wrap(np.full(spec.shape, scalar(fill_value, d)), d)  # type: ignore[union-attr]
+    return wrap(np.full(spec.shape, exact(fill_value, d)), d)  # type: ignore[union-attr]
 
 

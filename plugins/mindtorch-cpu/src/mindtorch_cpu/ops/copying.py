@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from mindtorch_core.dtypes import COMPLEX
 from mindtorch_core.ops.define import definitions
-from mindtorch_core.shapes import contiguous_strides, is_contiguous, pointwise_strides
 
-from ..arrays import CPU, cast, quietly, scalar, wrap
+from ..arrays import CPU, cast, exact, quietly, relaid, wrap
 from ..register import kernel
 
 _RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
@@ -22,18 +21,6 @@ def clone(self: Any, *, memory_format: str | None = None) -> Any:
     if memory_format == "contiguous" or a.flags.c_contiguous:
         return wrap(a.copy(), self._dtype)
     return wrap(relaid(a), self._dtype)
-
-
-def relaid(a: Any, d: Any = None) -> Any:
-    """A dense copy in the array's order of dimensions, as element-wise results have it."""
-    size = a.itemsize
-    strides = tuple(s // size for s in a.strides)
-    wanted = pointwise_strides(a.shape, [(a.shape, strides)])
-    if is_contiguous(a.shape, wanted) or wanted == contiguous_strides(a.shape):
-        return quietly(a.astype, d or a.dtype, "C")
-    order = sorted(range(a.ndim), key=lambda i: -wanted[i])
-    back = np.argsort(order)
-    return quietly(a.transpose(order).astype, d or a.dtype, "C").transpose(back)
 
 
 @kernel("copy_")
@@ -57,11 +44,7 @@ def fill_(self: Any, value: Any) -> Any:
     if hasattr(value, "_keys"):
         value = value.item()
     d = self._dtype
-    if isinstance(value, complex) and d.category != COMPLEX:
-        raise RuntimeError("value cannot be converted to type without overflow: imaginary part")
-    if d.category == 1 and isinstance(value, float):
-        value = int(value)
-    self._data[...] = scalar(value, d)
+    self._data[...] = exact(value, d)
     return self
 
 

@@ -189,21 +189,19 @@ def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -
 @kernel("cat")
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another."""
-    first = tensors[0] if len(tensors) else None
-    d = first._dtype if first is not None else None
-    rank = 0 if first is None else len(first._shape)
-    for t in tensors:
-        if t._dtype is not d or len(t._shape) != rank or not rank:
-            return _cat_mixed(tensors, dim)
+    arrays = [t._data for t in tensors]
     try:
-        data = np.concatenate([t._data for t in tensors], dim)
-    except ValueError:
+        data = np.concatenate(arrays, dim)
+    except (ValueError, TypeError):
         return _cat_mixed(tensors, dim)
+    if data.dtype is not arrays[0].dtype:  # NumPy promoted: PyTorch's rules may differ
+        return _cat_mixed(tensors, dim)
+    d = tensors[0]._dtype
     r = _new(Tensor)
     r._data = data
     r._shape = data.shape
     r._layout = None
-    r._dtype = d  # type: ignore[assignment]
+    r._dtype = d
     r._device = CPU
     r._keys = KEYS
     r._storage = None

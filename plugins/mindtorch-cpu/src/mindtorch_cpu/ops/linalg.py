@@ -64,7 +64,28 @@ def mm(self: Any, mat2: Any) -> Any:
         check("mm", self, mat2)
     if d in WIDER:
         return wrap(product(a, b, d), d)
-    return wrap(quietly(a.dot, b), d)
+    return wrap(QUIET.run(a.dot, b), d)
+
+
+@kernel("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``."""
+    d = input._dtype
+    a, w = input._data, weight._data
+    if (
+        a.ndim != 2 or w.ndim != 2 or a.shape[1] != w.shape[1] or weight._dtype is not d
+        or (bias is not None and (bias._dtype is not d or bias._shape != w.shape[:1]))
+    ):  # fmt: skip
+        check("linear", input, weight, bias)
+    out = product(a, w.T, d) if a.ndim != 2 or d in WIDER else QUIET.run(a.dot, w.T)
+    if bias is not None:
+        if bias._dtype is d:
+            out = QUIET.run(np.add, out, bias._data, out)
+        else:
+            raise RuntimeError(
+                f"self and mat2 must have the same dtype, but got {bias._dtype.label} and {d.label}"
+            )
+    return wrap(out, d)
 
 
 @kernel("bmm")

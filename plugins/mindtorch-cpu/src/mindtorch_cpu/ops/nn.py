@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.ops.define import definitions
 
-from ..arrays import NUMPY_OF, WIDER, cast, quietly, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, cast, wrap
 from ..register import kernel
 
+_nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
+_nll_backward: Any = registry.entry("nll_loss_backward").definition.decomposition  # type: ignore[union-attr]
 _RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
 
 
@@ -23,7 +27,7 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
         a = a.astype(np.float32)
     if not a.size or not a.ndim:
         return a - a, d
-    return quietly(np.subtract, a, np.maximum.reduce(a, dim, keepdims=True)), d
+    return QUIET.run(np.subtract, a, np.maximum.reduce(a, dim, keepdims=True)), d
 
 
 def _finished(data: Any, d: Any) -> Any:
@@ -36,8 +40,8 @@ def softmax(self: Any, dim: int, dtype: Any = None) -> Any:
     x, d = _prepared("softmax", self, dim, dtype)
     if not x.ndim:
         return wrap(np.ones((), NUMPY_OF[d]), d)
-    quietly(np.exp, x, x)
-    quietly(np.divide, x, np.add.reduce(x, dim, keepdims=True), x)
+    QUIET.run(np.exp, x, x)
+    QUIET.run(np.divide, x, np.add.reduce(x, dim, keepdims=True), x)
     return _finished(x, d)
 
 
@@ -47,6 +51,120 @@ def log_softmax(self: Any, dim: int, dtype: Any = None) -> Any:
     x, d = _prepared("log_softmax", self, dim, dtype)
     if not x.ndim:
         return wrap(np.zeros((), NUMPY_OF[d]), d)
-    total = np.add.reduce(quietly(np.exp, x), dim, keepdims=True)
-    quietly(np.subtract, x, quietly(np.log, total), x)
+    total = np.add.reduce(QUIET.run(np.exp, x), dim, keepdims=True)
+    QUIET.run(np.subtract, x, QUIET.run(np.log, total), x)
     return _finished(x, d)
+
+
+@kernel("softmax_backward")
+def softmax_backward(grad: Any, output: Any, dim: int) -> Any:
+    """Gradient of the softmax from its output."""
+    d = output._dtype
+    g, y = _floats(grad, d), _floats(output, d)
+    weighted = QUIET.run(np.multiply, g, y)
+    QUIET.run(np.subtract, weighted, QUIET.run(np.multiply, y, _totals(weighted, dim)), weighted)
+    return _finished(weighted, d)
+
+
+@kernel("log_softmax_backward")
+def log_softmax_backward(grad: Any, output: Any, dim: int) -> Any:
+    """Gradient of the log-softmax from its output."""
+    d = output._dtype
+    g, x = _floats(grad, d), QUIET.run(np.exp, _floats(output, d))
+    if not x.ndim:
+        return wrap(np.zeros((), NUMPY_OF[d]), d)
+    QUIET.run(np.multiply, x, _totals(g, dim), x)
+    QUIET.run(np.subtract, g, x, x)
+    return _finished(x, d)
+
+
+def _floats(t: Any, d: Any) -> Any:
+    a = cast(t, d)
+    return a.astype(np.float32) if d in WIDER else a
+
+
+def _totals(a: Any, dim: int) -> Any:
+    return QUIET.run(np.add.reduce, a, dim, None, None, True) if a.ndim else a
+
+
+def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
+    """Checked class indices, and the weight each element counts with (None for 1 everywhere).
+
+    Raises:
+        IndexError: if a target that is not ignored is no class.
+    """
+    t = target._data
+    count = input.shape[0] if input.ndim == 1 else input.shape[1]
+    if not 0 <= ignore_index < count and (not t.size or t.view(np.uint64).max() < count):
+        return t, None if weight is None else weight._data[t]
+    kept = t != ignore_index
+    bad = kept & ((t < 0) | (t >= count))
+    if bad.any():
+        raise IndexError(f"Target {t[bad].flat[0]} is out of bounds.")
+    safe = np.where(kept, t, 0)
+    weights = kept.astype(input.dtype) if weight is None else weight._data[safe] * kept
+    return safe, weights
+
+
+def _positions(input: Any, classes: Any) -> Any:
+    """Position of each element's class in the row-major input."""
+    if input.ndim == 1:
+        return classes
+    inner = math.prod(input.shape[2:])
+    rows = np.arange(0, input.size, input.shape[1] * inner).reshape(-1, *(1,) * (classes.ndim - 1))
+    if inner == 1 and input.ndim == 2:
+        return rows + classes
+    return rows + classes * inner + np.arange(inner).reshape(classes.shape[1:])
+
+
+@kernel("nll_loss_forward")
+def nll_loss_forward(
+    input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
+) -> Any:
+    """Negative log likelihood and the total weight."""
+    a, d = input._data, input._dtype
+    if d in WIDER or not _regular(input, target, weight, reduction):
+        return _nll_forward(input, target, weight, reduction, ignore_index)
+    classes, weights = _classes(a, target, weight, ignore_index)
+    picked = np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes))
+    count = picked.size
+    if weights is not None:
+        picked = QUIET.run(np.multiply, picked, weights)
+    total = np.array(count if weights is None else weights.sum(), a.dtype)
+    if reduction == "none":
+        loss = QUIET.run(np.negative, picked)
+    else:
+        loss = QUIET.run(np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked)
+        if reduction == "mean":
+            loss = QUIET.run(np.divide, loss, total)
+    return wrap(loss, d), wrap(total, d)
+
+
+def _regular(input: Any, target: Any, weight: Any, reduction: str) -> bool:
+    """Whether shapes and dtypes are right; otherwise the core's composition says what is not."""
+    a, t = input._shape, target._shape
+    at = min(len(a) - 1, 1)
+    return bool(
+        a and target._dtype.name == "int64" and t == a[:at] + a[at + 1 :]
+        and reduction in ("none", "mean", "sum")
+        and (weight is None or (weight._shape == (a[at],) and weight._dtype is input._dtype))
+    )  # fmt: skip
+
+
+@kernel("nll_loss_backward")
+def nll_loss_backward(
+    grad: Any, input: Any, target: Any, weight: Any, reduction: str, ignore_index: int, total: Any
+) -> Any:
+    """Gradient of the loss for its input: the negative weight at each element's class."""
+    a, d = input._data, input._dtype
+    if d in WIDER:
+        return _nll_backward(grad, input, target, weight, reduction, ignore_index, total)
+    classes, weights = _classes(a, target, weight, ignore_index)
+    share = QUIET.run(np.negative, grad._data)
+    if reduction == "mean":
+        share = QUIET.run(np.divide, share, total._data)
+    if weights is not None:
+        share = QUIET.run(np.multiply, share, weights)
+    out = np.zeros(a.shape, a.dtype)
+    out.reshape(-1)[_positions(a, classes)] = share
+    return wrap(out, d)

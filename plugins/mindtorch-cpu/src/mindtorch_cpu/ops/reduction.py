@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mindtorch_core.dtypes import FLOATING, bool_, int64
+from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int64, uint8
 from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
@@ -41,7 +41,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     if d.category < FLOATING or d in WIDER:
         inner = np.int64 if d is int64 else np.float32 if d in WIDER else NUMPY_OF[d]
         data = quietly(np.add.reduce, a, axis, inner, None, keepdim)
-        return wrap(data.astype(NUMPY_OF[d]) if d in WIDER else data, d)
+        return wrap(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data, d)
     data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
     if data.__class__ is not ndarray:
         data = np.array(data)
@@ -71,7 +71,7 @@ def _extreme(name: str, reduce: Any) -> None:
 
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
         a = self._data
-        if not a.size:
+        if not a.size or self._dtype.category == COMPLEX:
             shape = rule(self, dim, keepdim).shape
             return wrap(np.empty(shape, a.dtype), self._dtype)
         return wrap(reduce(a, axes(dim, a.ndim), None, None, keepdim), self._dtype)
@@ -85,10 +85,11 @@ _extreme("amin", np.minimum.reduce)
 
 def _position(name: str, find: Any) -> None:
     rule = _RULES[name]
+    served = (False, True, True, False)
 
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self._data
-        if not a.size or (dim is not None and not a.ndim):
+        if not served[self._dtype.category] or not a.size or (dim is not None and not a.ndim):
             return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
         (axis,) = (None,) if dim is None else wrap_dims(dim, a.ndim)
         return wrap(find(a, axis, None, keepdims=keepdim), int64)
@@ -103,7 +104,10 @@ _position("argmin", np.argmin)
 def _truth(name: str, reduce: Any) -> None:
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self._data
-        return wrap(reduce(a, axes(dim, a.ndim), np.bool_, None, keepdim), bool_)
+        d = uint8 if self._dtype is uint8 else bool_
+        axis = () if dim is not None and dim.__class__ is not int and not len(dim) else axes(dim, a.ndim)
+        found = reduce(a, axis, np.bool_, None, keepdim)
+        return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 
     register(name, run)
 

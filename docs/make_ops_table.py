@@ -1,0 +1,108 @@
+"""Print ``docs/ops.md``: every op with what its definition says about it.
+
+    python docs/make_ops_table.py > docs/ops.md
+
+A test compares the file with this script's output, so run it after changing a definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.ops import NONDIFF, OpDef, definitions
+from mindtorch_core.plugins import load
+
+INTRODUCTION: Final = """\
+# Ops
+
+Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/ops/`. Do not edit.
+
+{counts}
+
+How to read the tables:
+
+- **Schema**: PyTorch's grammar. The argument `self` is called `input` in `torch.` functions.
+- **Found in**: `torch`, `Tensor`, or `F` for `torch.nn.functional`. Ops found nowhere serve other ops.
+- **Gradient**: the arguments that have a formula; *by parts* where it comes from the ops that a
+  composition is made of; *none* where the result does not depend smoothly on the arguments.
+- **In-place**: where the form that ends in `_` is found. **out=**: whether results can be written
+  into a given tensor.
+- **CPU**: whether `mindtorch-cpu` has a kernel of its own. Without one, the composition runs.
+"""
+
+SECTIONS: Final = {
+    "Primitives": "What a backend supplies a kernel for. Everything else can be made of these.",
+    "Views": "Ops whose result shares memory with their first argument. The core supplies them.",
+    "Compositions": "Ops that are made of other ops. A backend may register a kernel all the same.",
+}
+COLUMNS: Final = ("Schema", "Found in", "Gradient", "In-place", "out=", "CPU", "What it does")
+NAMESPACES: Final = {"torch": "torch", "Tensor": "Tensor", "nn": "F"}
+
+
+def section_of(d: OpDef) -> str:
+    """The section that lists an op."""
+    if d.primitive:
+        return "Primitives"
+    return "Views" if d.view else "Compositions"
+
+
+def places(namespaces: Sequence[str]) -> str:
+    """Where users find an op, with its name there if it differs."""
+    out = []
+    for place in namespaces:
+        namespace, _, other = place.partition(":")
+        out.append(NAMESPACES[namespace] + (f" (`{other}`)" if other else ""))
+    return ", ".join(out)
+
+
+def gradient(d: OpDef) -> str:
+    """Where an op's gradient comes from."""
+    if d.grad == NONDIFF:
+        return "*none*"
+    if d.grad is None:
+        return "*by parts*" if d.decomposition is not None else ""
+    return ", ".join(d.grad)
+
+
+def row(d: OpDef) -> tuple[str, ...]:
+    """The cells of an op's row."""
+    return (
+        f"`{d.schema}`",
+        places(d.namespaces),
+        gradient(d),
+        places(d.inplace_namespaces) if d.inplace else "",
+        "yes" if d.out else "",
+        "yes" if DispatchKey.CPU in registry.entry(d.name).kernels else "",
+        d.doc.replace("``", "`"),
+    )
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [COLUMNS, ("---",) * len(COLUMNS), *rows]
+    return "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in r)} |" for r in lines)
+
+
+def render() -> str:
+    """The whole page."""
+    load("cpu")
+    listed = [d for d in definitions() if d.functional is None]  # in-place variants share a row
+    sections = {title: [d for d in listed if section_of(d) == title] for title in SECTIONS}
+    counts = ", ".join(f"{len(ops)} {title.lower()}" for title, ops in sections.items())
+    variants = sum(d.inplace for d in listed)
+    parts = [
+        INTRODUCTION.format(
+            counts=f"{len(listed)} ops ({counts}), and {variants} in-place variants of them."
+        )
+    ]
+    for title, ops in sections.items():
+        rows = [row(d) for d in sorted(ops, key=lambda d: d.name.lstrip("_"))]
+        parts.append(f"## {title}\n\n{SECTIONS[title]}\n\n{table(rows)}\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    print(render(), end="")

@@ -1,0 +1,5 @@
+from mindtorch_core.testing import BackendConformance
+
+
+class TestMeta(BackendConformance):
+    device = "meta"
