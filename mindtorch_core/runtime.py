@@ -133,7 +133,7 @@ class Runtime(ABC):
 
     def to_host(self, tensor: Tensor) -> memoryview:
         """Row-major host bytes of a tensor."""
-        packed = tensor.contiguous()
+        packed = tensor.contiguous()._settled()
         storage = packed._storage
         if storage is None:
             raise RuntimeError(f"{tensor.device} tensor has no storage")

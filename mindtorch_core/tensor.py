@@ -1,20 +1,21 @@
 """The tensor: metadata, a backend's payload, and the operations that are not ops.
 
 Ops become methods when they are defined (`mindtorch_core.ops`); this file holds what reads the
-metadata or leaves the framework: properties, conversion to Python and NumPy, copies of the object.
+metadata: shape, layout, storage, place in the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .autograd_state import AutogradMeta
 from .devices import TABLE, device
 from .dispatch.keys import AUTOGRAD, DispatchKey
-from .dtypes import dtype, pack, unpack
+from .dtypes import dtype, pack
 from .shapes import Shape, Size, contiguous_strides, is_contiguous
 from .shapes import numel as count
+from .interchange import Interchange
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Tensor", "make_tensor", "make_view"]
 
 
-class Tensor:
+class Tensor(Interchange):
     """A multi-dimensional array of one dtype on one device.
 
     Tensors come from factories (``torch.tensor``, ``torch.zeros``), not from this class.
@@ -55,6 +56,8 @@ class Tensor:
     _autograd: AutogradMeta | None
 
     __array_priority__ = 1000
+
+    __hash__ = object.__hash__
 
     if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
 
@@ -369,133 +372,6 @@ class Tensor:
         self._data, self._shape, self._layout = value._data, value._shape, value._layout
         self._storage = value._own_storage()
 
-    # ---- leaving the framework -----------------------------------------------------------------
-
-    def _host(self) -> memoryview:
-        """Row-major bytes in host memory."""
-        self._settled()
-        return TABLE[self._device.type].runtime.to_host(alias(self))
-
-    def item(self) -> Any:
-        """The one element as a Python number.
-
-        Raises:
-            RuntimeError: if there is not exactly one element.
-        """
-        if count(self._shape) != 1:
-            raise RuntimeError(
-                f"a Tensor with {count(self._shape)} elements cannot be converted to Scalar"
-            )
-        return unpack(self._host(), self._dtype)[0]
-
-    def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
-        flat = unpack(self._host(), self._dtype)
-        shape = self._shape
-        if not shape:
-            return flat[0]
-        for size in reversed(shape[1:]):
-            groups = count(shape) if size == 0 else len(flat) // size
-            flat = [flat[i * size : (i + 1) * size] for i in range(groups)]
-        return flat if count(shape) else _empty_lists(shape)
-
-    def numpy(self, *, force: bool = False) -> Any:
-        """The tensor as a NumPy array that shares its memory.
-
-        Args:
-            force: detach and copy to the host where that is needed, instead of raising.
-
-        Raises:
-            TypeError: if it is not in host memory.
-            RuntimeError: if it requires grad.
-        """
-        if force:
-            return self.detach().cpu().numpy()
-        if self._keys & AUTOGRAD:
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-            )
-        self._settled()
-        self._own_storage()
-        return TABLE[self._device.type].runtime.numpy(self)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
-
-    def __dlpack__(self, **options: Any) -> Any:
-        if self._keys & AUTOGRAD:
-            raise BufferError(
-                "Can't export tensors that require gradient, use tensor.detach()"
-            )
-        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack_device__()
-
-    def __bool__(self) -> bool:
-        if count(self._shape) != 1:
-            what = "no values" if not count(self._shape) else "more than one value"
-            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
-        return bool(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __complex__(self) -> complex:
-        return complex(self.item())
-
-    def __index__(self) -> int:
-        if count(self._shape) != 1 or self._dtype.category > 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of a 0-d tensor")
-        return self._shape[0]
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self._shape:
-            raise TypeError("iteration over a 0-d tensor")
-        return iter(self.unbind(0))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
-
-    __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        from .printing import format_tensor
-
-        return format_tensor(self._settled())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self._shape and spec else repr(self)
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support serialisation "
-                "at the moment; use tensor.detach()"
-            )
-        return rebuild, (bytes(self._host()), self._shape, self._dtype, str(self._device), self.requires_grad)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment"
-            )
-        copied = self.detach().clone().requires_grad_(self.requires_grad)
-        memo[id(self)] = copied
-        return copied
-
 
 def numel(input: Tensor) -> int:
     """Number of elements."""
@@ -505,10 +381,6 @@ def numel(input: Tensor) -> int:
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a tensor."""
     return isinstance(obj, Tensor)
-
-
-def _empty_lists(shape: Shape) -> list[Any]:
-    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
 
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
@@ -557,15 +429,6 @@ def alias(t: Tensor) -> Tensor:
         t._data,
         t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, t._own_storage(), t._layout,
     )  # fmt: skip
-
-
-def rebuild(data: bytes, shape: Shape, d: dtype, on: str, requires_grad: bool) -> Tensor:
-    """Inverse of pickling a tensor."""
-    from .devices import concrete, row_of
-
-    where = concrete(on)
-    made = row_of(where.type).runtime.from_host(memoryview(data), shape, d, where)
-    return made.requires_grad_(requires_grad)
 
 
 def from_values(values: list[Any], shape: Shape, d: dtype, on: device) -> Tensor:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Final
 
 from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD, MASKS, activate, deactivate
-from ..ops.define import function
+from ..ops.define import fn
 from ..shapes import show
 from ..tensor import Tensor
 from .node import Node
@@ -115,7 +115,7 @@ def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[T
                 raise RuntimeError(
                     f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
                 )
-            g = function("ones")(t._shape, dtype=t._dtype, device=t._device)
+            g = _one(t)
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._shape != t._shape:
@@ -125,6 +125,19 @@ def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[T
             )
         out.append(g)
     return out
+
+
+_ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
+
+
+def _one(t: Tensor) -> Tensor:
+    """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
+    key = (t._shape, t._dtype, t._device)
+    g = _ONES.get(key)
+    if g is None or g._version or g._pending:
+        g = fn.ones(t._shape, dtype=t._dtype, device=t._device)
+        _ONES[key] = g
+    return g
 
 
 def _meta(t: Tensor) -> AutogradMeta:

@@ -221,8 +221,8 @@ def _same_device(entry: OpEntry, kernel: Kernel, missing: tuple[DispatchKey, ...
     else on a second device is an error. So is memory of a PrivateUse device without a kernel.
     """
     definition = entry.definition
-    if definition is not None and definition.crosses_devices and not missing:
-        return kernel
+    if definition is not None and definition.crosses_devices:
+        return lambda self, *args, **kwargs: _at_first(entry, self, args, kwargs)
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         tensors = list(tensors_in((*args, *kwargs.values())))
@@ -244,6 +244,18 @@ def _same_device(entry: OpEntry, kernel: Kernel, missing: tuple[DispatchKey, ...
         return kernel(*args, **kwargs)
 
     return guarded
+
+
+def _at_first(entry: OpEntry, self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run an op on the device of its first argument, with the other tensors moved there."""
+
+    def moved(value: Any) -> Any:
+        if hasattr(value, "_keys"):
+            return value if value._device is self._device else value.to(self._device)
+        return [moved(v) for v in value] if isinstance(value, list | tuple) else value
+
+    kernel = _at_backends(entry, self._keys & BACKENDS)
+    return kernel(self, *map(moved, args), **{k: moved(v) for k, v in kwargs.items()})
 
 
 def _shown(backend: DispatchKey) -> str:

@@ -23,7 +23,7 @@ from ..shapes import Shape
 from ..tensor import Tensor
 from .variants import inplace_fallback, return_type, write_out
 
-__all__ = ["FUNCTIONS", "NONDIFF", "OpDef", "TensorSpec", "function", "op"]
+__all__ = ["FUNCTIONS", "NONDIFF", "OpDef", "TensorSpec", "fn", "function", "op"]
 
 # The gradient of ops whose result does not depend smoothly on their inputs: comparisons, argmax.
 NONDIFF: Final = "nondiff"
@@ -211,6 +211,18 @@ def function(name: str, namespace: str = "torch") -> Callable[..., Any]:
     return FUNCTIONS[namespace][name].function()
 
 
+class _Functions:
+    """Functions of ops as attributes, ``fn.where(...)``, for decompositions and formulas."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        made = function(name)
+        setattr(self, name, made)
+        return made
+
+
+fn: Final = _Functions()
+
+
 def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
     for place in namespaces:
         namespace, colon, other = place.partition(":")
@@ -290,6 +302,7 @@ def _inplace_variant(d: OpDef) -> OpDef:
         broadcasts=d.broadcasts,
         operators=dunders,
         random=d.random,
+        crosses_devices=d.crosses_devices,
         namespaces=d.inplace_namespaces,
         functional=d,
         tags=d.tags,

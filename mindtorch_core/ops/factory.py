@@ -124,31 +124,38 @@ op(
 )
 
 
-def _like(name: str, extra: str = "", passed: tuple[str, ...] = ()) -> None:
-    """Define ``name_like(self, ...)`` and ``Tensor.new_name``."""
+def _like(name: str, fill: str = "", extra: str = "") -> None:
+    """Define ``name_like(self, ...)``: as ``name``, in the layout of ``self``.
+
+    Args:
+        name: the factory.
+        fill: the in-place method that makes of an empty tensor what the factory makes.
+        extra: the factory's arguments besides the size.
+    """
 
     def like(self: Tensor, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
         d, on = dtype or self._dtype, device or self._device
-        if name == "empty" and not args:
-            spec = rules.pointwise_spec((self,), d)
-            if spec.strides is not None:
-                return call("empty_strided", spec.shape, spec.strides, dtype=d, device=on)  # type: ignore[no-any-return]
-        return call(name, self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
+        spec = rules.pointwise_spec((self,), d)
+        if spec.strides is None:
+            return call(name, self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
+        made = call("empty_strided", spec.shape, spec.strides, dtype=d, device=on)
+        return getattr(made, fill)(*args or default) if fill else made  # type: ignore[no-any-return]
 
+    default = (1,) if name == "ones" else ()
     op(
         f"{name}_like(Tensor self{extra}, {_OPTIONS}) -> Tensor",
-        doc=f"As `{name}`, in the shape and dtype of ``input`` and on its device.",
+        doc=f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
         decomposition=like,
         namespaces=("torch",),
     )
 
 
 _like("empty")
-_like("zeros")
-_like("ones")
-_like("full", ", Scalar fill_value")
-_like("rand")
-_like("randn")
+_like("zeros", "zero_")
+_like("ones", "fill_")
+_like("full", "fill_", ", Scalar fill_value")
+_like("rand", "uniform_")
+_like("randn", "normal_")
 
 
 def _new(name: str, extra: str = "") -> None:

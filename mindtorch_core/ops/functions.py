@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import bfloat16, complex64, float16, float32
 from ..tensor import Tensor
 from . import rules
-from .define import op
+from .define import fn, op
 from .pointwise import call, conj, unary
 
 _PI_FACTOR = 2 / math.sqrt(math.pi)
@@ -116,7 +116,7 @@ unary("sigmoid", "``1 / (1 + exp(-x))``.", lambda g, result: g * conj((1 - resul
 unary(
     "relu",
     "Zero for negative elements.",
-    lambda g, result: call("threshold_backward", g, result, 0),
+    lambda g, result: fn.threshold_backward(g, result, 0),
     kinds="if",
     namespaces=("torch", "Tensor", "nn"),
 )

@@ -18,6 +18,7 @@ from ..shapes import (
     storage_extent,
     view_strides,
     wrap_dim,
+    wrap_dims,
 )
 from ..tensor import Tensor, alias, make_view
 from .define import NONDIFF, TensorSpec, op
@@ -62,19 +63,30 @@ view(
 )
 op(
     "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
-    doc="The same bytes read as another dtype of the same size.",
+    doc="The same bytes read as another dtype; the last dimension's size changes with the element's.",
     decomposition=lambda self, dtype: _view_dtype(self, dtype),
     namespaces=("Tensor",),
 )
 
 
 def _view_dtype(self: Tensor, dtype: Any) -> Tensor:
-    if dtype.itemsize != self._dtype.itemsize:
-        raise RuntimeError(
-            f"view: only dtypes of the same size are supported, got {self._dtype} and {dtype}"
-        )
-    strides, offset = self._settled()._geometry()
-    return make_view(self, self._shape, strides, offset, dtype)
+    shape, (strides, offset) = self._shape, self._settled()._geometry()
+    old, new = self._dtype.itemsize, dtype.itemsize
+    if old != new:
+        what = f"to view {self._dtype.label} as {dtype.label} (different element sizes)"
+        if not shape:
+            raise RuntimeError(f"self.dim() cannot be 0 {what}")
+        if strides[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
+        if any(n * old % new for n in (shape[-1], offset, *strides[:-1])):
+            raise RuntimeError(
+                f"self.size(-1), self.storage_offset() and the other strides must be divisible by "
+                f"{new // old} {what}, but got {shape[-1]}, {offset} and {show(strides[:-1])}"
+            )
+        shape = (*shape[:-1], shape[-1] * old // new)
+        strides = (*(s * old // new for s in strides[:-1]), 1)
+        offset = offset * old // new
+    return make_view(self, shape, strides, offset, dtype)
 
 
 def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
@@ -128,6 +140,8 @@ op(
 
 def _unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     at = wrap_dim(dim, len(self._shape))
+    if not self._shape:
+        raise RuntimeError(f"unflatten: dimension {dim} of a tensor without dimensions")
     part = infer_size(sizes, self._shape[at])
     return self.view(*self._shape[:at], *part, *self._shape[at + 1 :])  # type: ignore[no-any-return]
 
@@ -157,6 +171,14 @@ view(
     _transpose,
     lambda g, dim0, dim1: g.transpose(dim0, dim1),
 )
+
+
+for _name in ("swapaxes", "swapdims"):
+    op(
+        f"{_name}(Tensor self, int dim0, int dim1) -> Tensor",
+        doc="Alias of `transpose`.",
+        decomposition=lambda self, dim0, dim1: self.transpose(dim0, dim1),
+    )
 
 
 def _permute(self: Tensor, dims: Sequence[int]) -> TensorSpec:
@@ -208,8 +230,10 @@ op(
 
 def _movedim(self: Tensor, source: int, destination: int) -> Tensor:
     rank = len(self._shape)
-    order = [d for d in range(rank) if d != wrap_dim(source, rank)]
-    order.insert(wrap_dim(destination, rank), wrap_dim(source, rank))
+    at, place = wrap_dim(source, rank), wrap_dim(destination, rank)
+    order = [d for d in range(rank) if d != at]
+    if rank:
+        order.insert(place, at)
     return self.permute(order)  # type: ignore[no-any-return]
 
 
@@ -263,7 +287,7 @@ view(
 view(
     "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
     "Without those of the given dimensions that are of size 1.",
-    lambda self, dim: _squeezed(self, {wrap_dim(d, len(self._shape)) for d in dim}),
+    lambda self, dim: _squeezed(self, set(wrap_dims(dim, len(self._shape))) if dim else set()),
     lambda g, self_shape: g.reshape(self_shape),
 )
 
@@ -361,6 +385,8 @@ view(
 
 
 def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    if not self._shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     at = wrap_dim(dim, len(self._shape))
     size = self._shape[at]
     if length < 0:
@@ -385,13 +411,19 @@ op(
 op(
     "unbind(Tensor self, int dim=0) -> Tensor[]",
     doc="Slices along a dimension, as a tuple.",
-    decomposition=lambda self, dim=0: tuple(
-        self.select(dim, i) for i in range(self.size(dim) if self._shape else wrap_dim(dim, 0) * 0)
-    ),
+    decomposition=lambda self, dim=0: _unbind(self, dim),
 )
 
 
+def _unbind(self: Tensor, dim: int) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return tuple(self.select(dim, i) for i in range(self.size(dim)))
+
+
 def _split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     size = self.size(dim)
     if sum(split_size) != size or any(n < 0 for n in split_size):
         raise RuntimeError(
@@ -436,6 +468,8 @@ op(
 
 
 def _chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = self.size(dim)

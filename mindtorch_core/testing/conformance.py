@@ -134,8 +134,6 @@ def check_spec(case: Case, t: Tensor, spec: TensorSpec) -> None:
         (t._shape, t._dtype) == (tuple(spec.shape), spec.dtype),
         f"{case} gave {t.dtype}{list(t.shape)}, its rule says {spec}",
     )
-    if case.op.decomposition is not None and not case.op.view:
-        return  # a composition's layout is that of its last op
     wanted = contiguous_strides(t._shape) if spec.strides is None else tuple(spec.strides)
     require(
         significant(t, tuple(t.stride())) == significant(t, wanted),

@@ -51,14 +51,16 @@ _EXTREME_DIM: Final = (
     s("0d", t(), 0),
     s("empty", t(0, 3), 1),
 )
-_SPREAD: Final = (
-    s("all", t(2, 3)),
-    s("dim", t(2, 3), 1),
-    s("dims", t(2, 3, 2), (0, 2), keepdim=True),
-    s("correction", t(4, 3), 0, correction=0),
-    s("biased", t(4), unbiased=False),
-    s("float64", t(4, dtype="float64")),
-)
+_SPREAD: Final[dict[str, tuple[Sample, ...]]] = {
+    "correction": (
+        s("all", t(2, 3)),
+        s("dims", t(2, 3, 2), (0, 2), keepdim=True),
+        s("none", t(4, 3), 0, correction=0),
+        s("float64", t(4, dtype="float64"), correction=2),
+    ),
+    "dim": (s("biased", t(4, 3), 0, False), s("keepdim", t(2, 3), (-1,), True, True)),
+    "": (s("float32", t(2, 3)), s("biased", t(4), False)),
+}
 _SOFTMAX: Final = (
     s("last", t(2, 3), 1),
     s("first", t(2, 3, 2), 0),
@@ -371,7 +373,11 @@ _REDUCING: Final[dict[str, tuple[Sample, ...]]] = {
     **{name: (s("2d", t(2, 3)), s("int64", t(4, dtype="int64"))) for name in ("max", "min")},
     **dict.fromkeys(("max.dim", "min.dim"), _EXTREME_DIM),
     **{f"{name}.other": (s("broadcast", t(2, 3), t(3)),) for name in ("max", "min")},
-    **dict.fromkeys(("var", "std"), _SPREAD),
+    **{
+        f"{name}.{overload}".rstrip("."): rows
+        for name in ("var", "std")
+        for overload, rows in _SPREAD.items()
+    },
     "logsumexp": (
         s("dim", t(2, 3), 1),
         s("dims", t(2, 3, 2), (0, 2), True),

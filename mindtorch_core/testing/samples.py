@@ -227,11 +227,14 @@ def _value(a: Argument) -> Any:
     """Some value for an argument, or None if its type is not known here."""
     known: dict[str, Any] = {
         "Tensor": [tensor(2, 3), tensor(2, 3)] if a.is_list else tensor(2, 3),
-        "int": (2, 3) if a.is_list else 0 if a.name.startswith("dim") else 2,
+        "int": (2, 3) if a.is_list else 2,
         "Scalar": 2,
         "float": 0.5,
         "bool": False,
         "ScalarType": float64,
         "Device": DEVICE,
     }
+    if a.name.startswith("dim"):  # dim, dims, dim0, dim1
+        at = 1 if a.name.endswith("1") else 0
+        return (at,) if a.is_list else at
     return known.get(a.type)

@@ -181,6 +181,16 @@ def test_an_op_without_meta_function_flushes_and_runs_at_once():
             assert (made + 1)._pending is True
 
 
+def test_an_op_without_meta_function_flushes_also_what_it_does_not_use():
+    settled = torch.ones(2)
+    with registry.scope():
+        registry.register(OP, "cpu", lambda x: x * 10)
+        with torch.pipeline():
+            unrelated = torch.ones(2) * 3
+            dispatch(OP, None, settled)
+            assert unrelated._pending is False
+
+
 def test_an_op_without_meta_function_is_not_counted_outside():
     with registry.scope():
         registry.register(OP, "cpu", lambda x: x * 10)

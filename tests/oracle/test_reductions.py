@@ -99,6 +99,8 @@ def test_over_one_dimension(name, dtype):
         ours = from_pytorch(theirs)
         rank = theirs.dim()
         cases = [(), (0,), (-1,), (0, True), (-1, True)]
+        if dtype in ("bool", "complex64") and layout == "empty":
+            continue  # which of two errors comes first is open
         if dtype not in ("bool", "complex64"):
             cases += [(rank,), (-rank - 1,)]
         for arguments in cases:

@@ -137,7 +137,6 @@ def _settle(entry: Entry, result: Any) -> None:
         storage = t._storage
         if storage is None or storage.memory is not None:  # a view, over memory that is there
             t._data = r._data
-            _ready(t)  # generic views give no payload while their memory is marked as pending
             continue
         strides, offset = _known_geometry(t)
         if r._geometry() != (strides, 0) and t.numel():

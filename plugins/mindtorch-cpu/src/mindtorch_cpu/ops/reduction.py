@@ -60,10 +60,12 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
 
 @kernel("prod")
 def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    """Product; integers as int64."""
+    """Product; integers as int64, half precision through float32."""
     d = dtype or (int64 if self._dtype.category < FLOATING else self._dtype)
+    inner = NUMPY_OF[WIDER.get(d, d)]
     a = quietly(self._data.astype, NUMPY_OF[d])
-    return wrap(quietly(np.multiply.reduce, a, axes(dim, a.ndim), None, None, keepdim), d)
+    data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
+    return wrap(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data, d)
 
 
 def _extreme(name: str, reduce: Any) -> None:

@@ -33,7 +33,9 @@ def view(self: Any, size: Any) -> Any:
     a = self._data
     if a.flags.c_contiguous and a.size:
         try:
-            return view_of(self, a.reshape(size))
+            data = a.reshape(size)
+            if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
+                return view_of(self, data)
         except (ValueError, TypeError):
             pass
     return general("view", self, size)
@@ -45,7 +47,9 @@ def reshape(self: Any, shape: Any) -> Any:
     a = self._data
     if a.flags.c_contiguous and a.size:
         try:
-            return view_of(self, a.reshape(shape))
+            data = a.reshape(shape)
+            if data.shape == shape or min(shape) >= -1:
+                return view_of(self, data)
         except (ValueError, TypeError):
             pass
     return _reshape(self, shape)

@@ -1,0 +1,167 @@
+"""Tensors leaving the framework: as Python numbers and lists, NumPy arrays, DLPack and pickles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .devices import TABLE, device
+from .dispatch.keys import AUTOGRAD
+from .dtypes import dtype, unpack
+from .shapes import Shape, numel
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+__all__ = ["Interchange"]
+
+
+class Interchange:
+    """What `Tensor` offers to the world outside. Each method first launches recorded work."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # supplied by Tensor
+        _shape: Shape
+        _dtype: dtype
+        _device: device
+        _keys: int
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def _host(self) -> memoryview:
+        """Row-major bytes in host memory."""
+        from .tensor import alias
+
+        # Below autograd: reading the elements is not recorded.
+        return TABLE[self._device.type].runtime.to_host(alias(self._settled()))
+
+    def item(self) -> Any:
+        """The one element as a Python number.
+
+        Raises:
+            RuntimeError: if there is not exactly one element.
+        """
+        if numel(self._shape) != 1:
+            raise RuntimeError(
+                f"a Tensor with {numel(self._shape)} elements cannot be converted to Scalar"
+            )
+        return unpack(self._host(), self._dtype)[0]
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
+        flat = unpack(self._host(), self._dtype)
+        shape = self._shape
+        if not shape:
+            return flat[0]
+        for size in reversed(shape[1:]):
+            groups = numel(shape) if size == 0 else len(flat) // size
+            flat = [flat[i * size : (i + 1) * size] for i in range(groups)]
+        return flat if numel(shape) else _empty_lists(shape)
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The tensor as a NumPy array that shares its memory.
+
+        Args:
+            force: detach and copy to the host where that is needed, instead of raising.
+
+        Raises:
+            TypeError: if it is not in host memory.
+            RuntimeError: if it requires grad.
+        """
+        if force:
+            return self.detach().cpu().numpy()
+        if self._keys & AUTOGRAD:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+            )
+        self._own_storage()
+        return TABLE[self._device.type].runtime.numpy(self._settled())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if self._keys & AUTOGRAD:
+            raise BufferError(
+                "Can't export tensors that require gradient, use tensor.detach()"
+            )
+        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack_device__()
+
+    def __bool__(self) -> bool:
+        if numel(self._shape) != 1:
+            what = "no values" if not numel(self._shape) else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if numel(self._shape) != 1 or self._dtype.category > 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self._shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._shape:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __repr__(self) -> str:
+        from .printing import format_tensor
+
+        return format_tensor(self._settled())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self._shape and spec else repr(self)
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support serialisation "
+                "at the moment; use tensor.detach()"
+            )
+        return rebuild, (bytes(self._host()), self._shape, self._dtype, str(self._device), self.requires_grad)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment"
+            )
+        copied = self.detach().clone().requires_grad_(self.requires_grad)
+        memo[id(self)] = copied
+        return copied
+
+
+def rebuild(data: bytes, shape: Shape, d: dtype, on: str, requires_grad: bool) -> Tensor:
+    """Inverse of pickling a tensor."""
+    from .devices import concrete, row_of
+
+    where = concrete(on)
+    made = row_of(where.type).runtime.from_host(memoryview(data), shape, d, where)
+    return made.requires_grad_(requires_grad)
+
+
+def _empty_lists(shape: Shape) -> list[Any]:
+    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
