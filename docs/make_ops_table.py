@@ -25,7 +25,7 @@ Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/ops/
 How to read the tables:
 
 - **Schema**: PyTorch's grammar. The argument `self` is called `input` in `torch.` functions.
-- **Found in**: `torch`, `Tensor`, or `F` for `torch.nn.functional`. Ops found nowhere serve other ops.
+- **Found in**: `torch`, `Tensor`, or `F` for `torch.nn.functional`. Ops without serve others.
 - **Gradient**: the arguments that have a formula; *by parts* where it comes from the ops that a
   composition is made of; *none* where the result does not depend smoothly on the arguments.
 - **In-place**: where the form that ends in `_` is found. **out=**: whether results can be written
@@ -34,11 +34,16 @@ How to read the tables:
 """
 
 SECTIONS: Final = {
-    "Primitives": "What a backend supplies a kernel for. Everything else can be made of these.",
+    "Primitives": """\
+What a backend supplies kernels for, together with these in-place forms of ops listed further down:
+`copy_`, `fill_.Scalar`, `uniform_`, `normal_`, `random_`, `bernoulli_p_`, `_index_put_positions_`.
+Everything else can be made of them.""",
     "Views": "Ops whose result shares memory with their first argument. The core supplies them.",
     "Compositions": "Ops that are made of other ops. A backend may register a kernel all the same.",
 }
-COLUMNS: Final = ("Schema", "Found in", "Gradient", "In-place", "out=", "CPU", "What it does")
+COLUMNS: Final = (
+    "Op", "Schema", "Found in", "Gradient", "In-place", "out=", "CPU", "What it does",
+)  # fmt: skip
 NAMESPACES: Final = {"torch": "torch", "Tensor": "Tensor", "nn": "F"}
 
 
@@ -70,6 +75,7 @@ def gradient(d: OpDef) -> str:
 def row(d: OpDef) -> tuple[str, ...]:
     """The cells of an op's row."""
     return (
+        f"`{d.name}`",
         f"`{d.schema}`",
         places(d.namespaces),
         gradient(d),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from .dispatch.binding import python_number
-from .dtypes import bool_
+from .dtypes import INTEGER, bool_, uint8
 from .tensor import Tensor
 
 __all__ = ["getitem", "setitem"]
@@ -32,44 +32,43 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     Raises:
         IndexError: if the index does not fit the tensor.
         RuntimeError: if the value does not broadcast.
+        TypeError: if the value is neither a tensor nor a number.
     """
-    viewed, tensors = _apply_views(self, index)
-    if tensors is None:
-        if isinstance(value, Tensor):
-            viewed.copy_(_trimmed(value, viewed))
-        else:
-            number = python_number(value)
-            if number is None:
-                value = _as_tensor(value, self)
-                viewed.copy_(_trimmed(value, viewed))
-            else:
-                viewed.fill_(number)
-        return
+    number = None
     if not isinstance(value, Tensor):
-        value = _as_tensor(value, self)
-    elif value._dtype is not self._dtype or (value._device is not self._device and not value._shape):
-        if value._dtype is not self._dtype and value._shape:
-            raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got "
-                f"{self._dtype.label} for the destination and {value._dtype.label} for the source."
+        number = python_number(value)
+        if number is None:
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a torch.{self._dtype.label}Tensor; make "
+                f"a tensor of it first"
             )
-        value = value.to(self._device, self._dtype)
+    if index is False:  # names no element
+        return
+    viewed, tensors = _apply_views(self, index)
+    if number is not None:
+        if tensors is None:
+            viewed.fill_(number)
+            return
+        value = self.new_full((), number)
+    value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
+    if tensors is None:
+        viewed.copy_(value)
+        return
+    if not value._shape:
+        one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
+        value = value.to(self._device, self._dtype if one_mask else value._dtype)
     viewed.index_put_(tensors, value)
 
 
-def _trimmed(value: Tensor, target: Tensor) -> Tensor:
-    """Drop leading dimensions of size 1 that the target lacks."""
-    while len(value._shape) > len(target._shape) and value._shape[0] == 1:
+def _trimmed(value: Tensor, rank: int) -> Tensor:
+    """Drop leading dimensions of size 1 while there are more than ``rank``."""
+    while len(value._shape) > rank and value._shape[0] == 1:
         value = value.squeeze(0)
     return value
 
 
-def _as_tensor(value: Any, like: Tensor) -> Tensor:
-    from .creation import tensor
-
-    return tensor(value, dtype=like._dtype, device=like._device)
-
-
+_MASKS: Final = frozenset({bool_, uint8})
+_SEQUENCES: Final = frozenset({list, tuple, range})
 _cached: dict[str, Callable[..., Any]] = {}
 
 
@@ -103,7 +102,7 @@ def _items(self: Tensor, index: Any) -> list[Any]:
     for item in items:
         if item is Ellipsis:
             ellipses += 1
-        elif isinstance(item, Tensor) and item._dtype is bool_:
+        elif isinstance(item, Tensor) and item._dtype in _MASKS:
             used += len(item._shape)
         elif item is not None and not isinstance(item, bool):
             used += 1
@@ -126,7 +125,7 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
     out = self
     dim = 0
     rank_used = sum(
-        len(i._shape) if isinstance(i, Tensor) and i._dtype is bool_ else 1
+        len(i._shape) if isinstance(i, Tensor) and i._dtype in _MASKS else 1
         for i in items
         if i is not None and i is not Ellipsis and not isinstance(i, bool)
     )
@@ -150,11 +149,11 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
             dim += 1
         elif isinstance(item, Tensor):
             any_tensor = True
-            if not item._shape and item._dtype.category == 1 and item._dtype.name != "uint8":
+            if not item._shape and item._dtype.category == INTEGER and item._dtype is not uint8:
                 out = _select(out, dim, int(item.item()))
                 any_tensor = any(t is not None for t in found)
                 continue
-            if item._dtype is bool_ and not item._shape:
+            if item._dtype in _MASKS and not item._shape:
                 out = out.unsqueeze(dim)
                 _place(found, dim, _as_index([0] if item.item() else [], self))
                 dim += 1
@@ -162,17 +161,19 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
             if item._device is not self._device:
                 item = item.to(self._device)
             _place(found, dim, item)
-            dim += max(len(item._shape), 1) if item._dtype is bool_ else 1
+            dim += max(len(item._shape), 1) if item._dtype in _MASKS else 1
             found += [None] * (dim - len(found))
-        elif kind is list or kind is tuple or hasattr(item, "__array_interface__") and getattr(item, "shape", ()):
+        elif kind in _SEQUENCES or (hasattr(item, "__array_interface__") and getattr(item, "shape", ())):
             position = _as_index(item, self)
             any_tensor = True
             _place(found, dim, position)
-            dim += max(len(position._shape), 1) if position._dtype is bool_ else 1
+            dim += max(len(position._shape), 1) if position._dtype in _MASKS else 1
         elif (number := python_number(item)) is not None and isinstance(number, int):
             out = _select(out, dim, number)
         elif hasattr(item, "__index__"):
             out = _select(out, dim, item.__index__())
+        elif kind is str:
+            raise TypeError(f"a tensor is indexed by positions, not by the string {item!r}")
         else:
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
@@ -192,7 +193,7 @@ def _without_gaps(found: list[Tensor | None]) -> list[Tensor | None]:
             skip -= 1
             continue
         out.append(t)
-        if t is not None and t._dtype is bool_:
+        if t is not None and t._dtype in _MASKS:
             skip = len(t._shape) - 1
     return out
 
@@ -228,7 +229,7 @@ def _as_index(values: Any, like: Tensor) -> Tensor:
     from .creation import tensor
     from .dtypes import int64
 
-    if isinstance(values, list | tuple) and not values:
+    if isinstance(values, list | tuple | range) and not values:
         return tensor([], dtype=int64, device=like._device)
     return tensor(values, device=like._device)
 

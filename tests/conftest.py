@@ -1,5 +1,5 @@
-"""What the contract's tests and the tests of plugin loading share: a toy backend to install, and
-interpreters that start fresh.
+"""What the contract's tests and the tests of plugin loading share: distributions made up on the
+spot, among them a toy backend, and interpreters that start fresh.
 """
 
 import importlib
@@ -13,8 +13,7 @@ import pytest
 from mindtorch_core import plugins
 from mindtorch_core.plugins import loader
 
-PRELUDE = "import mindtorch_core as torch\nfrom mindtorch_core import plugins\n"
-TOY = Path(__file__).parent / "toy_backend" / "plugin.py"
+SOURCES = Path(__file__).parent / "toy_backend"
 
 
 class Site:
@@ -22,50 +21,52 @@ class Site:
 
     def __init__(self, folder):
         self.folder = folder
+        folder.mkdir()
+        (folder / "checks.py").write_text((SOURCES / "checks.py").read_text())
 
-    def distribution(self, name, entry_points, files):
-        """Install a distribution: its entry points of the backends' group, and its files."""
+    def backend(self, entry, source, *, config="", distribution=None):
+        """Install a distribution with a backend.
+
+        Args:
+            entry: name of its entry point.
+            source: text of the module the entry point names.
+            config: text of the module ``config`` beside it.
+            distribution: its name, if not ``mindtorch-<entry>``.
+        """
+        name = distribution or f"mindtorch-{entry}"
         info = self.folder / f"{name.replace('-', '_')}-1.0.dist-info"
-        info.mkdir(parents=True)
+        info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        lines = [f"{entry} = {module}\n" for entry, module in entry_points.items()]
-        (info / "entry_points.txt").write_text("[mindtorch.backends]\n" + "".join(lines))
-        for path, text in files.items():
-            target = self.folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
+        line = f"{entry} = mindtorch_{entry}.plugin\n"
+        (info / "entry_points.txt").write_text("[mindtorch.backends]\n" + line)
+        package = self.folder / f"mindtorch_{entry}"
+        package.mkdir(exist_ok=True)
+        for module, text in {"__init__": "", "config": config, "plugin": source}.items():
+            (package / f"{module}.py").write_text(text)
 
-    def toy(self, device, key=None, *, entry=None, distribution=None):
+    def toy(self, device, key=None, *, entry=None, distribution=None, api=1):
         """Install the toy backend under a device name."""
-        entry = entry or device
-        package = f"mindtorch_{entry}"
-        self.distribution(
-            distribution or package.replace("_", "-"),
-            {entry: f"{package}.plugin"},
-            {
-                f"{package}/__init__.py": "",
-                f"{package}/config.py": f"DEVICE, KEY = {device!r}, {key!r}\n",
-                f"{package}/plugin.py": TOY.read_text(),
-            },
-        )
+        source = (SOURCES / "plugin.py").read_text()
+        config = f"DEVICE, KEY, API = {device!r}, {key!r}, {api!r}\n"
+        self.backend(entry or device, source, config=config, distribution=distribution)
 
-    def broken(self, entry, source, *, distribution=None):
-        """Install a backend whose module is ``source``."""
-        package = f"mindtorch_{entry}"
-        self.distribution(
-            distribution or package.replace("_", "-"),
-            {entry: f"{package}.plugin"},
-            {f"{package}/__init__.py": "", f"{package}/plugin.py": source},
-        )
+    def half_way(self, device, *, fails):
+        """Install the backend that registers much and may then fail."""
+        source = (SOURCES / "half_way.py").read_text()
+        self.backend(device, source, config=f"DEVICE, FAILS = {device!r}, {fails!r}\n")
 
     def run(self, script, *, backends=None):
-        """Run a script in a fresh interpreter that sees this folder; return its output.
+        """Run a script in a fresh interpreter that sees this folder.
 
-        Warnings are errors there unless the script says otherwise.
+        It finds the names of ``checks.py`` imported. Warnings are errors there unless it calls
+        ``record_warnings``.
+
+        Args:
+            script: what to run; it asserts.
+            backends: value of the variable that chooses backends, or None to leave it unset.
         """
-        self.folder.mkdir(exist_ok=True)
         file = self.folder / "script.py"
-        file.write_text(PRELUDE + script)
+        file.write_text("from checks import *\n" + script)
         env = {k: v for k, v in os.environ.items() if k != "MINDTORCH_BACKENDS"}
         above = os.environ.get("PYTHONPATH")
         env["PYTHONPATH"] = os.pathsep.join([str(self.folder), *([above] if above else [])])
@@ -80,7 +81,6 @@ class Site:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
 
 @pytest.fixture

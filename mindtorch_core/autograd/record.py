@@ -35,7 +35,7 @@ from .node import Node, freed_error
 
 __all__ = ["autograd_kernel", "formula_needs", "recorder"]
 
-_RECORDERS: Final[dict[str, Callable[..., Kernel]]] = {}
+_RECORDERS: Final[dict[OpEntry, Callable[..., Kernel]]] = {}
 _PARTS: Final = ("shape", "dtype", "device")  # ``self_shape`` saves only the shape of ``self``
 
 
@@ -54,9 +54,9 @@ def autograd_kernel(
 
 def recorder(entry: OpEntry) -> Callable[..., Kernel]:
     """The generated maker of recording kernels for an op: ``maker(below) -> kernel``."""
-    made = _RECORDERS.get(entry.name)
+    made = _RECORDERS.get(entry)
     if made is None:
-        made = _RECORDERS[entry.name] = _Generator(entry).maker()
+        made = _RECORDERS[entry] = _Generator(entry).maker()
     return made
 
 

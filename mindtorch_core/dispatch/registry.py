@@ -11,13 +11,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .keys import BACKEND_KEYS, DispatchKey, parse_key
+from .opdef import OpDef
 from .schema import OperatorSchema, parse_schema, split_name
-
-if TYPE_CHECKING:
-    from ..ops.define import OpDef
 
 __all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "registry"]
 

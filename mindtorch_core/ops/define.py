@@ -8,121 +8,20 @@ generated on first use (`mindtorch_core.dispatch.callpath`), so a row costs micr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..dispatch.binding import fits, no_overload
 from ..dispatch.callpath import make_front, make_operator
 from ..dispatch.keys import DispatchKey
+from ..dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from ..dispatch.registry import OpEntry, registry
 from ..dispatch.schema import split_name
-from ..dtypes import dtype
-from ..promotion import result_type
-from ..shapes import Shape
 from ..tensor import Tensor
 from .variants import inplace_fallback, return_type, write_out
 
 __all__ = ["FUNCTIONS", "NONDIFF", "OpDef", "TensorSpec", "fn", "function", "op"]
-
-# The gradient of ops whose result does not depend smoothly on their inputs: comparisons, argmax.
-NONDIFF: Final = "nondiff"
-
-Formula = Callable[..., Any]
-
-
-class TensorSpec:
-    """What a rule says about an output: shape, dtype and, where not row-major, its layout.
-
-    Attributes:
-        shape: sizes.
-        dtype: element type.
-        strides: in elements, or None for row-major.
-        offset: storage offset in elements; only views have one.
-    """
-
-    __slots__ = ("dtype", "offset", "shape", "strides")
-
-    def __init__(
-        self, shape: Shape, dtype: dtype, strides: Shape | None = None, offset: int = 0
-    ) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.strides = strides
-        self.offset = offset
-
-    @property
-    def stride(self) -> Shape | None:
-        """PyTorch's name of ``strides``."""
-        return self.strides
-
-    def __repr__(self) -> str:
-        return f"TensorSpec({list(self.shape)}, {self.dtype}, strides={self.strides})"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OpDef:
-    """One op: everything about it that does not depend on a device.
-
-    Attributes:
-        name: name with overload, such as ``max.dim``.
-        schema: signature in PyTorch's grammar.
-        doc: what it computes; becomes the docstring.
-        rule: ``rule(*args) -> TensorSpec`` (or a tuple of them); also raises the errors about
-            shapes and dtypes. None for compositions, and where the shape depends on data.
-        grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
-            it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
-            argument's name, ``<argument>_shape``, ``result``.
-        decomposition: the op in terms of other ops.
-        primitive: whether a backend must supply a kernel.
-        numbers: tensor operands after the first may be Python numbers.
-        kinds: which dtypes the operands may have in common: the letters of bool, int, float and
-            complex. The rule raises for others.
-        promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
-        broadcasts: gradients are summed back to the operands' shapes.
-        inplace, out: whether ``op_`` and ``out=`` exist.
-        varargs: name of the int-list argument that may be spread.
-        view: whether the result shares the first argument's memory.
-        random: whether results differ from call to call.
-        data_dependent: whether the result's shape depends on values.
-        crosses_devices: whether arguments may live on different devices.
-        namespaces: where users find it: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or
-            ``nn:other`` for another name there.
-        inplace_namespaces: the same for the in-place variant.
-        functional: for an in-place variant, the op it is the variant of.
-        tags: PyTorch's tags.
-    """
-
-    name: str
-    schema: str
-    doc: str = ""
-    rule: Callable[..., Any] | None = None
-    grad: Mapping[str, Formula] | str | None = None
-    decomposition: Callable[..., Any] | None = None
-    primitive: bool = False
-    numbers: bool = False
-    kinds: str = "bifc"
-    promotes: bool = False
-    compute_dtype: Callable[..., dtype] = result_type
-    broadcasts: bool = False
-    inplace: bool = False
-    out: bool = False
-    varargs: str = ""
-    operators: Sequence[str] = ()
-    view: bool = False
-    random: bool = False
-    data_dependent: bool = False
-    crosses_devices: bool = False
-    namespaces: Sequence[str] = ("torch", "Tensor")
-    inplace_namespaces: Sequence[str] = ("Tensor",)
-    functional: OpDef | None = None
-    tags: frozenset[str] = field(default_factory=frozenset)
-
-    @property
-    def base_name(self) -> str:
-        """Name without overload."""
-        return self.name.partition(".")[0]
-
 
 # Functions by namespace and name; `torch.__getattr__` and `torch.nn.functional` read this.
 FUNCTIONS: Final[dict[str, dict[str, _Packet]]] = {"torch": {}, "Tensor": {}, "nn": {}}
@@ -143,6 +42,7 @@ class _Packet:
         if self.made is None:
             fronts = [front(e) for e in self.entries]
             self.made = fronts[0] if len(fronts) == 1 else _overloaded(self.name, self.entries)
+            _MADE.add(self.made)
         return self.made
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
@@ -167,12 +67,13 @@ class _Operator:
         return made if obj is None else made.__get__(obj, owner)
 
 
-_FRONTS: Final[dict[str, Callable[..., Any]]] = {}
+_FRONTS: Final[dict[OpEntry, Callable[..., Any]]] = {}
+_MADE: Final[set[Callable[..., Any]]] = set()
 
 
 def front(entry: OpEntry) -> Callable[..., Any]:
     """The generated call path of one op."""
-    made = _FRONTS.get(entry.name)
+    made = _FRONTS.get(entry)
     if made is None:
         d = entry.definition
         made = make_front(
@@ -186,13 +87,13 @@ def front(entry: OpEntry) -> Callable[..., Any]:
         made.__doc__ = d.doc if d is not None else None
         made.__qualname__ = made.__name__
         made.__module__ = "mindtorch_core"
-        _FRONTS[entry.name] = made
+        _FRONTS[entry] = made
     return made
 
 
 def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
     """One function for several overloads: the first whose schema fits is called."""
-    fronts = [(e, front(e)) for e in entries]
+    fronts = [(e, front(e)) for e in list(entries)]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         for entry, fn in fronts:
@@ -224,15 +125,37 @@ fn: Final = _Functions()
 
 
 def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
+    """Show an op to users; taken back with the registrations of the transaction it is part of."""
     for place in namespaces:
         namespace, colon, other = place.partition(":")
-        name = other if colon else name
-        packet = FUNCTIONS[namespace].get(name)
-        if packet is None:
-            packet = FUNCTIONS[namespace][name] = _Packet(name)
-            if namespace == "Tensor" and name not in Tensor.__dict__:
-                setattr(Tensor, name, packet)
+        shown = other if colon else name
+        packet = FUNCTIONS[namespace].setdefault(shown, _Packet(shown))
         packet.entries.append(entry)
+        _remake(namespace, packet)
+        registry.note(lambda n=namespace, p=packet: _hide(entry, n, p))
+
+
+def _hide(entry: OpEntry, namespace: str, packet: _Packet) -> None:
+    packet.entries.remove(entry)
+    if not packet.entries:
+        del FUNCTIONS[namespace][packet.name]
+    _remake(namespace, packet)
+
+
+def _remake(namespace: str, packet: _Packet) -> None:
+    """Forget functions made of a packet whose overloads changed."""
+    name, packet.made = packet.name, None
+    vars(fn).pop(name, None)
+    if namespace == "Tensor":
+        held = Tensor.__dict__.get(name)
+        if not packet.entries and held is not None:
+            delattr(Tensor, name)
+        elif held is None or isinstance(held, _Packet) or held in _MADE:
+            setattr(Tensor, name, packet)
+        return
+    module = "mindtorch_core" + (".nn.functional" if namespace == "nn" else "")
+    if module in sys.modules:
+        vars(sys.modules[module]).pop(name, None)
 
 
 def op(schema: str, **properties: Any) -> OpDef:

@@ -177,6 +177,18 @@ op(
     data_dependent=True,
 )
 op(
+    "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor[]",
+    doc="Positions of non-zero elements, a tensor per dimension if ``as_tuple``.",
+    decomposition=lambda self, *, as_tuple: _nonzero(self, as_tuple),
+)
+
+
+def _nonzero(self: Tensor, as_tuple: bool) -> Any:
+    found = call("nonzero", self if self._shape or not as_tuple else self.unsqueeze(0))
+    return found.unbind(1) if as_tuple else found
+
+
+op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     doc="Elements where the mask holds, in one dimension.",
     decomposition=lambda self, mask: _masked_select(self, mask),

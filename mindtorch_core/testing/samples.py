@@ -81,7 +81,7 @@ def samples(d: OpDef) -> list[Sample]:
 
 def _by_schema(d: OpDef) -> Iterator[Sample]:
     schema = parse_schema(d.schema)
-    required = [a for a in schema.positional if not a.has_default]
+    required = [a for a in schema.arguments if not a.has_default]
     tensors = [a for a in required if a.type == "Tensor" and not a.is_list]
     if "reduction" in d.tags:
         return _reduction(d.base_name, schema)
@@ -91,7 +91,7 @@ def _by_schema(d: OpDef) -> Iterator[Sample]:
         return _binary(d, schema)
     if not tensors and any(a.name == "device" for a in schema.keyword_only):
         return _factory(d, required)
-    return _plain(schema, required)
+    return _plain(required)
 
 
 # ---- element-wise -------------------------------------------------------------------------------
@@ -214,9 +214,8 @@ def _factory(d: OpDef, required: list[Argument]) -> Iterator[Sample]:
         yield Sample("int64", args, {**on, "dtype": int64})
 
 
-def _plain(schema: OperatorSchema, required: list[Argument]) -> Iterator[Sample]:
+def _plain(required: list[Argument]) -> Iterator[Sample]:
     """One call with a value for each required argument."""
-    required = required + [a for a in schema.keyword_only if not a.has_default]
     values = {a.name: _value(a) for a in required}
     if None not in values.values():
         options = {a.name: values.pop(a.name) for a in required if a.kwarg_only}
@@ -230,7 +229,7 @@ def _value(a: Argument) -> Any:
         "int": (2, 3) if a.is_list else 2,
         "Scalar": 2,
         "float": 0.5,
-        "bool": False,
+        "bool": True,
         "ScalarType": float64,
         "Device": DEVICE,
     }

@@ -252,9 +252,19 @@ def test_version_counters_do_not_depend_on_requires_grad(requires_grad):
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_view_tracking_does_not_depend_on_requires_grad(requires_grad):
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda base: base[1:],
+        lambda base: base.view(2, 2),
+        lambda base: base.unsqueeze(0),
+        lambda base: base.as_strided((2,), (2,)),
+    ],
+    ids=["slice", "view", "unsqueeze", "as_strided"],
+)
+def test_view_tracking_does_not_depend_on_requires_grad(requires_grad, make):
     base = torch.ones(4).requires_grad_(requires_grad) * 2
-    view = base[1:]
+    view = make(base)
     assert view._is_view()
     assert view._base is base
     before = base._version
@@ -363,7 +373,6 @@ def test_npu_inputs_run_the_npu_kernel(site):
     site.run(
         """
 from mindtorch_core.dispatch.keys import DispatchKey, DispatchKeySet
-from mindtorch_core.dispatch.registry import registry
 t = torch.tensor([1.0, 2.0], device="toy")
 assert list(DispatchKeySet.from_tensors([t])) == [DispatchKey.NPU]
 from mindtorch_toy.plugin import CALLS

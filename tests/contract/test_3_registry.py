@@ -172,7 +172,6 @@ def test_looking_an_op_up_loads_the_backends(site):
     site.run(
         """
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.registry import registry
 assert not registry.entry("aten::add").kernels
 assert {DispatchKey.CPU, DispatchKey.Meta} <= set(registry.get("aten::add").kernels)
 """
@@ -219,6 +218,15 @@ def test_a_composite_kernel_serves_every_backend_that_has_none(key):
     assert dispatch_with_keyset(OP, CPU) == "cpu"
     for backend in (DispatchKey.NPU, DispatchKey.PrivateUse1, DispatchKey.Meta):
         assert dispatch_with_keyset(OP, backend) == "composite"
+
+
+@pytest.mark.parametrize("key", THROUGH[:2], ids=str)
+def test_a_backends_own_kernel_comes_before_a_composite_one(key):
+    # As in PyTorch, where a composite kernel serves the backends that have none of their own. So
+    # a composite key that is named in the key set decides nothing.
+    registry.register_kernel(OP, key, lambda *args: "composite")
+    registry.register_kernel(OP, CPU, lambda *args: "cpu")
+    assert dispatch_with_keyset(OP, key | CPU) == "cpu"
 
 
 def test_without_any_kernel_the_error_names_the_op_and_the_backend():

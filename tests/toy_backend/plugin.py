@@ -1,7 +1,7 @@
 """A whole third-party backend, for the tests of plugin loading.
 
-It is never imported from here: the tests copy this file into a package of their own, beside a
-``config.py`` that holds its device name, its dispatch key and whether it draws up pipeline plans.
+It is never imported from here: the tests copy this file into a package of its own, beside a
+``config.py`` that holds its device name, its dispatch key and the plugin API it was built for.
 Its memory is a bytearray per storage and its kernels are loops over Python numbers.
 """
 
@@ -12,7 +12,7 @@ from mindtorch_core.plugins import Backend, hookimpl
 from mindtorch_core.runtime import Runtime
 from mindtorch_core.shapes import broadcast
 
-from .config import DEVICE, KEY
+from .config import API, DEVICE, KEY
 
 CALLS = []  # names of the kernels that ran, in order
 
@@ -38,7 +38,7 @@ RUNTIME = ToyRuntime()
 
 @hookimpl
 def mindtorch_backend():
-    return Backend(device=DEVICE, key=KEY, runtime=RUNTIME, api=1)
+    return Backend(device=DEVICE, key=KEY, runtime=RUNTIME, api=API)
 
 
 @hookimpl

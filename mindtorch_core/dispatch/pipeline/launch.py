@@ -138,12 +138,12 @@ def _settle(entry: Entry, result: Any) -> None:
         if storage is None or storage.memory is not None:  # a view, over memory that is there
             t._data = r._data
             continue
-        strides, offset = _known_geometry(t)
+        strides, _ = _known_geometry(t)
         if r._geometry() != (strides, 0) and t.numel():
             from ...ops.define import function
 
-            laid_out = function("empty_strided")(t._shape, strides, dtype=t._dtype, device=t._device)
-            r = laid_out.copy_(r)
+            make = function("empty_strided")
+            r = make(t._shape, strides, dtype=t._dtype, device=t._device).copy_(r)
         own = r._own_storage()
         t._data = r._data
         storage.memory, storage.nbytes = own.memory, own.nbytes

@@ -83,8 +83,9 @@ def pipeline_kernel(
 def _shapes_of(
     entry: OpEntry, backend: DispatchKey, resolve: Callable[[int], Kernel]
 ) -> Kernel | None:
-    """What tells the results' shapes and dtypes: the backend's own meta function, the definition's
-    rule, or the kernel at the Meta key. None if there is none of them.
+    """What tells the shapes and dtypes of an op's results; None if nothing does.
+
+    It is the backend's own meta function, the definition's rule, or the kernel at the Meta key.
     """
     d = entry.definition
     found = entry.metas.get(backend) or (d.rule if d is not None else None)

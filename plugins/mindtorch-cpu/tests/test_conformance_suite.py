@@ -152,7 +152,7 @@ def test_known_failures_are_strict(tmp_path):
     ("known", "message"),
     [
         ("test_forward[neg-float32]\n", "has no reason after a #"),
-        ("test_forward[neg-float32] # a\ntest_forward[neg-float32] # b\n", "is named twice"),
+        ("test_forward[neg-float32] # a\ntest_forward[neg-float32] # b\n", "stands there twice"),
         ("test_forward[neg-nothing]  # no such test\n", "names unknown tests"),
     ],
 )

@@ -69,17 +69,19 @@ def nonzero(self: Any) -> Any:
     return wrap(np.ascontiguousarray(np.argwhere(self._data)), int64)
 
 
-def checked(name: str, index: Any, size: int, dim: int) -> Any:
+def checked(
+    name: str, index: Any, size: int, dim: int, kind: type[Exception] = RuntimeError
+) -> Any:
     """Index values, refused if one is out of range.
 
     Raises:
-        RuntimeError: naming the value, dimension and size.
+        Exception: of the given kind, naming the value, dimension and size.
     """
     if index.size:
         low, high = index.min(), index.max()
         if low < 0 or high >= size:
             bad = low if low < 0 else high
-            raise RuntimeError(
+            raise kind(
                 f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
             )
     return index
@@ -161,7 +163,7 @@ def index_select(self: Any, dim: int, index: Any) -> Any:
     if not a.ndim:
         return wrap(a.copy(), self._dtype)
     at = wrap_dim(dim, a.ndim)
-    i = checked("index_select", index._data.reshape(-1), a.shape[at], at)
+    i = checked("index_select", index._data.reshape(-1), a.shape[at], at, IndexError)
     return wrap(a.take(i, at), self._dtype)
 
 
@@ -175,7 +177,7 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         quietly(np.copyto, out, out + part.sum(dtype=out.dtype))
         return self
     at = wrap_dim(dim, out.ndim)
-    i = checked("index_add", index._data.reshape(-1), out.shape[at], at)
+    i = checked("index_add", index._data.reshape(-1), out.shape[at], at, IndexError)
     quietly(np.add.at, out, (*(slice(None),) * at, i), part)
     return self
 

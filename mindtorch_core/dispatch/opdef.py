@@ -1,0 +1,111 @@
+"""What the dispatcher knows of an op besides its kernels: its definition, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..dtypes import dtype
+from ..promotion import result_type
+from ..shapes import Shape
+
+__all__ = ["NONDIFF", "OpDef", "TensorSpec"]
+
+# The gradient of ops whose result does not depend smoothly on their inputs: comparisons, argmax.
+NONDIFF: Final = "nondiff"
+
+Formula = Callable[..., Any]
+
+
+class TensorSpec:
+    """What a rule says about an output: shape, dtype and, where not row-major, its layout.
+
+    Attributes:
+        shape: sizes.
+        dtype: element type.
+        strides: in elements, or None for row-major.
+        offset: storage offset in elements; only views have one.
+    """
+
+    __slots__ = ("dtype", "offset", "shape", "strides")
+
+    def __init__(
+        self, shape: Shape, dtype: dtype, strides: Shape | None = None, offset: int = 0
+    ) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.strides = strides
+        self.offset = offset
+
+    @property
+    def stride(self) -> Shape | None:
+        """PyTorch's name of ``strides``."""
+        return self.strides
+
+    def __repr__(self) -> str:
+        return f"TensorSpec({list(self.shape)}, {self.dtype}, strides={self.strides})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpDef:
+    """One op: everything about it that does not depend on a device.
+
+    Attributes:
+        name: name with overload, such as ``max.dim``.
+        schema: signature in PyTorch's grammar.
+        doc: what it computes; becomes the docstring.
+        rule: ``rule(*args) -> TensorSpec`` (or a tuple of them); also raises the errors about
+            shapes and dtypes. None for compositions, and where the shape depends on data.
+        grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
+            it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
+            argument's name, ``<argument>_shape``, ``result``.
+        decomposition: the op in terms of other ops.
+        primitive: whether a backend must supply a kernel.
+        numbers: tensor operands after the first may be Python numbers.
+        kinds: which dtypes the operands may have in common: the letters of bool, int, float and
+            complex. The rule raises for others.
+        promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
+        broadcasts: gradients are summed back to the operands' shapes.
+        inplace, out: whether ``op_`` and ``out=`` exist.
+        varargs: name of the int-list argument that may be spread.
+        view: whether the result shares the first argument's memory.
+        random: whether results differ from call to call.
+        data_dependent: whether the result's shape depends on values.
+        crosses_devices: whether arguments may live on different devices.
+        namespaces: where users find it: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or
+            ``nn:other`` for another name there.
+        inplace_namespaces: the same for the in-place variant.
+        functional: for an in-place variant, the op it is the variant of.
+        tags: PyTorch's tags.
+    """
+
+    name: str
+    schema: str
+    doc: str = ""
+    rule: Callable[..., Any] | None = None
+    grad: Mapping[str, Formula] | str | None = None
+    decomposition: Callable[..., Any] | None = None
+    primitive: bool = False
+    numbers: bool = False
+    kinds: str = "bifc"
+    promotes: bool = False
+    compute_dtype: Callable[..., dtype] = result_type
+    broadcasts: bool = False
+    inplace: bool = False
+    out: bool = False
+    varargs: str = ""
+    operators: Sequence[str] = ()
+    view: bool = False
+    random: bool = False
+    data_dependent: bool = False
+    crosses_devices: bool = False
+    namespaces: Sequence[str] = ("torch", "Tensor")
+    inplace_namespaces: Sequence[str] = ("Tensor",)
+    functional: OpDef | None = None
+    tags: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def base_name(self) -> str:
+        """Name without overload."""
+        return self.name.partition(".")[0]
