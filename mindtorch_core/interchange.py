@@ -9,6 +9,7 @@ from .devices import TABLE, device
 from .dispatch.keys import AUTOGRAD
 from .dtypes import dtype, unpack
 from .shapes import Shape, numel
+from .storage import BEFORE_EXPORT
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -75,8 +76,7 @@ class Interchange:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
-        self._own_storage()
-        return TABLE[self._device.type].runtime.numpy(self._settled())
+        return self._shared_array()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
@@ -89,10 +89,17 @@ class Interchange:
             raise BufferError(
                 "Can't export tensors that require gradient, use tensor.detach()"
             )
-        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack__(**options)
+        return self._shared_array().__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
-        return TABLE[self._device.type].runtime.numpy(self._settled()).__dlpack_device__()
+        return self._shared_array().__dlpack_device__()
+
+    def _shared_array(self) -> Any:
+        """An array over the tensor's memory, with nothing recorded left to run."""
+        for flush in BEFORE_EXPORT:
+            flush()
+        self._own_storage()
+        return TABLE[self._device.type].runtime.numpy(self._settled())
 
     def __bool__(self) -> bool:
         if numel(self._shape) != 1:

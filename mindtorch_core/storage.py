@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .devices import device
     from .tensor import Tensor
 
-__all__ = ["Storage"]
+__all__ = ["BEFORE_EXPORT", "Storage"]
+
+# Called before memory is shown to code that mindtorch does not see (NumPy arrays, addresses): such
+# code may write to memory that recorded ops have still to read.
+BEFORE_EXPORT: Final[list[Callable[[], None]]] = []
 
 
 class Storage:
@@ -58,6 +63,8 @@ class Storage:
         """Address of the memory, as the backend counts addresses."""
         from .devices import row_of
 
+        for flush in BEFORE_EXPORT:
+            flush()
         self.settle()
         return row_of(self.device.type).runtime.data_ptr(self)
 

@@ -68,6 +68,7 @@ class OpDef:
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
         broadcasts: gradients are summed back to the operands' shapes.
         inplace, out: whether ``op_`` and ``out=`` exist.
+        inplace_primitive: whether ``op_`` is what a backend must supply, and the op is made of it.
         varargs: name of the int-list argument that may be spread.
         view: whether the result shares the first argument's memory.
         random: whether results differ from call to call.
@@ -93,6 +94,7 @@ class OpDef:
     compute_dtype: Callable[..., dtype] = result_type
     broadcasts: bool = False
     inplace: bool = False
+    inplace_primitive: bool = False
     out: bool = False
     varargs: str = ""
     operators: Sequence[str] = ()

@@ -255,8 +255,12 @@ class OperatorRegistry:
             stack = entry.records.setdefault(key, [])
             stack.append(record)
             entry.kernels[key] = fn
+            fell_through = key in entry.fallthrough
+            entry.fallthrough.discard(key)  # the newer registration is in force
 
             def undo() -> None:
+                if fell_through:
+                    entry.fallthrough.add(key)
                 # By identity: the same function may be registered twice.
                 del stack[next(i for i, r in enumerate(stack) if r is record)]
                 if stack:

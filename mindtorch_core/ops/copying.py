@@ -52,6 +52,7 @@ op(
     decomposition=lambda self, src, non_blocking=False: call("empty_like", self).copy_(src),
     crosses_devices=True,
     inplace=True,
+    inplace_primitive=True,
     namespaces=(),
 )
 
@@ -69,6 +70,7 @@ op(
     grad={"self": lambda g: call("zeros_like", g)},
     decomposition=lambda self, value: call("empty_like", self).fill_(value),
     inplace=True,
+    inplace_primitive=True,
     namespaces=(),
 )
 op(

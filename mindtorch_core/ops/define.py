@@ -218,7 +218,10 @@ def _inplace_variant(d: OpDef) -> OpDef:
         doc=f"In-place version of `{base}`: writes the result into ``input`` and returns it.",
         rule=d.rule,
         grad=d.grad,
-        decomposition=inplace_fallback(d.name, recorded=d.grad is None),
+        decomposition=(
+            None if d.inplace_primitive else inplace_fallback(d.name, recorded=d.grad is None)
+        ),
+        primitive=d.inplace_primitive,
         numbers=d.numbers,
         kinds=d.kinds,
         promotes=False,

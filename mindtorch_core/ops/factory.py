@@ -272,6 +272,7 @@ def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
             call("empty_like", self), f"{name}_"
         )(*args, generator=generator),
         inplace=True,
+        inplace_primitive=True,
         random=True,
         namespaces=(),
     )

@@ -142,6 +142,7 @@ op(
         indices, values, accumulate
     ),
     inplace=True,
+    inplace_primitive=True,
     crosses_devices=True,
     namespaces=("torch", "Tensor"),
 )

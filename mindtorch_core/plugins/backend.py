@@ -20,13 +20,13 @@ class Backend:
     Attributes:
         device: device name that users write, a lower-case identifier such as ``acme``.
         runtime: the device protocol's implementation.
+        api: the `PLUGIN_API` it was written for, as a number: ``api=1``.
         key: name of its dispatch key; None takes any free PrivateUse key.
-        module: what ``torch.<device>`` shows; None for nothing.
-        api: the `PLUGIN_API` it was written for.
+        module: what ``torch.<device>`` shows; None for a `DeviceModule` around the runtime.
     """
 
     device: str
     runtime: Runtime
+    api: int
     key: str | None = None
     module: Any = None
-    api: int = PLUGIN_API

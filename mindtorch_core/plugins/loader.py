@@ -15,6 +15,7 @@ from ..devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
 from ..dispatch.keys import ADINPLACE, AUTOGRAD_OF, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from ..dispatch.registry import registry
 from ..errors import BackendConflictError, BackendUnavailableError
+from .device_module import DeviceModule
 
 if TYPE_CHECKING:
     import pluggy
@@ -155,7 +156,10 @@ def _ignore(_: object) -> None:
 
 def _leave(device: str) -> None:
     """Take a device out of the table, and what was computed while it was there."""
-    TABLE.pop(device, None)
+    row = TABLE.pop(device, None)
+    shown = vars(sys.modules["mindtorch_core"])
+    if row is not None and shown.get(device) is row.module:
+        del shown[device]  # torch.<device>
     registry.forget_computed()
 
 
@@ -210,7 +214,8 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
             )
     autograd = int(AUTOGRAD_OF[key])
     source = status.distribution
-    return DeviceRow(name, int(key), autograd, backend.runtime, source, backend.module)
+    module = DeviceModule(backend.runtime) if backend.module is None else backend.module
+    return DeviceRow(name, int(key), autograd, backend.runtime, source, module)
 
 
 def _chosen() -> set[str] | None:

@@ -115,10 +115,17 @@ def ignoring_warnings(call, *args):
         return outcome(call, *args)
 
 
+def special(index):
+    """Whether PyTorch takes a nested list for a tuple, where NumPy and we take it for an array."""
+    return isinstance(index, list) and any(isinstance(i, list) for i in index)
+
+
 @EXAMPLES
 @given(cases())
 def test_getitem(case):
     shape, theirs_at, ours_at = case
+    if special(theirs_at):
+        return
     theirs = pt.arange(float(pt.Size(shape).numel())).reshape(shape)
     ours = from_pytorch(theirs)
     expected = ignoring_warnings(lambda: theirs[theirs_at])
@@ -169,6 +176,8 @@ def values_for(draw, shape):
 @given(cases(), st.data())
 def test_setitem(case, data):
     shape, theirs_at, ours_at = case
+    if special(theirs_at) or isinstance(theirs_at, bool):
+        return
     theirs = pt.arange(float(pt.Size(shape).numel())).reshape(shape)
     ours = from_pytorch(theirs)
     read = ignoring_warnings(lambda: theirs[theirs_at])

@@ -113,6 +113,12 @@ def current_pipeline() -> Pipeline | None:
     return stack[-1] if stack else None
 
 
+def flush_current() -> None:
+    """Launch what this thread's open pipelines have recorded."""
+    for pipe in _STACK.open:
+        pipe.flush()
+
+
 def pipeline_context(max_ops: int = 100_000) -> Pipeline:
     """A new pipeline, to be entered with ``with``; shown to users as ``torch.pipeline``.
 

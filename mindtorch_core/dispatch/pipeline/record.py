@@ -12,12 +12,12 @@ from ...errors import BackendUnavailableError
 from ...ops.define import OpDef
 from ...ops.variants import check_inplace_result
 from ...shapes import numel
-from ...storage import Storage
+from ...storage import BEFORE_EXPORT, Storage
 from ...tensor import Tensor, make_tensor, make_view
 from ..keys import AUTOGRAD, BACKENDS, DispatchKey, exclude_keys
 from ..registry import Kernel, OpEntry, registry
 from ..tables import tensors_in
-from .context import Pipeline, current_pipeline
+from .context import Pipeline, current_pipeline, flush_current
 from .launch import Entry
 
 __all__ = ["install", "pipeline_kernel"]
@@ -178,3 +178,4 @@ def _user_line() -> tuple[CodeType, int]:
 def install() -> None:
     """Serve the Pipeline key."""
     registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel
+    BEFORE_EXPORT.append(flush_current)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tracemalloc
 
-import mindtorch_core as torch
 import pytest
+
+import mindtorch_core as torch
 
 HUGE = (1_000_000, 1_000_000)
 
@@ -193,7 +194,9 @@ import mindtorch_core as torch
 t = torch.ones(3, device="meta", requires_grad=True)
 (t * 2).sum().backward()
 assert t.grad.shape == (3,)
-loaded = {"numpy", "scipy", "ml_dtypes", "mindtorch_cpu"} & set(sys.modules)
-assert not loaded, loaded
+others = {"numpy", "scipy", "ml_dtypes", "mindtorch_cpu", "mindtorch_core.testing"}
+assert not others & set(sys.modules), others & set(sys.modules)
+import mindtorch_core.testing
+assert "pytest" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mindtorch_core.plugins import Backend, hookimpl
 
-from . import creation, device_module, ops
+from . import creation, ops
 from .runtime import RUNTIME
 
 __all__ = ["creation", "mindtorch_backend", "ops"]
@@ -13,4 +13,4 @@ __all__ = ["creation", "mindtorch_backend", "ops"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="cpu", key="CPU", runtime=RUNTIME, module=device_module)
+    return Backend(device="cpu", runtime=RUNTIME, api=1, key="CPU")

@@ -13,4 +13,4 @@ __all__ = ["mindtorch_backend", "ops"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="meta", key="Meta", runtime=RUNTIME)
+    return Backend(device="meta", runtime=RUNTIME, api=1, key="Meta")

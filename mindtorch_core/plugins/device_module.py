@@ -1,0 +1,74 @@
+"""What ``torch.<device>`` shows for a backend that brings no module of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..devices import device
+from ..dispatch.pipeline.context import flush_current
+from ..random import default_generator
+from ..runtime import Runtime
+
+__all__ = ["DeviceModule"]
+
+
+class DeviceModule:
+    """Device functions around a runtime, under PyTorch's names."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def is_available(self) -> bool:
+        """Whether there is a device of this type."""
+        return self._runtime.device_count() > 0
+
+    def device_count(self) -> int:
+        """Number of devices of this type."""
+        return self._runtime.device_count()
+
+    def current_device(self) -> int:
+        """Index of this thread's current device."""
+        return self._runtime.current_device()
+
+    def set_device(self, index: device | str | int) -> None:
+        """Make a device current for this thread."""
+        self._runtime.set_device(self._at(index).index or 0)
+
+    @contextmanager
+    def device(self, index: device | str | int) -> Iterator[None]:
+        """Make a device current while the block lasts."""
+        previous = self._runtime.current_device()
+        self.set_device(index)
+        try:
+            yield
+        finally:
+            self._runtime.set_device(previous)
+
+    def synchronize(self, device: device | str | int | None = None) -> None:
+        """Launch what this thread's pipeline has recorded and wait for a device's queued work."""
+        flush_current()
+        self._runtime.synchronize(None if device is None else self._at(device))
+
+    def memory_stats(self, device: device | str | int | None = None) -> dict[str, int]:
+        """Counters of the device's allocator."""
+        return self._runtime.memory_stats(self._at(device))
+
+    def get_device_properties(self, device: device | str | int | None = None) -> dict[str, Any]:
+        """Facts about a device."""
+        return self._runtime.properties(self._at(device))
+
+    def manual_seed(self, seed: int) -> None:
+        """Seed the current device's default generator."""
+        default_generator(self._at(None)).manual_seed(seed)
+
+    def _at(self, index: device | str | int | None) -> device:
+        type = self._runtime.type
+        wanted = device(type, index) if isinstance(index, int) else device(index or type)
+        if wanted.type != type:
+            raise ValueError(f"expected a {type} device, got {wanted}")
+        return self._runtime.concrete_device(wanted)
+
+    def __repr__(self) -> str:
+        return f"<device functions of {self._runtime.type}>"
