@@ -136,7 +136,9 @@ IMPORTS = {
 
 def run_python(code: str) -> float:
     """Seconds of processor time a fresh interpreter takes for a line of code."""
-    environment = {k: v for k, v in os.environ.items() if k != "MINDTORCH_BACKENDS"}
+    # Installed packages have their byte code beside them, so a checkout may write it too.
+    unwanted = ("MINDTORCH_BACKENDS", "PYTHONDONTWRITEBYTECODE")
+    environment = {k: v for k, v in os.environ.items() if k not in unwanted}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -34,10 +34,7 @@ How to read the tables:
 """
 
 SECTIONS: Final = {
-    "Primitives": """\
-What a backend supplies kernels for, together with these in-place forms of ops listed further down:
-`copy_`, `fill_.Scalar`, `uniform_`, `normal_`, `random_`, `bernoulli_p_`, `_index_put_positions_`.
-Everything else can be made of them.""",
+    "Primitives": "What a backend supplies kernels for. Everything else can be made of them.",
     "Views": "Ops whose result shares memory with their first argument. The core supplies them.",
     "Compositions": "Ops that are made of other ops. A backend may register a kernel all the same.",
 }
@@ -95,15 +92,15 @@ def table(rows: Iterable[Sequence[str]]) -> str:
 def render() -> str:
     """The whole page."""
     load("cpu")
-    listed = [d for d in definitions() if d.functional is None]  # in-place variants share a row
+    every = definitions()
+    # An in-place variant shares its op's row, unless the op is made of it.
+    listed = [d for d in every if d.functional is None or d.primitive]
     sections = {title: [d for d in listed if section_of(d) == title] for title in SECTIONS}
-    counts = ", ".join(f"{len(ops)} {title.lower()}" for title, ops in sections.items())
-    variants = sum(d.inplace for d in listed)
-    parts = [
-        INTRODUCTION.format(
-            counts=f"{len(listed)} ops ({counts}), and {variants} in-place variants of them."
-        )
-    ]
+    variants = sum(d.functional is not None for d in every)
+    needed = sum(d.primitive for d in every)
+    counts = f"{len(every) - variants} ops and {variants} in-place variants of them."
+    counts += f" A backend supplies {needed} of these, the primitives."
+    parts = [INTRODUCTION.format(counts=counts)]
     for title, ops in sections.items():
         rows = [row(d) for d in sorted(ops, key=lambda d: d.name.lstrip("_"))]
         parts.append(f"## {title}\n\n{SECTIONS[title]}\n\n{table(rows)}\n")

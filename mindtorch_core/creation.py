@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .devices import TABLE, concrete, device
 from .dispatch.binding import python_number
-from .dtypes import DTYPES, bool_, dtype, int64, of_number
+from .dtypes import COMPLEX, DTYPES, INTEGER, dtype, int64, of_number
 from .promotion import promote_types
 from .shapes import Shape, numel
 from .tensor import Tensor, from_values
@@ -44,6 +44,23 @@ def tensor(
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
     return made.requires_grad_() if requires_grad else made
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: dtype | None = None,
+    device: device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """`tensor` with the dtype and device of this tensor, unless others are given."""
+    return tensor(
+        data, dtype=dtype or self._dtype, device=device or self._device, requires_grad=requires_grad
+    )
+
+
+Tensor.new_tensor = new_tensor  # type: ignore[attr-defined]
 
 
 def as_tensor(
@@ -98,6 +115,8 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
         view = memoryview(data)
     except TypeError:
         return None
+    except ValueError:  # an array whose dtype the buffer protocol lacks, such as bfloat16
+        return from_numpy(data).clone().to(on, d or None)
     source = _dtype_of_format(view.format, view.itemsize)
     if source is None:
         raise TypeError(f"can't convert a buffer of format {view.format!r} to a tensor")
@@ -112,14 +131,12 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
 
 def _from_sequence(data: Any, d: dtype | None, on: device) -> Tensor:
     shape = _shape_of(data)
-    flat = list(_flatten(data, shape, 0)) if shape else [_number(data)]
-    if d is None:
-        d = _infer(flat)
-    if d.category < 3 and any(type(v) is complex for v in flat):
+    found = _Elements()
+    found.add(data, shape, 0)
+    d = d or found.dtype()
+    if INTEGER <= d.category < COMPLEX and complex in found.types:
         raise TypeError(f"can't convert complex to {d.name}")
-    made = from_values(flat, shape, d, on)
-    assert numel(shape) == len(flat)  # _flatten refuses ragged data
-    return made
+    return from_values(found.numbers, shape, d, on)
 
 
 def _shape_of(data: Any) -> Shape:
@@ -136,47 +153,88 @@ def _shape_of(data: Any) -> Shape:
     return tuple(out)
 
 
-def _flatten(data: Any, shape: Shape, level: int) -> Iterator[Any]:
-    if level == len(shape):
-        if isinstance(data, list | tuple | range):
-            raise ValueError(
-                f"too many dimensions: expected a number at depth {level}, got {type(data).__name__}"
+class _Elements:
+    """The numbers in nested data, and what their types say about the dtype.
+
+    Attributes:
+        numbers: the elements, row-major, as Python numbers.
+        types: the Python types among them.
+        dtypes: dtypes of the tensors, arrays and NumPy numbers they came from.
+    """
+
+    __slots__ = ("dtypes", "numbers", "types")
+
+    def __init__(self) -> None:
+        self.numbers: list[Any] = []
+        self.types: set[type] = set()
+        self.dtypes: set[dtype] = set()
+
+    def add(self, data: Any, shape: Shape, level: int) -> None:
+        """Collect what lies at one level of the nesting, refusing unequal lengths."""
+        if level == len(shape):
+            if isinstance(data, list | tuple | range):
+                raise TypeError(
+                    f"expected a number at depth {level}, as in the elements before, got "
+                    f"{type(data).__name__}"
+                )
+            self.add_number(data)
+            return
+        if isinstance(data, Tensor) or hasattr(data, "__array_interface__"):
+            self.dtypes.add(_dtype_of(data))
+            data = data.tolist()
+        if not isinstance(data, list | tuple | range):
+            raise TypeError(
+                f"expected sequence of length {shape[level]} at dim {level} (got "
+                f"{type(data).__name__})"
             )
-        yield _number(data)
-        return
-    if isinstance(data, Tensor) or hasattr(data, "__array_interface__"):
-        data = data.tolist()
-    if not isinstance(data, list | tuple | range):
-        raise TypeError(
-            f"expected sequence of length {shape[level]} at dim {level} (got "
-            f"{type(data).__name__})"
-        )
-    if len(data) != shape[level]:
-        raise ValueError(
-            f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})"
-        )
-    for element in data:
-        yield from _flatten(element, shape, level + 1)
+        if len(data) != shape[level]:
+            raise ValueError(
+                f"expected sequence of length {shape[level]} at dim {level} (got {len(data)})"
+            )
+        for element in data:
+            self.add(element, shape, level + 1)
+
+    def add_number(self, value: Any) -> None:
+        """Collect one element."""
+        kind = type(value)
+        if kind not in _PYTHON:
+            number = value.item() if isinstance(value, Tensor) else python_number(value)
+            if number is None:
+                if isinstance(value, str | bytes | bytearray):
+                    raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+                raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+            if not isinstance(value, bool | int | float | complex):
+                self.dtypes.add(_dtype_of(value))
+            value, kind = number, type(number)
+        self.types.add(kind)
+        self.numbers.append(value)
+
+    def dtype(self) -> dtype:
+        """The dtype that holds them all."""
+        if not self.numbers:
+            return of_number(0.0)
+        found = self.dtypes or {of_number(kind()) for kind in self.types}
+        if self.dtypes and len(self.types) > 1:
+            found = found | {of_number(kind()) for kind in self.types}
+        d, *others = found
+        for other in others:
+            d = promote_types(d, other)
+        if d is int64:
+            for v in self.numbers:
+                if not -(1 << 63) <= v < 1 << 63:
+                    raise ValueError(f"Overflow when unpacking long long: {v} does not fit int64")
+        return d
 
 
-def _number(value: Any) -> Any:
+_PYTHON: Final = frozenset({bool, int, float, complex})
+
+
+def _dtype_of(value: Any) -> dtype:
+    """The dtype of a tensor, an array or a NumPy number."""
     if isinstance(value, Tensor):
-        return value.item()
-    number = python_number(value)
-    if number is None:
-        raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
-    return number
-
-
-def _infer(flat: list[Any]) -> dtype:
-    if not flat:
-        return of_number(0.0)
-    kinds = {type(v) for v in flat}
-    out = bool_ if kinds == {bool} else int64 if kinds <= {bool, int} else None
-    if out is not None:
-        return out
-    found = [of_number(k()) for k in kinds]
-    d = found[0]
-    for other in found[1:]:
-        d = promote_types(d, other)
-    return d
+        return value._dtype
+    try:
+        view = memoryview(value)
+    except (TypeError, ValueError):
+        return of_number(python_number(value))
+    return _dtype_of_format(view.format, view.itemsize) or of_number(0.0)

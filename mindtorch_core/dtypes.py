@@ -226,8 +226,10 @@ def checked_number(value: Any, d: dtype) -> Any:
         elif not infinite:
             whole = int(number)
             bits = d.itemsize * 8 - d.is_signed
-            if -(1 << bits) + (not d.is_signed) <= whole < 1 << bits:
-                return whole if d.is_signed else whole % (1 << bits)
+            wraps = not d.is_signed and isinstance(number, int)
+            low = -(1 << bits) + 1 if wraps else -(1 << bits) if d.is_signed else 0
+            if low <= whole < 1 << bits:
+                return whole % (1 << bits) if wraps else whole
     elif number != number and d.category == FLOATING:
         return number
     raise RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value}")

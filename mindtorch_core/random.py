@@ -40,7 +40,7 @@ class Generator:
         """Start the stream that belongs to ``seed``; returns the generator.
 
         Raises:
-            RuntimeError: if the seed does not fit 64 bits.
+            ValueError: if the seed does not fit 64 bits.
         """
         self.source.manual_seed(checked_seed(seed))
         return self
@@ -75,10 +75,14 @@ def _as_tensor(state: bytes) -> Tensor:
 
 
 def checked_seed(seed: Any) -> int:
-    """A seed as a 64-bit unsigned integer; negative ones wrap, as in PyTorch."""
+    """A seed as a 64-bit unsigned integer; negative ones wrap, as in PyTorch.
+
+    Raises:
+        ValueError: if it is no integer, or one of more than 64 bits.
+    """
     value = int(seed)
     if not -(1 << 63) <= value < (1 << 64):
-        raise RuntimeError(f"Overflow when unpacking long: seed {value} does not fit 64 bits")
+        raise ValueError(f"Overflow when unpacking long long: seed {value} does not fit 64 bits")
     return value % (1 << 64)
 
 

@@ -200,7 +200,13 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other)
 
 
-for _method in (to, cpu, type_as):
+def type_(self: Tensor, dtype: dtype | None = None) -> Any:
+    """The tensor in another dtype, or the name of its type if none is given."""
+    return f"torch.{self._dtype.label}Tensor" if dtype is None else to(self, dtype)
+
+
+type_.__name__ = type_.__qualname__ = "type"
+for _method in (to, cpu, type_as, type_):
     setattr(Tensor, _method.__name__, _method)
 
 

@@ -324,6 +324,28 @@ def _bad_probability(p: float) -> None:
     raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
 
 
+op(
+    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+    doc="Ones with probability ``p``, zeros otherwise, in place.",
+    decomposition=lambda self, p=0.5, *, generator=None: self.bernoulli_p_(p, generator=generator),
+    namespaces=("Tensor",),
+)
+
+
+def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
+    _floating_only("bernoulli")(self)
+    drawn: Any = call("empty_like", self).uniform_(0, 1, generator=generator)
+    return (drawn < self).to(self._dtype)  # type: ignore[no-any-return]
+
+
+op(
+    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+    doc="Ones with the probabilities that ``input`` gives, zeros otherwise.",
+    decomposition=_bernoulli,
+    random=True,
+)
+
+
 def _drawn(name: str, schema: str, doc: str, draw: Any, **more: Any) -> None:
     op(
         f"{schema}, {_RANDOM}) -> Tensor",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autograd.conform import sum_to
+from ..dtypes import BOOL
 from ..shapes import broadcast, numel, show
 from ..tensor import Tensor
 from . import rules
@@ -17,6 +18,8 @@ def _same_dtype(a: Tensor, b: Tensor) -> None:
         raise RuntimeError(
             f"expected m1 and m2 to have the same dtype, but got: {c_name(a)} != {c_name(b)}"
         )
+    if a._dtype.category == BOOL:
+        raise NotImplementedError("matrix products are not implemented for 'Bool'")
 
 
 def c_name(t: Tensor) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
 from ...devices import TABLE, concrete
 from ...errors import BackendUnavailableError
@@ -164,15 +164,23 @@ def _fresh(pipe: Pipeline, spec: Any, args: tuple[Any, ...], kwargs: dict[str, A
     return make_tensor(None, shape, spec.dtype, on, keys & ~AUTOGRAD, storage, layout)
 
 
+_INSIDE: Final[dict[CodeType, bool]] = {}
+
+
 def _user_line() -> tuple[CodeType, int]:
     """Where the user's code called the op, as code object and instruction."""
     frame = sys._getframe(2)
-    while frame.f_back is not None and (
-        frame.f_code.co_filename.startswith("<mindtorch")
-        or frame.f_globals.get("__name__", "").startswith("mindtorch_core")
-    ):
+    while True:
+        code = frame.f_code
+        inside = _INSIDE.get(code)
+        if inside is None:
+            module = frame.f_globals.get("__name__", "")
+            inside = _INSIDE[code] = code.co_filename.startswith("<mindtorch") or (
+                module.partition(".")[0] == "mindtorch_core"
+            )
+        if not inside or frame.f_back is None:
+            return code, frame.f_lasti
         frame = frame.f_back
-    return frame.f_code, frame.f_lasti
 
 
 def install() -> None:

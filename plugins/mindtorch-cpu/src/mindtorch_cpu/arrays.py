@@ -41,12 +41,18 @@ def torch_dtype(d: np.dtype[Any]) -> dtype:
 
     Raises:
         TypeError: if there is none.
+        ValueError: if its bytes are in another order than this machine's.
     """
     found = TORCH_OF.get(d.newbyteorder("="))
-    if found is None or not d.isnative:
+    if found is not None and not d.isnative:
+        raise ValueError(
+            f"given numpy array has byte order different from the native byte order ({d}); convert "
+            f"it with array.astype(array.dtype.newbyteorder('='))"
+        )
+    if found is None:
         raise TypeError(
             f"can't convert np.ndarray of type {d}. The only supported types are: "
-            f"{', '.join(DTYPES)}, in native byte order."
+            f"{', '.join(DTYPES)}."
         )
     return found
 

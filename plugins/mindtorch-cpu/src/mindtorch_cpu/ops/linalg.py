@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from mindtorch_core.dtypes import bool_
 from mindtorch_core.ops.define import definitions
 from mindtorch_core.tensor import Tensor
 
@@ -13,6 +14,9 @@ from ..register import kernel
 
 _new = object.__new__
 _RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+
+
+_UNUSUAL = frozenset({*WIDER, bool_})  # computed in another dtype, or refused by the rules
 
 
 def check(name: str, *args: Any, **kwargs: Any) -> None:
@@ -36,7 +40,7 @@ def matmul(self: Any, other: Any) -> Any:
     a, b = self._data, other._data
     if d is not other._dtype or not a.ndim or not b.ndim or a.shape[-1] != b.shape[-2:][0]:
         check("matmul", self, other)
-    if a.ndim != 2 or b.ndim != 2 or d in WIDER:
+    if a.ndim != 2 or b.ndim != 2 or d in _UNUSUAL:
         check("matmul", self, other)
         return wrap(product(a, b, d), d)
     data = QUIET.run(a.dot, b)  # half of what np.matmul costs on small matrices
@@ -62,7 +66,8 @@ def mm(self: Any, mat2: Any) -> Any:
     a, b = self._data, mat2._data
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or mat2._dtype is not d:
         check("mm", self, mat2)
-    if d in WIDER:
+    if d in _UNUSUAL:
+        check("mm", self, mat2)
         return wrap(product(a, b, d), d)
     return wrap(QUIET.run(a.dot, b), d)
 
@@ -76,6 +81,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         a.ndim != 2 or w.ndim != 2 or a.shape[1] != w.shape[1] or weight._dtype is not d
         or (bias is not None and (bias._dtype is not d or bias._shape != w.shape[:1]))
     ):  # fmt: skip
+        check("linear", input, weight, bias)
+    if d is bool_:
         check("linear", input, weight, bias)
     out = product(a, w.T, d) if a.ndim != 2 or d in WIDER else QUIET.run(a.dot, w.T)
     if bias is not None:
@@ -105,6 +112,8 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
         or mat2._dtype is not d or self._shape != b.shape[1:]
     ):  # fmt: skip
         check("addmm", self, mat1, mat2, beta=beta, alpha=alpha)
+    if d is bool_:
+        check("addmm", self, mat1, mat2)
     out = product(a, b, d) if d in WIDER else quietly(a.dot, b)
     if alpha != 1:
         quietly(np.multiply, out, scalar(alpha, d), out)
