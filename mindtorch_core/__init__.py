@@ -14,7 +14,7 @@ from . import autograd, nn, ops, subscript
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
 from .autograd import record as _record
-from .creation import as_tensor, asarray, from_numpy, tensor
+from .creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
 from .devices import device, get_default_device, set_default_device
 from .dispatch import pipeline as _pipeline
 from .dispatch.keys import DispatchKey, DispatchKeySet
@@ -105,6 +105,7 @@ __all__ = [
     "float32",
     "float64",
     "fork_rng",
+    "from_dlpack",
     "from_numpy",
     "get_default_device",
     "get_default_dtype",

@@ -12,7 +12,7 @@ from .promotion import promote_types
 from .shapes import Shape, numel
 from .tensor import Tensor, from_values
 
-__all__ = ["as_tensor", "asarray", "from_numpy", "tensor"]
+__all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "tensor"]
 
 
 def tensor(
@@ -88,6 +88,19 @@ def from_numpy(array: Any) -> Tensor:
     """
     on = concrete("cpu")
     return TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined,no-any-return]
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A CPU tensor that shares memory with another library's CPU tensor or array, by DLPack.
+
+    Raises:
+        TypeError: if it does not speak the protocol or its dtype has no counterpart.
+        BufferError: if its memory cannot be shared.
+    """
+    if not hasattr(ext_tensor, "__dlpack__"):
+        raise TypeError(f"{type(ext_tensor).__name__} does not support the DLPack protocol")
+    on = concrete("cpu")
+    return TABLE[on.type].runtime.from_dlpack(ext_tensor)  # type: ignore[attr-defined,no-any-return]
 
 
 # ---- buffers ------------------------------------------------------------------------------------

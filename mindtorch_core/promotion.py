@@ -27,7 +27,6 @@ from .dtypes import (
     get_default_dtype,
     int16,
     of_number,
-    uint8,
 )
 
 __all__ = ["can_cast", "promote_types", "result_type"]
@@ -40,7 +39,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
     """Smallest dtype, in size and kind, that both can be converted to.
 
     Raises:
-        RuntimeError: for uint16/32/64 with another integer type, which PyTorch does not promote.
+        RuntimeError: for uint16/32/64 with any other type but floats, which PyTorch does not promote.
     """
     found = _CACHE.get((a, b))
     if found is None:
@@ -51,6 +50,14 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 def _promote(a: dtype, b: dtype) -> dtype:
     if a is b:
         return a
+    if (a.name in _NARROW_UNSIGNED or b.name in _NARROW_UNSIGNED) and FLOATING not in (
+        a.category,
+        b.category,
+    ):
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+            f"promote {a.label} and {b.label}"
+        )
     if a.category > b.category:
         a, b = b, a
     if a.category < b.category:  # the higher category wins, except that precision is kept
@@ -58,13 +65,6 @@ def _promote(a: dtype, b: dtype) -> dtype:
             return complex128 if a.name == "float64" else b
         return b
     if a.category == INTEGER:
-        if a.name in _NARROW_UNSIGNED or b.name in _NARROW_UNSIGNED:
-            if a is uint8 or b is uint8:
-                return a if b is uint8 else b
-            raise RuntimeError(
-                f"Promotion for uint16, uint32, uint64 types is not supported, attempted to "
-                f"promote {a.label} and {b.label}"
-            )
         if a.itemsize == b.itemsize:  # uint8 with int8
             return int16
         return a if a.itemsize > b.itemsize else b

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from .devices import TABLE, concrete, device, row_of
+from .errors import BackendUnavailableError
 from .tensor import Tensor, from_values
 
 __all__ = [
@@ -117,13 +118,16 @@ def source_for(generator: Generator | None, on: device) -> Any:
     return generator.source
 
 
-def manual_seed(seed: int) -> Generator:
-    """Seed the default generators of all devices; returns the CPU's."""
+def manual_seed(seed: int) -> Generator | None:
+    """Seed the default generators of all devices; returns the CPU's, None without that backend."""
     value = checked_seed(seed)
     _seed[0] = value
     for generator in _defaults.values():
         generator.manual_seed(value)
-    return default_generator(concrete("cpu"))
+    try:
+        return default_generator(concrete("cpu"))
+    except BackendUnavailableError:
+        return None
 
 
 def seed() -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .devices import device
 from .dtypes import dtype
-from .shapes import Shape, contiguous_strides, numel
+from .shapes import Shape, contiguous_strides, numel, storage_extent
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ class Runtime(ABC):
         """Make a tensor with undefined elements; row-major if ``strides`` is None."""
         from .tensor import make_tensor
 
-        nbytes = numel(shape) * d.itemsize
+        extent = numel(shape) if strides is None else storage_extent(shape, strides, 0)
+        nbytes = extent * d.itemsize
         storage = Storage(self.allocate(nbytes, on), nbytes, on)
         layout = None if strides is None else (strides, 0)
         data = self.payload(storage, shape, strides or contiguous_strides(shape), 0, d)

@@ -7,15 +7,15 @@ shape, ``result`` the op's output (``result1`` the second one). A value is saved
 that will be evaluated needs it. For ``mul(Tensor self, Tensor other)`` the kernel reads::
 
     def mul(input, other):
-        result = below(input, other)
-        n0 = input._keys & AUTOGRAD
-        n1 = 0 if type(other) in NUMBERS else other._keys & AUTOGRAD
-        if not (n0 or n1): return result
+        _result = BELOW(input, other)
+        _n0 = input._keys & AUTOGRAD
+        _n1 = 0 if type(other) in NUMBERS else other._keys & AUTOGRAD
+        if not (_n0 or _n1): return _result
         ...
-        node = Node((edge of input, edge of other), (saved other, its version, ...), conforming)
-        result._autograd = Meta(node)
-        result._keys |= autograd_of[result._keys & BACKENDS]
-        return result
+        _node = NODE((edge of input, edge of other), (saved other, its version, ...), _conforming)
+        _result._autograd = META(_node)
+        _result._keys |= AUTOGRAD_OF[_result._keys & BACKENDS]
+        return _result
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ class _Generator:
         unless = self._condition(name)
         if name not in self.arguments and name.startswith("result"):
             number = name[6:] or "0"
-            source = f"result[{number}]" if self.several else "result"
-            return _Value(name, [], [f"output_parts({source}){unless}"], f"saved_output(self, {number}, saved[{{0}}])")
+            source = f"_result[{number}]" if self.several else "_result"
+            return _Value(name, [], [f"OUTPUT_PARTS({source}){unless}"], f"saved_output(self, {number}, saved[{{0}}])")
         owner, _, part = name.rpartition("_")
         if name not in self.arguments and part in _PARTS and owner in self.arguments:
             return _Value(name, [], [self._part(self.arguments[owner], part) + unless], "saved[{0}]")
@@ -131,9 +131,9 @@ class _Generator:
         if a.type != "Tensor":
             return _Value(name, [], [source], "saved[{0}]")
         if a.is_list:
-            items = [source + unless, f"versions_of({source}){unless}"]
+            items = [source + unless, f"VERSIONS_OF({source}){unless}"]
             return _Value(name, [], items, "saved_list(saved[{0}], saved[{0} + 1])")
-        storage = f"s_{source}"
+        storage = f"_s_{source}"
         check = "saved_input(saved[{0}], saved[{0} + 1])"
         if self._may_lack_keys(a):
             find = f"{storage} = getattr({source}, '_storage', None)"
@@ -146,7 +146,7 @@ class _Generator:
     def _condition(self, name: str) -> str:
         """Save only if an input whose formula needs the value requires grad."""
         users = [
-            f"n{i}" for i, a in enumerate(self.wanted) if name in formula_needs(self.formulas[a.name])
+            f"_n{i}" for i, a in enumerate(self.wanted) if name in formula_needs(self.formulas[a.name])
         ]
         return "" if len(users) == len(self.wanted) else f" if {' or '.join(users)} else None"
 
@@ -164,26 +164,26 @@ class _Generator:
 
     def maker(self) -> Callable[..., Kernel]:
         """Compile ``make(below) -> kernel``."""
-        body = [line.replace("return ", "result = ") for line in kernel_call(self.schema, "below")]
+        body = [line.replace("return ", "_result = ") for line in kernel_call(self.schema, "BELOW")]
         if len(body) > 1:  # one call with keyword-only arguments, one without
             body[2:] = ["else:", "    " + body[2]]
         body += self._which_require_grad()
         if not self.wanted and self.has_formulas:
-            body.append("return result")
+            body.append("return _result")
         else:
             body += self._make_node()
         inner = "\n".join("        " + line for line in body)
         name = self.schema.name
-        source = f"def make(below):\n    def {name}({parameters(self.schema)}):\n{inner}\n    return {name}\n"
+        source = f"def make(BELOW):\n    def {name}({parameters(self.schema)}):\n{inner}\n    return {name}\n"
         scope: dict[str, Any] = {
             "AUTOGRAD": AUTOGRAD,
             "BACKENDS": BACKENDS,
-            "Meta": AutogradMeta,
+            "META": AutogradMeta,
             "NUMBERS": NUMBERS,
-            "Node": self._node_class(),
-            "autograd_of": {int(k): int(v) for k, v in AUTOGRAD_OF.items()},
-            "output_parts": saved.output_parts,
-            "versions_of": saved.versions_of,
+            "NODE": self._node_class(),
+            "AUTOGRAD_OF": {int(k): int(v) for k, v in AUTOGRAD_OF.items()},
+            "OUTPUT_PARTS": saved.output_parts,
+            "VERSIONS_OF": saved.versions_of,
         }
         return compile_function("make", source, scope)
 
@@ -193,24 +193,24 @@ class _Generator:
         for i, a in enumerate(self.wanted):
             n = python_name(a)
             if a.is_list:
-                absent = "t is None or " if a.element_optional else ""
-                lines.append(f"e{i} = [None if {absent}not t._keys & AUTOGRAD else t._autograd for t in {n}]")
-                lines.append(f"n{i} = any(e is not None for e in e{i})")
+                absent = "_t is None or " if a.element_optional else ""
+                lines.append(f"_e{i} = [None if {absent}not _t._keys & AUTOGRAD else _t._autograd for _t in {n}]")
+                lines.append(f"_n{i} = any(e is not None for e in _e{i})")
             elif a.optional:
-                lines.append(f"n{i} = 0 if {n} is None else {n}._keys & AUTOGRAD")
+                lines.append(f"_n{i} = 0 if {n} is None else {n}._keys & AUTOGRAD")
             elif self._may_lack_keys(a):
-                lines.append(f"n{i} = 0 if type({n}) in NUMBERS else {n}._keys & AUTOGRAD")
+                lines.append(f"_n{i} = 0 if type({n}) in NUMBERS else {n}._keys & AUTOGRAD")
             else:
-                lines.append(f"n{i} = {n}._keys & AUTOGRAD")
+                lines.append(f"_n{i} = {n}._keys & AUTOGRAD")
         tensors = [a for a in self.schema.arguments if a.type == "Tensor"]
         if self.wanted and len(tensors) > 1:
-            flags = " or ".join(f"n{i}" for i in range(len(self.wanted)))
-            lines.append(f"if not ({flags}): return result")
+            flags = " or ".join(f"_n{i}" for i in range(len(self.wanted)))
+            lines.append(f"if not ({flags}): return _result")
         return lines
 
     def _make_node(self) -> list[str]:
         edges = "".join(
-            f"*e{i}, " if a.is_list else f"{python_name(a)}._autograd if n{i} else None, "
+            f"*_e{i}, " if a.is_list else f"{python_name(a)}._autograd if _n{i} else None, "
             for i, a in enumerate(self.wanted)
         )
         lines = [line for v in self.values for line in v.prepare]
@@ -218,29 +218,29 @@ class _Generator:
         conforming = "None"
         if self.broadcasts:
             lines += self._conforming()
-            conforming = "conforming"
+            conforming = "_conforming"
         outputs = f", {len(self.schema.returns)}" if self.several else ""
-        lines.append(f"node = Node(({edges}), ({items}), {conforming}{outputs})")
+        lines.append(f"_node = NODE(({edges}), ({items}), {conforming}{outputs})")
         if self.several:
             return [
                 *lines,
-                "for i, r in enumerate(result):",
-                "    if r._dtype.category >= 2:",
-                "        r._autograd = Meta(node, i)",
-                "        r._keys |= autograd_of[r._keys & BACKENDS]",
-                "return result",
+                "for _i, _r in enumerate(_result):",
+                "    if _r._dtype.category >= 2:",
+                "        _r._autograd = META(_node, _i)",
+                "        _r._keys |= AUTOGRAD_OF[_r._keys & BACKENDS]",
+                "return _result",
             ]
         return [
             *lines,
-            "result._autograd = Meta(node)",
-            "result._keys |= autograd_of[result._keys & BACKENDS]",
-            "return result",
+            "_result._autograd = META(_node)",
+            "_result._keys |= AUTOGRAD_OF[_result._keys & BACKENDS]",
+            "return _result",
         ]
 
     def _conforming(self) -> list[str]:
         """Remember shape and dtype of inputs whose gradient will have to be summed or converted."""
         differs = [
-            f"n{i} and ({n}._shape != shape or {n}._dtype is not dtype)"
+            f"_n{i} and ({n}._shape != _shape or {n}._dtype is not _dtype)"
             for i, n in enumerate(map(python_name, self.wanted))
         ]
         parts = "".join(
@@ -248,8 +248,8 @@ class _Generator:
             for n, test in zip(map(python_name, self.wanted), differs, strict=True)
         )
         return [
-            "shape = result._shape; dtype = result._dtype",
-            f"conforming = ({parts}) if {' or '.join(differs)} else None",
+            "_shape = _result._shape; _dtype = _result._dtype",
+            f"_conforming = ({parts}) if {' or '.join(differs)} else None",
         ]
 
     # ---- the node ------------------------------------------------------------------------------

@@ -6,28 +6,28 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
 
     def add(input, other, *, alpha=1, out=None):
         if out is not None:
-            return write_out(front, out, (input, other), {'alpha': alpha})
+            return WRITE_OUT(FRONT, out, (input, other), {'alpha': alpha})
         try:
-            ks = input._keys
+            _ks = input._keys
         except AttributeError:
-            raise wrong_type('input', input) from None
+            raise WRONG_TYPE('input', input) from None
         if type(other) is Tensor:
-            ks |= other._keys
+            _ks |= other._keys
         elif type(other) not in NUMBERS:
-            other = operand('other', other)
-            ks |= getattr(other, '_keys', 0)
+            other = OPERAND('other', other)
+            _ks |= getattr(other, '_keys', 0)
         if ACTIVE:
-            ks = (ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep
+            _ks = (_ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep
         try:
-            kernel = table[ks]
+            _kernel = KERNELS[_ks]
         except KeyError:
-            kernel = fill(entry, ks)
+            _kernel = FILL(ENTRY, _ks)
         try:
             if alpha == 1:
-                return kernel(input, other)
-            return kernel(input, other, alpha=alpha)
-        except (TypeError, AttributeError) as error:
-            explain(error, locals())
+                return _kernel(input, other)
+            return _kernel(input, other, alpha=alpha)
+        except (TypeError, AttributeError) as _error:
+            EXPLAIN(_error, locals())
             raise
 
 Arguments that are not tensors are checked only when the kernel fails on them, so the checks cost
@@ -78,7 +78,7 @@ def parameters(schema: OperatorSchema, varargs: str = "", extra: str = "") -> st
 
 
 def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
-    """Lines that compute ``ks`` from the tensor arguments."""
+    """Lines that compute ``_ks`` from the tensor arguments."""
     lines: list[str] = []
     first = True
     for a in schema.arguments:
@@ -88,52 +88,52 @@ def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
         op = "=" if first else "|="
         if a.is_list:
             if first:
-                lines.append("ks = 0")
-            ready = "if t is not None: " if a.element_optional else ""
+                lines.append("_ks = 0")
+            ready = "if _t is not None: " if a.element_optional else ""
             lines += [
                 "try:",
-                f"    for t in {n}:",
-                f"        {ready}ks |= t._keys",
+                f"    for _t in {n}:",
+                f"        {ready}_ks |= _t._keys",
                 "except (AttributeError, TypeError):",
-                f"    raise wrong_type({n!r}, {n}) from None",
+                f"    raise WRONG_TYPE({n!r}, {n}) from None",
             ]
         elif a.optional:
             if first:
-                lines.append("ks = 0")
+                lines.append("_ks = 0")
             lines += [
                 f"if {n} is not None:",
-                f"    try: ks |= {n}._keys",
+                f"    try: _ks |= {n}._keys",
                 "    except AttributeError:",
-                f"        raise wrong_type({n!r}, {n}) from None",
+                f"        raise WRONG_TYPE({n!r}, {n}) from None",
             ]
         elif numbers and not first:
             lines += [
-                f"if type({n}) is Tensor: ks |= {n}._keys",
+                f"if type({n}) is Tensor: _ks |= {n}._keys",
                 f"elif type({n}) not in NUMBERS:",
-                f"    {n} = operand({n!r}, {n})",
-                f"    ks |= getattr({n}, '_keys', 0)",
+                f"    {n} = OPERAND({n!r}, {n})",
+                f"    _ks |= getattr({n}, '_keys', 0)",
             ]
         else:
             lines += [
-                f"try: ks {op} {n}._keys",
+                f"try: _ks {op} {n}._keys",
                 "except AttributeError:",
-                f"    raise wrong_type({n!r}, {n}) from None",
+                f"    raise WRONG_TYPE({n!r}, {n}) from None",
             ]
         first = False
     if first and any(a.type == "Device" for a in schema.arguments):
-        lines += ["device = concrete(device)", "ks = TABLE[device.type].key"]
+        lines += ["device = CONCRETE(device)", "_ks = DEVICES[device.type].key"]
     elif first:
-        lines.append("ks = 0")
+        lines.append("_ks = 0")
     return lines
 
 
-def kernel_call(schema: OperatorSchema, kernel: str = "kernel", returns: str = "{}") -> list[str]:
+def kernel_call(schema: OperatorSchema, kernel: str = "_kernel", returns: str = "{}") -> list[str]:
     """Lines that call a kernel; keyword-only arguments go along only when one is not its default.
 
     Args:
         schema: the op's signature.
         kernel: name of the function to call.
-        returns: what to make of the result, such as ``result({})``.
+        returns: what to make of the result, such as ``RESULT({})``.
     """
     positional = ", ".join(python_name(a) for a in schema.positional)
     options = [a for a in schema.keyword_only if a.alias is None and a.name != "requires_grad"]
@@ -154,9 +154,9 @@ def kernel_call(schema: OperatorSchema, kernel: str = "kernel", returns: str = "
 
 def _look_up() -> list[str]:
     return [
-        "if ACTIVE: ks = (ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep",
-        "try: kernel = table[ks]",
-        "except KeyError: kernel = fill(entry, ks)",
+        "if ACTIVE: _ks = (_ks | MASKS.include | PROCESS_INCLUDE[0]) & MASKS.keep",
+        "try: _kernel = KERNELS[_ks]",
+        "except KeyError: _kernel = FILL(ENTRY, _ks)",
     ]
 
 
@@ -206,16 +206,16 @@ def make_front(
         keywords = ", ".join(f"{a.name!r}: {a.name}" for a in schema.keyword_only)
         body += [
             "if out is not None:",
-            f"    return write_out(front, out, ({positional},), {{{keywords}}})",
+            f"    return WRITE_OUT(FRONT, out, ({positional},), {{{keywords}}})",
         ]
     body += _gather_keys(schema, numbers) + _look_up()
-    returns = "result({})" if result is not None else "{}"
+    returns = "RESULT({})" if result is not None else "{}"
     if any(a.name == "requires_grad" for a in schema.keyword_only):
-        returns = "with_grad({}, requires_grad)"
-    body += ["try:", *("    " + line for line in kernel_call(schema, "kernel", returns))]
+        returns = "WITH_GRAD({}, requires_grad)"
+    body += ["try:", *("    " + line for line in kernel_call(schema, returns=returns))]
     body += [
-        "except (TypeError, AttributeError) as error:",
-        "    explain(error, locals())",
+        "except (TypeError, AttributeError) as _error:",
+        "    EXPLAIN(_error, locals())",
         "    raise",
     ]
     params = parameters(schema, varargs, "out=None" if write_out is not None else "")
@@ -223,23 +223,23 @@ def make_front(
     scope: dict[str, Any] = {
         "ACTIVE": ACTIVE,
         "NUMBERS": NUMBERS,
-        "TABLE": TABLE,
+        "DEVICES": TABLE,
         "Tensor": tensor_type,
-        "concrete": concrete,
+        "CONCRETE": concrete,
         "MASKS": MASKS,
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
-        "entry": entry,
-        "explain": lambda error, values: explain(entry, error, values),
-        "fill": fill,
-        "operand": lambda which, value: operand_of(entry, which, value, tensor_type),
-        "result": result,
-        "table": entry.table,
-        "with_grad": lambda made, wanted: made.requires_grad_() if wanted else made,
-        "write_out": write_out,
-        "wrong_type": lambda which, value: tensor_type_error(entry, which, value),
+        "ENTRY": entry,
+        "EXPLAIN": lambda error, values: explain(entry, error, values),
+        "FILL": fill,
+        "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
+        "RESULT": result,
+        "KERNELS": entry.table,
+        "WITH_GRAD": lambda made, wanted: made.requires_grad_() if wanted else made,
+        "WRITE_OUT": write_out,
+        "WRONG_TYPE": lambda which, value: tensor_type_error(entry, which, value),
     }
     made = compile_function(name, source, scope)
-    scope["front"] = made
+    scope["FRONT"] = made
     return made
 
 
@@ -252,18 +252,18 @@ def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..
     schema = entry.schema
     unary = schema is not None and len(schema.positional) == 1
     if unary:
-        body = ["ks = self._keys", *_look_up(), "return kernel(self)"]
+        body = ["_ks = self._keys", *_look_up(), "return _kernel(self)"]
         params = "self"
     else:
         body = [
-            "ks = self._keys",
-            "if type(other) is Tensor: ks |= other._keys",
+            "_ks = self._keys",
+            "if type(other) is Tensor: _ks |= other._keys",
             "elif type(other) not in NUMBERS:",
-            "    other = operand(other)",
+            "    other = OPERAND(other)",
             "    if other is NotImplemented: return NotImplemented",
-            "    ks |= getattr(other, '_keys', 0)",
+            "    _ks |= getattr(other, '_keys', 0)",
             *_look_up(),
-            "return kernel(self, other)",
+            "return _kernel(self, other)",
         ]
         params = "self, other"
 
@@ -279,9 +279,9 @@ def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..
         "Tensor": tensor_type,
         "MASKS": MASKS,
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
-        "entry": entry,
-        "fill": fill,
-        "operand": operand,
-        "table": entry.table,
+        "ENTRY": entry,
+        "FILL": fill,
+        "OPERAND": operand,
+        "KERNELS": entry.table,
     }
     return compile_function(dunder, f"def {dunder}({params}):\n{_indent(body)}\n", scope)

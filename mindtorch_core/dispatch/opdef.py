@@ -18,6 +18,11 @@ NONDIFF: Final = "nondiff"
 Formula = Callable[..., Any]
 
 
+def common_dtype(*operands: Any, **_: Any) -> dtype:
+    """The dtype in which an op's operands meet; its options have no say."""
+    return result_type(*operands)
+
+
 class TensorSpec:
     """What a rule says about an output: shape, dtype and, where not row-major, its layout.
 
@@ -68,6 +73,7 @@ class OpDef:
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
         broadcasts: gradients are summed back to the operands' shapes.
         inplace, out: whether ``op_`` and ``out=`` exist.
+        inplace_decomposition: ``op_`` in terms of other ops; None derives it from ``op``.
         inplace_primitive: whether ``op_`` is what a backend must supply, and the op is made of it.
         varargs: name of the int-list argument that may be spread.
         view: whether the result shares the first argument's memory.
@@ -91,9 +97,10 @@ class OpDef:
     numbers: bool = False
     kinds: str = "bifc"
     promotes: bool = False
-    compute_dtype: Callable[..., dtype] = result_type
+    compute_dtype: Callable[..., dtype] = common_dtype
     broadcasts: bool = False
     inplace: bool = False
+    inplace_decomposition: Callable[..., Any] | None = None
     inplace_primitive: bool = False
     out: bool = False
     varargs: str = ""

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from ..devices import TABLE
 from ..errors import NoKernelError
-from ..promotion import result_type
 from .keys import (
     AUTOGRAD,
     AUTOGRAD_OF,
@@ -186,7 +185,7 @@ def _with_promotion(fn: Kernel, compute_dtype: Kernel) -> Kernel:
     def promoted(*args: Any, **kwargs: Any) -> Any:
         tensors = [a for a in args if hasattr(a, "_dtype")]
         first = tensors[0]._dtype
-        target = compute_dtype(*args)
+        target = compute_dtype(*args, **kwargs)
         uniform = target is first and len(tensors) == len(args)
         if uniform and all(t._dtype is first for t in tensors):
             return fn(*args, **kwargs)
@@ -279,7 +278,3 @@ def _no_kernel(entry: OpEntry, where: str) -> NoKernelError:
         device=where,
     )
 
-
-def compute_dtype_of(*args: Any) -> Any:
-    """Common dtype of operands, for ops whose definition says no more."""
-    return result_type(*args)

@@ -38,7 +38,7 @@ def _copy_rule(self: Tensor, src: Tensor, non_blocking: bool = False) -> TensorS
             f"The size of tensor a ({show(self._shape)}) must match the size of tensor b "
             f"({show(src._shape)}): the source of a copy must broadcast to its destination"
         )
-    return TensorSpec(self._shape, self._dtype)
+    return rules.same(self)
 
 
 op(
@@ -97,6 +97,7 @@ op(
     grad={"self": lambda g: call("zeros_like", g)},
     decomposition=lambda self: call("zeros_like", self),
     inplace=True,
+    inplace_decomposition=lambda self: self.fill_(0),
     namespaces=(),
 )
 
@@ -219,19 +220,6 @@ def _real_part(self: Tensor) -> Any:
 
 Tensor.real = property(_real_part)  # type: ignore[assignment]
 
-for _name, _doc in (("_real", "Real part."), ("_imag", "Imaginary part.")):
-    op(
-        f"{_name}(Tensor self) -> Tensor",
-        doc=_doc,
-        rule=lambda self: rules.pointwise_spec((self,), self._dtype.to_real()),
-        grad={
-            "self": (lambda g, self_dtype: g.to(self_dtype))
-            if _name == "_real"
-            else (lambda g, self_dtype: g.to(self_dtype) * 1j)
-        },
-        primitive=True,
-        namespaces=("torch",),
-    )
 op(
     "conj(Tensor self) -> Tensor",
     doc="Complex conjugate; the tensor itself where it is real.",

@@ -219,7 +219,9 @@ def _inplace_variant(d: OpDef) -> OpDef:
         rule=d.rule,
         grad=d.grad,
         decomposition=(
-            None if d.inplace_primitive else inplace_fallback(d.name, recorded=d.grad is None)
+            None
+            if d.inplace_primitive
+            else d.inplace_decomposition or inplace_fallback(d.name, recorded=d.grad is None)
         ),
         primitive=d.inplace_primitive,
         numbers=d.numbers,

@@ -146,6 +146,7 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         f"{name}_like(Tensor self{extra}, {_OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
         decomposition=like,
+        random=name.startswith("rand"),
         namespaces=("torch",),
     )
 
@@ -261,7 +262,7 @@ def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
 
     def rule(self: Tensor, *args: Any, generator: Any = None) -> TensorSpec:
         check(self, *args)
-        return TensorSpec(self._shape, self._dtype)
+        return rules.same(self)
 
     op(
         f"{name}(Tensor self, {arguments}, *, Generator? generator=None) -> Tensor",
@@ -351,6 +352,7 @@ def _drawn(name: str, schema: str, doc: str, draw: Any, **more: Any) -> None:
         f"{schema}, {_RANDOM}) -> Tensor",
         doc=doc,
         decomposition=draw,
+        random=True,
         namespaces=("torch",),
         **more,
     )

@@ -50,50 +50,15 @@ unary(
 # ---- angles -------------------------------------------------------------------------------------
 
 
-def angle(name: str, doc: str, grad: Any, decomposition: Callable[[Any], Any]) -> None:
-    """Define a function that backends may leave to its decomposition."""
-    unary(name, doc, grad, to_float=True, primitive=False, decomposition=decomposition)
-
-
-def _sinh(self: Any) -> Any:
-    grown = self.expm1()
-    return (grown + grown / (grown + 1)) / 2
-
-
 unary("sin", "Sine of radians.", lambda g, self: g * conj(self.cos()), to_float=True)
 unary("cos", "Cosine of radians.", lambda g, self: -g * conj(self.sin()), to_float=True)
 unary("tanh", "Hyperbolic tangent.", lambda g, result: g * conj(1 - result * result), to_float=True)
-angle(
-    "tan",
-    "Tangent of radians.",
-    lambda g, result: g * conj(1 + result * result),
-    lambda self: self.sin() / self.cos(),
-)
-angle("sinh", "Hyperbolic sine.", lambda g, self: g * conj(self.cosh()), _sinh)
-angle(
-    "cosh",
-    "Hyperbolic cosine.",
-    lambda g, self: g * conj(self.sinh()),
-    lambda self: (self.exp() + (-self).exp()) / 2,
-)
-angle(
-    "asin",
-    "Angle whose sine is given.",
-    lambda g, self: g * conj((1 - self * self).rsqrt()),
-    lambda self: call("atan2", self, (1 - self * self).sqrt()),
-)
-angle(
-    "acos",
-    "Angle whose cosine is given.",
-    lambda g, self: -g * conj((1 - self * self).rsqrt()),
-    lambda self: call("atan2", (1 - self * self).sqrt(), self),
-)
-angle(
-    "atan",
-    "Angle whose tangent is given.",
-    lambda g, self: g / conj(self * self + 1),
-    lambda self: call("atan2", self, call("ones_like", self)),
-)
+unary("tan", "Tangent of radians.", lambda g, result: g * conj(1 + result * result), to_float=True)
+unary("sinh", "Hyperbolic sine.", lambda g, self: g * conj(self.cosh()), to_float=True)
+unary("cosh", "Hyperbolic cosine.", lambda g, self: g * conj(self.sinh()), to_float=True)
+unary("asin", "Angle whose sine is given.", lambda g, self: g * conj((1 - self * self).rsqrt()), to_float=True)
+unary("acos", "Angle whose cosine is given.", lambda g, self: -g * conj((1 - self * self).rsqrt()), to_float=True)
+unary("atan", "Angle whose tangent is given.", lambda g, self: g / conj(self * self + 1), to_float=True)
 
 # ---- rounding -----------------------------------------------------------------------------------
 

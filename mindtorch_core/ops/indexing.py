@@ -115,7 +115,7 @@ def _index_put_rule(
             f"Index put requires the source and destination dtypes match, got {self._dtype.label} "
             f"for the destination and {values._dtype.label} for the source."
         )
-    return TensorSpec(self._shape, self._dtype)
+    return rules.same(self)
 
 
 def broadcast_or_none(a: Shape, b: Shape) -> Shape | None:

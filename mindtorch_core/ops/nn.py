@@ -119,11 +119,11 @@ def _nll_parts(
     at = 0 if len(input._shape) == 1 else 1
     rest = input._shape[:at] + input._shape[at + 1 :]
     if rest != target._shape:
+        if len(input._shape) > 2:
+            raise RuntimeError(f"Expected target size {show(rest)}, got {show(target._shape)}")
         raise ValueError(
             f"Expected input batch_size ({input._shape[0]}) to match target batch_size "
             f"({target._shape[0] if target._shape else 1})."
-            if len(input._shape) <= 2
-            else f"Expected target size {show(rest)}, got {show(target._shape)}"
         )
     if weight is not None and weight._shape != (input._shape[at],):
         raise RuntimeError(
@@ -163,6 +163,7 @@ def _nll_backward(
     at = 0 if len(input._shape) == 1 else 1
     _, weights = _nll_parts(call("zeros_like", input.detach()), target, weight, ignore_index)
     share = -weights * (grad / total if reduction == "mean" else grad)
+    share = call("where", weights == 0, 0.0, share)  # also where nothing counts and total is 0
     safe = call("where", target != ignore_index, target, 0)
     return call("zeros_like", input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
 
@@ -310,5 +311,6 @@ op(
     "dropout(Tensor input, float p=0.5, bool training=True, bool inplace=False) -> Tensor",
     doc="Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014).",
     decomposition=_dropout,
+    random=True,
     namespaces=("nn",),
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..autograd.conform import sum_to
 from ..autograd.formulas import as_strided_backward
+from ..dtypes import COMPLEX
 from ..shapes import (
     expand_strides,
     infer_size,
@@ -31,7 +32,7 @@ def view(schema: str, doc: str, rule: Any, grad: Any, **more: Any) -> None:
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         spec = rule(self, *args, **kwargs)
         strides = spec.strides if spec.strides is not None else self._geometry()[0]
-        return make_view(self, spec.shape, strides, spec.offset)
+        return make_view(self, spec.shape, strides, spec.offset, spec.dtype)
 
     op(schema, doc=doc, rule=rule, grad={"self": grad}, decomposition=kernel, view=True, **more)
 
@@ -563,6 +564,37 @@ view(
     "A diagonal, as the last dimension.",
     _diagonal,
     _diagonal_back,
+)
+
+
+def _part(first: int) -> Any:
+    """Geometry of the real (0) or imaginary (1) parts of complex elements."""
+
+    def rule(self: Tensor) -> TensorSpec:
+        if self._dtype.category != COMPLEX:
+            raise RuntimeError(
+                f"imag is not implemented for tensors with non-complex dtypes, got {self._dtype}"
+            )
+        strides, offset = self._geometry()
+        real = self._dtype.to_real()
+        return TensorSpec(self._shape, real, tuple(2 * s for s in strides), 2 * offset + first)
+
+    return rule
+
+
+view(
+    "_real(Tensor(a) self) -> Tensor(a)",
+    "Real parts of complex elements.",
+    _part(0),
+    lambda g, self_dtype: g.to(self_dtype),
+    namespaces=("torch",),
+)
+view(
+    "_imag(Tensor(a) self) -> Tensor(a)",
+    "Imaginary parts of complex elements.",
+    _part(1),
+    lambda g, self_dtype: g.to(self_dtype) * 1j,
+    namespaces=("torch", "torch:imag"),
 )
 
 

@@ -145,7 +145,7 @@ def _viewed(pipe: Pipeline, base: Tensor, spec: Any, d: OpDef) -> Tensor:
     """A view of memory that may be pending."""
     base._own_storage().pending = pipe
     strides = base._geometry()[0] if spec.strides is None else spec.strides
-    view = make_view(base, spec.shape, strides, spec.offset)
+    view = make_view(base, spec.shape, strides, spec.offset, spec.dtype)
     if isinstance(d.grad, str):  # detach: shares memory but is no view of its base
         view._base = None
     return view

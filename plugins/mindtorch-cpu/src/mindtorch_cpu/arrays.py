@@ -148,6 +148,32 @@ def relaid(a: Any, d: Any = None) -> Any:
     return quietly(a.transpose(order).astype, d or a.dtype, "C").transpose(back)
 
 
+def row_major(data: Any) -> Any:
+    """An array (or NumPy scalar) in row-major order: NumPy's reductions keep their input's order."""
+    if data.__class__ is not ndarray or data.flags.c_contiguous:
+        return data
+    return np.ascontiguousarray(data)
+
+
+def in_common_order(data: Any, *operands: Any) -> Any:
+    """An element-wise result in the order of dimensions PyTorch gives it.
+
+    NumPy orders a result by the strides of its operands too, but weighs broadcast dimensions
+    differently.
+    """
+    if data.__class__ is not ndarray or data.ndim < 2 or all(o.flags.c_contiguous for o in operands):
+        return data
+    geometries = [(o.shape, tuple(s // o.itemsize for s in o.strides)) for o in operands]
+    wanted = pointwise_strides(data.shape, geometries)
+    if wanted == tuple(s // data.itemsize for s in data.strides):
+        return data
+    order = sorted(range(data.ndim), key=lambda i: -wanted[i])
+    shape = tuple(data.shape[i] for i in order)
+    laid_out = np.empty(shape, data.dtype).transpose(np.argsort(order))
+    laid_out[...] = data
+    return laid_out
+
+
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
 
 

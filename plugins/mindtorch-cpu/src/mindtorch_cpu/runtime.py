@@ -205,6 +205,10 @@ class CPURuntime(Runtime):
             raise ValueError("given numpy array strides not a multiple of the element byte size")
         return wrap(array.view(np.ndarray), d)
 
+    def from_dlpack(self, source: Any) -> Tensor:
+        """A tensor that shares memory with another library's array."""
+        return self.from_numpy(np.from_dlpack(source))
+
     def generator(self, on: device) -> NumPySource:
         """A PCG64 stream."""
         return NumPySource()

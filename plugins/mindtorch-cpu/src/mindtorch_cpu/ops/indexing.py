@@ -10,7 +10,7 @@ from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import numel, wrap_dim
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, scalar, wrap
+from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, row_major, scalar, wrap
 from ..register import kernel
 
 _new = object.__new__
@@ -103,7 +103,7 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
         return wrap(np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype), self._dtype)
     at = wrap_dim(dim, a.ndim)
     checked("gather", i, a.shape[at], at)
-    return wrap(a[open_grid(i, at)], self._dtype)
+    return wrap(row_major(a[open_grid(i, at)]), self._dtype)
 
 
 def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate: bool) -> Any:
@@ -198,6 +198,8 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         return _cat_mixed(tensors, dim)
     if data.dtype is not arrays[0].dtype:  # NumPy promoted: PyTorch's rules may differ
         return _cat_mixed(tensors, dim)
+    if data.ndim > 1:
+        data = row_major(data)
     d = tensors[0]._dtype
     r = _new(Tensor)
     r._data = data
@@ -218,4 +220,4 @@ def _cat_mixed(tensors: Any, dim: int) -> Any:
     parts = [cast(t, spec.dtype) for t in tensors if t._shape != (0,) or spec.shape == (0,)]
     if not numel(spec.shape):
         return wrap(np.empty(spec.shape, NUMPY_OF[spec.dtype]), spec.dtype)
-    return wrap(np.concatenate(parts, dim), spec.dtype)
+    return wrap(row_major(np.concatenate(parts, dim)), spec.dtype)

@@ -9,7 +9,7 @@ import numpy as np
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.ops.define import definitions
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, cast, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
 from ..register import kernel
 
 _nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
@@ -27,6 +27,7 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
         a = a.astype(np.float32)
     if not a.size or not a.ndim:
         return a - a, d
+    a = row_major(a)
     return QUIET.run(np.subtract, a, np.maximum.reduce(a, dim, keepdims=True)), d
 
 
@@ -61,6 +62,8 @@ def softmax_backward(grad: Any, output: Any, dim: int) -> Any:
     """Gradient of the softmax from its output."""
     d = output._dtype
     g, y = _floats(grad, d), _floats(output, d)
+    if not y.ndim:
+        return wrap(np.zeros((), NUMPY_OF[d]), d)
     weighted = QUIET.run(np.multiply, g, y)
     QUIET.run(np.subtract, weighted, QUIET.run(np.multiply, y, _totals(weighted, dim)), weighted)
     return _finished(weighted, d)
@@ -164,7 +167,7 @@ def nll_loss_backward(
     if reduction == "mean":
         share = QUIET.run(np.divide, share, total._data)
     if weights is not None:
-        share = QUIET.run(np.multiply, share, weights)
+        share = np.where(weights == 0, weights.dtype.type(0), QUIET.run(np.multiply, share, weights))
     out = np.zeros(a.shape, a.dtype)
     out.reshape(-1)[_positions(a, classes)] = share
     return wrap(out, d)

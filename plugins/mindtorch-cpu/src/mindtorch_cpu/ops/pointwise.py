@@ -17,7 +17,7 @@ from mindtorch_core.promotion import check_alpha, result_type, to_floating
 from mindtorch_core.shapes import broadcast_all
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, array_of, cast, converted, exact, ndarray, operands, quietly, scalar, wrap
+from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, array_of, cast, converted, exact, in_common_order, ndarray, operands, quietly, scalar, wrap
 from ..register import kernel, register
 
 Ufunc = Callable[..., Any]
@@ -94,6 +94,8 @@ def binary(
             data = QUIET.run(ufunc, a, b)
         except (ValueError, RuntimeError) as error:
             data = recover(error, ufunc, a, b)
+        if data.ndim > 1 and a.shape != b.shape:
+            data = in_common_order(data, a, b)
         if result is not None:
             d = result
         if data.__class__ is not ndarray:
@@ -512,18 +514,6 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     if max is not None:
         data = np.minimum(data, exact(max, d))
     return wrap(data, d)
-
-
-@kernel("_real")
-def real(self: Any) -> Any:
-    """Real part."""
-    return wrap(self._data.real.copy(), self._dtype.to_real())
-
-
-@kernel("_imag")
-def imag(self: Any) -> Any:
-    """Imaginary part."""
-    return wrap(self._data.imag.copy(), self._dtype.to_real())
 
 
 @kernel("_conj")

@@ -10,7 +10,7 @@ from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, wrap
+from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
 from ..register import kernel, register
 
 _new = object.__new__
@@ -41,10 +41,12 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     if d.category < FLOATING or d in WIDER:
         inner = np.int64 if d is int64 else np.float32 if d in WIDER else NUMPY_OF[d]
         data = quietly(np.add.reduce, a, axis, inner, None, keepdim)
-        return wrap(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data, d)
+        return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
     data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
     if data.__class__ is not ndarray:
         data = np.array(data)
+    elif data.ndim > 1:
+        data = row_major(data)
     r = _new(Tensor)
     r._data = data
     r._shape = data.shape
@@ -65,7 +67,7 @@ def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     inner = NUMPY_OF[WIDER.get(d, d)]
     a = quietly(self._data.astype, NUMPY_OF[d])
     data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
-    return wrap(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data, d)
+    return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
 
 
 def _extreme(name: str, reduce: Any) -> None:
@@ -76,7 +78,7 @@ def _extreme(name: str, reduce: Any) -> None:
         if not a.size or self._dtype.category == COMPLEX:
             shape = rule(self, dim, keepdim).shape
             return wrap(np.empty(shape, a.dtype), self._dtype)
-        return wrap(reduce(a, axes(dim, a.ndim), None, None, keepdim), self._dtype)
+        return wrap(row_major(reduce(a, axes(dim, a.ndim), None, None, keepdim)), self._dtype)
 
     register(name, run)
 
@@ -94,7 +96,7 @@ def _position(name: str, find: Any) -> None:
         if not served[self._dtype.category] or not a.size or (dim is not None and not a.ndim):
             return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
         (axis,) = (None,) if dim is None else wrap_dims(dim, a.ndim)
-        return wrap(find(a, axis, None, keepdims=keepdim), int64)
+        return wrap(row_major(find(a, axis, None, keepdims=keepdim)), int64)
 
     register(name, run)
 
@@ -108,7 +110,7 @@ def _truth(name: str, reduce: Any) -> None:
         a = self._data
         d = uint8 if self._dtype is uint8 else bool_
         axis = () if dim is not None and dim.__class__ is not int and not len(dim) else axes(dim, a.ndim)
-        found = reduce(a, axis, np.bool_, None, keepdim)
+        found = row_major(reduce(a, axis, np.bool_, None, keepdim))
         return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 
     register(name, run)
