@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 from .dispatch.keys import DispatchKey
-from .dtypes import BOOL, COMPLEX, INTEGER, bool_, default_complex, get_default_dtype, int64, unpack
+from .dtypes import COMPLEX, FLOATING, bool_, default_complex, get_default_dtype, int64, unpack
 from .shapes import Shape
 from .tensor import Tensor
 
@@ -79,13 +80,9 @@ def _body(t: Tensor, indent: int) -> str:
     edge = OPTIONS["edgeitems"]
     summarise = t.numel() > OPTIONS["threshold"]
     shown = _edges(t, edge) if summarise else t
-    values = unpack(shown._host(), shown._dtype)
-    write = _formatter(values, shown._dtype)
-    texts = [write(v) for v in values]
-    width = max(map(len, texts))
-    padded = [x.rjust(width) for x in texts] if t._shape else texts
+    texts, width = _texts(unpack(shown._host(), shown._dtype), shown._dtype)
     marks = [n > 2 * edge and summarise for n in t._shape]
-    return _nest(padded, shown._shape, marks, indent, edge)
+    return _nest(texts, width, shown._shape, marks, indent, edge)
 
 
 def _edges(t: Tensor, edge: int) -> Tensor:
@@ -98,44 +95,58 @@ def _edges(t: Tensor, edge: int) -> Tensor:
     return t.detach()  # type: ignore[no-any-return]
 
 
-def _formatter(values: list[Any], d: Any) -> Any:
-    if d.category == BOOL or d.category == INTEGER:
-        return str
+def _texts(values: list[Any], d: Any) -> tuple[list[str], int]:
+    """The elements as text, padded to one width, and that width."""
+    if d.category < FLOATING:
+        texts = [str(v) for v in values]
+        width = max(map(len, texts))
+        return [x.rjust(width) for x in texts], width
     if d.category == COMPLEX:
-        real = _formatter([v.real for v in values], d.to_real())
-        imag = _formatter([v.imag for v in values], d.to_real())
-        return lambda v: real(v.real) + ("+" if not imag(v.imag).startswith("-") else "") + imag(v.imag) + "j"
+        real, first = _texts([v.real for v in values], d.to_real())
+        imaginary, second = _texts([v.imag for v in values], d.to_real())
+        parts = zip(real, imaginary, values, strict=True)
+        joined = [f"{a}{'' if v.imag < 0 else '+'}{b.lstrip()}j" for a, b, v in parts]
+        return joined, first + second + 1
+    counted = [v for v in values if v != 0 and math.isfinite(v)]
+    write = _float_writer(counted)
+    # Zeros, infinities and NaN are padded to the others' width but do not widen it.
+    width = max([1, *(len(write(v)) for v in counted)])
+    return [write(v).rjust(width) for v in values], width
+
+
+def _float_writer(values: list[float]) -> Callable[[float], str]:
+    """How floats are written: chosen for all together, from those that are finite and not 0."""
     precision = OPTIONS["precision"]
-    finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
-    whole = all(v == math.ceil(v) for v in finite) if finite else True
-    top, low = (max(finite), min(finite)) if finite else (0.0, 1.0)
+    sizes = [abs(v) for v in values]
+    whole = all(v == math.ceil(v) for v in sizes)
+    top, low = (max(sizes), min(sizes)) if sizes else (0.0, 1.0)
     if OPTIONS["sci_mode"] is not None:
-        scientific = bool(OPTIONS["sci_mode"]) and bool(finite)
-    elif whole:
-        scientific = bool(finite) and (top / low > 1000 or top > 1e8)
+        scientific = bool(OPTIONS["sci_mode"])
     else:
-        scientific = top / low > 1000 or top > 1e8 or low < 1e-4
-    if whole and not scientific:  # whole numbers print with a bare point
-        return lambda v: f"{v:.0f}." if math.isfinite(v) else str(v)
-    if scientific:
+        scientific = top / low > 1000 or top > 1e8 or (low < 1e-4 and not whole)
+    if scientific and sizes:
         return lambda v: f"{v:.{precision}e}"
+    if whole:  # whole numbers print with a bare point
+        return lambda v: f"{v:.0f}." if math.isfinite(v) else str(v)
     return lambda v: f"{v:.{precision}f}"
 
 
-def _nest(texts: list[str], shape: Shape, marks: list[bool], indent: int, edge: int) -> str:
+def _nest(
+    texts: list[str], width: int, shape: Shape, marks: list[bool], indent: int, edge: int
+) -> str:
     if not shape:
         return texts[0]
     if len(shape) == 1:
         pieces = list(texts)
         if marks[0]:
             pieces.insert(edge, " ...")
-        per_line = max(1, (OPTIONS["linewidth"] - indent) // (len(texts[0]) + 2))
+        per_line = max(1, (OPTIONS["linewidth"] - indent) // (width + 2))
         lines = [pieces[i : i + per_line] for i in range(0, len(pieces), per_line)]
         joined = (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines)
         return f"[{joined}]"
     step = len(texts) // shape[0]
     parts = [
-        _nest(texts[i * step : (i + 1) * step], shape[1:], marks[1:], indent + 1, edge)
+        _nest(texts[i * step : (i + 1) * step], width, shape[1:], marks[1:], indent + 1, edge)
         for i in range(shape[0])
     ]
     if marks[0]:

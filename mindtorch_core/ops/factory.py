@@ -329,6 +329,7 @@ op(
     "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
     doc="Ones with probability ``p``, zeros otherwise, in place.",
     decomposition=lambda self, p=0.5, *, generator=None: self.bernoulli_p_(p, generator=generator),
+    random=True,
     namespaces=("Tensor",),
 )
 
@@ -343,6 +344,7 @@ op(
     "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
     doc="Ones with the probabilities that ``input`` gives, zeros otherwise.",
     decomposition=_bernoulli,
+    kinds="f",
     random=True,
 )
 

@@ -16,7 +16,7 @@ _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
 def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
     d = dtype or self._dtype
-    if d.category < FLOATING:
+    if d.category != FLOATING:
         raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for \'{d.label}\'')
     return TensorSpec(self._shape, d)
 

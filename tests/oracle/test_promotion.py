@@ -134,6 +134,8 @@ def test_in_place(name, first):
     for number in NUMBERS:
         if name == "pow_" and first == "bool" and number is True:
             continue
+        if name == "eq_" and isinstance(number, complex) and "complex" not in first:
+            continue
         same(
             lambda number=number: getattr(made(torch, first, 1), name)(number),
             lambda number=number: getattr(made(pt, first, 1), name)(number),

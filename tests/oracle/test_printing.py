@@ -1,0 +1,179 @@
+"""The ``repr`` of tensors against PyTorch's."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mindtorch_core as torch
+from mindtorch_core.testing.comparison import from_pytorch
+
+pt = pytest.importorskip("torch")
+
+DTYPES = [
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
+    "complex64", "complex128",
+]  # fmt: skip
+
+
+def same(theirs):
+    assert repr(from_pytorch(theirs)) == repr(theirs)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "shape",
+    [(), (1,), (3,), (2, 3), (2, 1, 3), (1, 1, 1, 2), (0,), (0, 3), (2, 0), (17,), (3, 30), (40, 2), (1001,), (1100, 2), (40, 40), (5, 7, 40), (2, 3, 4, 5)],
+    ids=str,
+)
+def test_shapes_and_dtypes(shape, dtype):
+    d = getattr(pt, dtype)
+    g = pt.Generator().manual_seed(0)
+    t = pt.randn(shape, generator=g, dtype=pt.complex128 if d.is_complex else pt.float64) * 3
+    same((t > 0) if dtype == "bool" else t.abs().to(d) if dtype == "uint8" else t.to(d))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.0], [-0.0, 1.0], [1.0, 2.0], [1.0, 2.5], [1e-5], [1e-4, 1.0], [1e-5, 1.0], [1e5, 1.5],
+        [123456.0], [123456.5], [1e8], [1e9, 1.0], [99999999.0, 1.0], [1e8 + 8, 1.0], [1e-8, 1e-9],
+        [math.nan], [math.inf, -math.inf], [math.nan, 1.0], [math.inf, 1.5], [math.nan, 1e10, 1.0],
+        [-math.inf, 1e-7], [1000.0, 1.5], [1001.0, 1.0], [1001.5, 1.0], [0.1, 100.0], [0.1, 101.0],
+        [3.14159265], [-3.5, 22.25, 0.125], [1e20], [1e20, 2e20], [6e4, 5.0], [0.0, 1e-6], [-1e-3],
+    ],
+    ids=str,
+)  # fmt: skip
+def test_values(values, dtype):
+    same(pt.tensor(values, dtype=getattr(pt, dtype)))
+    same(pt.tensor(values[0], dtype=getattr(pt, dtype)))
+    same(pt.tensor([values, values[::-1]], dtype=getattr(pt, dtype)))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.floats(width=32), min_size=1, max_size=12))
+def test_any_floats(values):
+    same(pt.tensor(values))
+    same(pt.tensor(values, dtype=pt.float64))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30))
+def test_any_integers(values):
+    same(pt.tensor(values))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.complex_numbers(max_magnitude=1e6, allow_nan=False), min_size=1, max_size=6))
+def test_complex_numbers(values):
+    same(pt.tensor(values, dtype=pt.complex128))
+    same(pt.tensor(values, dtype=pt.complex64))
+
+
+def test_special_complex_numbers():
+    same(pt.tensor([complex(math.nan, 1), complex(math.inf, -1.5)]))
+    same(pt.tensor([complex(0, -0.0), 1 + 2j]))
+    same(pt.tensor([1e10 + 1j, 1 - 1e-10j]))
+
+
+def test_layouts():
+    t = pt.arange(12.0).reshape(3, 4)
+    for view in (t.t(), t[::2, 1:], t[0].expand(3, 4), t[:, :0], t[1, 1], t.unsqueeze(1)):
+        same(view)
+
+
+def test_what_follows_the_elements():
+    x = pt.tensor([1.0, 2.0], requires_grad=True)
+    same(x)
+    for make in (
+        lambda t: t * 2,
+        lambda t: t.exp(),
+        lambda t: t.sum(),
+        lambda t: t.view(2, 1),
+        lambda t: t[0],
+        lambda t: (t * 2).double(),
+        lambda t: t.log_softmax(0),
+        lambda t: t.max(0).values,
+        lambda t: t @ t.detach() if False else t + t,
+        lambda t: t.expand(2, 2),
+        lambda t: t.t(),
+        lambda t: -t,
+        lambda t: t / 3,
+        lambda t: t - 1,
+        lambda t: t**2,
+        lambda t: t.unsqueeze(0),
+        lambda t: t.reshape(2, 1).mm(t.reshape(1, 2)),
+        lambda t: t[0:1],
+        lambda t: t.relu(),
+        lambda t: t.sigmoid(),
+        lambda t: t.mean(),
+        lambda t: t.clone(),
+        lambda t: t.index_select(0, t.detach().long() * 0),
+        lambda t: t.permute(0),
+    ):
+        assert repr(make(from_pytorch(x))) == repr(make(x))
+    wide = (pt.ones(20, dtype=pt.float64, requires_grad=True) * 1.5).sum(0, keepdim=True)
+    ours = (torch.ones(20, dtype=torch.float64, requires_grad=True) * 1.5).sum(0, keepdim=True)
+    assert repr(ours) == repr(wide)
+    same(pt.ones(14, dtype=pt.float64, requires_grad=True))
+    same(pt.ones(15, dtype=pt.float64, requires_grad=True))
+    same(pt.full((3, 3), 1.25, dtype=pt.float16))
+    same(pt.zeros(0, requires_grad=True))
+    same(pt.zeros(0, 3, dtype=pt.int64))
+
+
+def test_meta_tensors():
+    for make in (
+        lambda lib: lib.empty(2, 3, device="meta"),
+        lambda lib: lib.empty((), device="meta"),
+        lambda lib: lib.empty(2, device="meta", dtype=lib.int64),
+        lambda lib: lib.empty(2, device="meta", requires_grad=True),
+    ):
+        assert repr(make(torch)) == repr(make(pt))
+
+
+@pytest.fixture
+def default_options():
+    yield
+    for lib in (torch, pt):
+        lib.set_printoptions(precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"precision": 2}, {"precision": 8}, {"threshold": 5}, {"edgeitems": 1, "threshold": 3},
+        {"linewidth": 40}, {"linewidth": 200}, {"sci_mode": True}, {"sci_mode": False},
+        {"precision": 0}, {"edgeitems": 5, "threshold": 10},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options(options, default_options):
+    for lib in (torch, pt):
+        lib.set_printoptions(**options)
+    g = pt.Generator().manual_seed(0)
+    same(pt.randn(4, 12, generator=g))
+    same(pt.arange(30))
+    same(pt.tensor([1e-7, 1.0, 1e7]))
+    same(pt.tensor([1.0, 2.0]))
+    same(pt.randn(3, 2, dtype=pt.complex64, generator=g))
+
+
+def test_other_texts():
+    for make in (
+        lambda lib: lib.Size([2, 3]),
+        lambda lib: lib.Size([]),
+        lambda lib: lib.float32,
+        lambda lib: lib.bool,
+        lambda lib: lib.device("cpu"),
+        lambda lib: lib.device("cuda:1"),
+        lambda lib: lib.tensor([[1.0, 5.0]]).max(1),
+        lambda lib: lib.tensor([1.5, 2.5]).tolist(),
+        lambda lib: f"{lib.tensor(2.5):.3f}",
+        lambda lib: f"{lib.tensor(7):>5d}",
+        lambda lib: f"{lib.tensor([1.5])}",
+        lambda lib: str(lib.tensor([1.0, 2.0])),
+    ):
+        assert repr(make(torch)) == repr(make(pt))
