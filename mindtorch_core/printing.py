@@ -65,9 +65,9 @@ def format_tensor(t: Tensor) -> str:
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
     out = prefix + body
-    width = len(out) - out.rfind("\n") - 1
+    width = len(out) - out.rfind("\n") + 1
     for suffix in suffixes:
-        if width + len(suffix) + 3 > OPTIONS["linewidth"]:
+        if width + len(suffix) + 2 > OPTIONS["linewidth"]:
             out += ",\n" + " " * len(prefix) + suffix
             width = len(prefix) + len(suffix)
         else:
@@ -104,8 +104,8 @@ def _texts(values: list[Any], d: Any) -> tuple[list[str], int]:
     if d.category == COMPLEX:
         real, first = _texts([v.real for v in values], d.to_real())
         imaginary, second = _texts([v.imag for v in values], d.to_real())
-        parts = zip(real, imaginary, values, strict=True)
-        joined = [f"{a}{'' if v.imag < 0 else '+'}{b.lstrip()}j" for a, b, v in parts]
+        parts = zip(real, map(str.lstrip, imaginary), strict=True)
+        joined = [f"{a}{'' if b.startswith('-') else '+'}{b}j" for a, b in parts]
         return joined, first + second + 1
     counted = [v for v in values if v != 0 and math.isfinite(v)]
     write = _float_writer(counted)

@@ -38,7 +38,18 @@ def version_kernel(
     if first.alias is None or not first.alias.is_write:
         raise TypeError(f"{entry.name} writes an argument other than its first one: {schema}")
 
+    # Writing one number everywhere is the same however often an element is shown.
+    idempotent = entry.name in ("aten::fill_.Scalar", "aten::fill_.Tensor", "aten::zero_")
+    copies = entry.name == "aten::copy_"
+
     def writing(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if self._base is not None and not idempotent and shares_elements(self):
+            if copies and args[0] is self:
+                return self
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a "
+                "single memory location. Please clone() the tensor before performing the operation."
+            )
         result = below(self, *args, **kwargs)
         s = self._storage
         if s is None:
@@ -47,6 +58,11 @@ def version_kernel(
         return result
 
     return writing
+
+
+def shares_elements(t: Tensor) -> bool:
+    """Whether a view shows some element several times, as `expand` makes it do."""
+    return any(step == 0 and n > 1 for step, n in zip(t._geometry()[0], t._shape, strict=True))
 
 
 def inplace_kernel(entry: OpEntry, below: Kernel) -> Kernel:

@@ -26,7 +26,7 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
             if alpha == 1:
                 return _kernel(input, other)
             return _kernel(input, other, alpha=alpha)
-        except (TypeError, AttributeError) as _error:
+        except (TypeError, AttributeError, KeyError) as _error:
             EXPLAIN(_error, locals())
             raise
 
@@ -60,16 +60,20 @@ def parameters(schema: OperatorSchema, varargs: str = "", extra: str = "") -> st
     """The parameter list of the generated function."""
     out: list[str] = []
     star = False
+    spread = ""
     for a in schema.arguments:
         name = python_name(a)
-        if name == varargs:
-            out.append(f"*{name}")
+        if name == varargs:  # ``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(size=(2, 3))``
+            out.append(f"*_{name}")
             star = True
+            spread = f"{name}=None"
             continue
         if a.kwarg_only and not star:
             out.append("*")
             star = True
         out.append(f"{name}={a.default!r}" if a.has_default else name)
+    if spread:
+        out.append(spread)
     if extra:
         if not star:
             out.append("*")
@@ -196,12 +200,15 @@ def make_front(
     name = schema.name if schema.name.isidentifier() else "op"
     body: list[str] = []
     if varargs:
-        body.append(
-            f"if len({varargs}) == 1 and not isinstance({varargs}[0], int): {varargs} = {varargs}[0]"
-        )
+        spread = f"_{varargs}"
+        body += [
+            f"if {varargs} is None:",
+            f"    {varargs} = {spread}",
+            f"    if len({spread}) == 1 and not isinstance({spread}[0], int): {varargs} = {spread}[0]",
+        ]
     if write_out is not None:
         positional = ", ".join(
-            ("*" if python_name(a) == varargs else "") + python_name(a) for a in schema.positional
+            ("*_" if python_name(a) == varargs else "") + python_name(a) for a in schema.positional
         )
         keywords = ", ".join(f"{a.name!r}: {a.name}" for a in schema.keyword_only)
         body += [
@@ -214,7 +221,7 @@ def make_front(
         returns = "WITH_GRAD({}, requires_grad)"
     body += ["try:", *("    " + line for line in kernel_call(schema, returns=returns))]
     body += [
-        "except (TypeError, AttributeError) as _error:",
+        "except (TypeError, AttributeError, KeyError) as _error:",
         "    EXPLAIN(_error, locals())",
         "    raise",
     ]
@@ -243,11 +250,19 @@ def make_front(
     return made
 
 
-def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..., Any]:
+def make_operator(
+    entry: OpEntry, dunder: str, tensor_type: type, *, numbers: bool = False
+) -> Callable[..., Any]:
     """Generate the method behind a Python operator, such as ``__add__``.
 
     It differs from the function in taking only the operands and in answering NotImplemented to
     what it does not know, so that Python tries the other operand's method.
+
+    Args:
+        entry: the op.
+        dunder: the method's name.
+        tensor_type: the class of tensors.
+        numbers: the other operand may be a Python number.
     """
     schema = entry.schema
     unary = schema is not None and len(schema.positional) == 1
@@ -269,13 +284,14 @@ def make_operator(entry: OpEntry, dunder: str, tensor_type: type) -> Callable[..
 
     def operand(value: Any) -> Any:
         try:
-            return operand_of(entry, "other", value, tensor_type)
+            found = operand_of(entry, "other", value, tensor_type)
         except TypeError:
             return NotImplemented
+        return found if numbers or hasattr(found, "_keys") else NotImplemented
 
     scope: dict[str, Any] = {
         "ACTIVE": ACTIVE,
-        "NUMBERS": NUMBERS,
+        "NUMBERS": NUMBERS if numbers else frozenset(),
         "Tensor": tensor_type,
         "MASKS": MASKS,
         "PROCESS_INCLUDE": PROCESS_INCLUDE,

@@ -62,7 +62,9 @@ class _Operator:
         self.entry = entry
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
-        made = make_operator(self.entry, self.dunder, Tensor)
+        d = self.entry.definition
+        numbers = d is not None and d.numbers
+        made = make_operator(self.entry, self.dunder, Tensor, numbers=numbers)
         setattr(Tensor, self.dunder, made)
         return made if obj is None else made.__get__(obj, owner)
 

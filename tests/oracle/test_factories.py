@@ -29,7 +29,6 @@ def test_filled(name, dtype):
         both(lambda lib, size=size: getattr(lib, name)(*size, dtype=dtype and getattr(lib, dtype)))
 
 
-@pytest.mark.xfail(strict=False, reason="arguments that may be spread are not keywords yet")
 def test_sizes_by_keyword():
     assert torch.zeros(size=(2, 1)).shape == (2, 1)
     assert torch.ones(6).view(size=(2, 3)).shape == (2, 3)
@@ -220,7 +219,6 @@ def test_bad_arguments(call):
     both(call)
 
 
-@pytest.mark.xfail(strict=False, reason="an unknown dtype fails in the backend's look-up")
 def test_a_dtype_is_no_string():
     both(lambda lib: lib.zeros(2, dtype="float32"))
 
