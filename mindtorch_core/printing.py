@@ -87,11 +87,11 @@ def _body(t: Tensor, indent: int) -> str:
 
 def _edges(t: Tensor, edge: int) -> Tensor:
     """Only the first and last elements of each long dimension."""
-    from .ops.define import function
+    from .ops.define import fn
 
     for d, n in enumerate(t._shape):
         if n > 2 * edge:
-            t = function("cat")([t.narrow(d, 0, edge), t.narrow(d, n - edge, edge)], d)
+            t = fn.cat([t.narrow(d, 0, edge), t.narrow(d, n - edge, edge)], d)
     return t.detach()  # type: ignore[no-any-return]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from .dispatch.binding import python_number
 from .dtypes import INTEGER, bool_, uint8
+from .ops.define import fn
 from .tensor import Tensor
 
 __all__ = ["getitem", "setitem"]
@@ -22,7 +22,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         return _select(self, 0, index)
     viewed, tensors = _apply_views(self, index)
     if tensors is not None:
-        return _function("index")(viewed, tensors)  # type: ignore[no-any-return]
+        return fn.index(viewed, tensors)  # type: ignore[no-any-return]
     return viewed if viewed is not self else self.view(self._shape)
 
 
@@ -69,18 +69,6 @@ def _trimmed(value: Tensor, rank: int) -> Tensor:
 
 _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
-_cached: dict[str, Callable[..., Any]] = {}
-
-
-def _function(name: str) -> Callable[..., Any]:
-    found = _cached.get(name)
-    if found is None:
-        from .ops.define import function
-
-        found = _cached[name] = function(name)
-    return found
-
-
 def _select(self: Tensor, dim: int, index: int) -> Tensor:
     shape = self._shape
     if not shape:
@@ -91,7 +79,7 @@ def _select(self: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(
             f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}"
         )
-    return _function("select")(self, dim, index)  # type: ignore[no-any-return]
+    return fn.select(self, dim, index)  # type: ignore[no-any-return]
 
 
 def _items(self: Tensor, index: Any) -> list[Any]:
@@ -207,7 +195,7 @@ def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
     step = 1 if s.step is None else _bound(s.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    return _function("slice")(  # type: ignore[no-any-return]
+    return fn.slice(  # type: ignore[no-any-return]
         t,
         dim,
         None if s.start is None else _bound(s.start),

@@ -38,11 +38,11 @@ def as_strided_backward(g: Tensor, base: Geometry, view: Geometry) -> Tensor:
         base: shape, strides and offset of the base.
         view: shape, strides and offset of the view.
     """
-    from ..ops.define import function
+    from ..ops.define import fn
 
     def at(geometry: Geometry) -> Any:
         shape, strides, offset = geometry
-        index = function("arange")(0, size, 1, device=g._device)
+        index = fn.arange(0, size, 1, device=g._device)
         return index.as_strided(shape, strides, offset).reshape(-1)
 
     size = max(storage_extent(*base), storage_extent(*view))
@@ -56,6 +56,6 @@ def as_strided_backward(g: Tensor, base: Geometry, view: Geometry) -> Tensor:
         shared = at(base)
         ones = g.new_ones((size,)).index_select(0, shared)
         counts = g.new_zeros((size,)).index_add(0, shared, ones)
-        memory = memory / function("where")(counts == 0, 1.0, counts)
+        memory = memory / fn.where(counts == 0, 1.0, counts)
     result: Tensor = memory.as_strided(*base)
     return result

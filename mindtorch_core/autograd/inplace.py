@@ -139,14 +139,14 @@ class CopySlices(Node):
 
     def apply(self, *grads: Tensor | None) -> tuple[Any, ...]:
         """Hand the view's slice of the gradient through the op, keep the rest."""
-        from ..ops.define import function
+        from ..ops.define import fn
 
         g = grads[0]
         if g is None:
             return (None,) * len(self.edges)
         shape, strides, offset = self.base
-        dense = function("empty_strided")(shape, strides, dtype=g._dtype, device=g._device)
-        whole = function("copy_", "Tensor")(dense, g)
+        dense = fn.empty_strided(shape, strides, dtype=g._dtype, device=g._device)
+        whole = dense.copy_(g)
         vshape, vstrides, voffset = self.view
         part = whole.as_strided(vshape, vstrides, voffset - offset)
         inner = self.inner.apply(part.clone())

@@ -9,8 +9,7 @@ from ..dtypes import COMPLEX, dtype
 from ..shapes import broadcast, show
 from ..tensor import Tensor
 from . import rules
-from .define import TensorSpec, op
-from .pointwise import call
+from .define import TensorSpec, fn, op
 
 
 def _clone_rule(self: Tensor, *, memory_format: str | None = None) -> TensorSpec:
@@ -46,10 +45,10 @@ op(
     doc="The source, broadcast and converted to the shape, dtype and device of ``input``.",
     rule=_copy_rule,
     grad={
-        "self": lambda g: call("zeros_like", g),
+        "self": lambda g: fn.zeros_like(g),
         "src": lambda g, src_shape, src_dtype, src: _back_to(g, src),
     },
-    decomposition=lambda self, src, non_blocking=False: call("empty_like", self).copy_(src),
+    decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
     crosses_devices=True,
     inplace=True,
     inplace_primitive=True,
@@ -67,8 +66,8 @@ op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     doc="One number everywhere.",
     rule=rules.same,
-    grad={"self": lambda g: call("zeros_like", g)},
-    decomposition=lambda self, value: call("empty_like", self).fill_(value),
+    grad={"self": lambda g: fn.zeros_like(g)},
+    decomposition=lambda self, value: fn.empty_like(self).fill_(value),
     inplace=True,
     inplace_primitive=True,
     namespaces=(),
@@ -94,8 +93,8 @@ op(
     "zero(Tensor self) -> Tensor",
     doc="Zeros.",
     rule=rules.same,
-    grad={"self": lambda g: call("zeros_like", g)},
-    decomposition=lambda self: call("zeros_like", self),
+    grad={"self": lambda g: fn.zeros_like(g)},
+    decomposition=lambda self: fn.zeros_like(self),
     inplace=True,
     inplace_decomposition=lambda self: self.fill_(0),
     namespaces=(),
@@ -109,7 +108,7 @@ op(
     doc="A copy in another dtype.",
     rule=lambda self, dtype: rules.pointwise_spec((self,), dtype),
     grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
-    decomposition=lambda self, dtype: call("empty_like", self, dtype=dtype).copy_(self),
+    decomposition=lambda self, dtype: fn.empty_like(self, dtype=dtype).copy_(self),
     namespaces=("torch",),
 )
 
@@ -167,13 +166,13 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     target = self._device if where is None else concrete(where)
     if target is not self._device:
         self._settled()
-        moved = call("_to_device", self, target)
-        return moved if d is None or d is self._dtype else call("_to_dtype", moved, d)  # type: ignore[no-any-return]
+        moved = fn._to_device(self, target)
+        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)  # type: ignore[no-any-return]
     if where is not None:
         self._settled()
     if d is None or d is self._dtype:
         return self.clone() if copy else self  # type: ignore[no-any-return]
-    return call("_to_dtype", self, d)  # type: ignore[no-any-return]
+    return fn._to_dtype(self, d)  # type: ignore[no-any-return]
 
 
 def _conversion(name: str) -> Any:
@@ -215,7 +214,7 @@ def _real_part(self: Tensor) -> Any:
     """The real part; the tensor itself where it is real."""
     if self._dtype.category != COMPLEX:
         return self
-    return call("_real", self)
+    return fn._real(self)
 
 
 Tensor.real = property(_real_part)  # type: ignore[assignment]
@@ -223,7 +222,7 @@ Tensor.real = property(_real_part)  # type: ignore[assignment]
 op(
     "conj(Tensor self) -> Tensor",
     doc="Complex conjugate; the tensor itself where it is real.",
-    decomposition=lambda self: self if self._dtype.category != COMPLEX else call("_conj", self),
+    decomposition=lambda self: self if self._dtype.category != COMPLEX else fn._conj(self),
 )
 op(
     "_conj(Tensor self) -> Tensor",

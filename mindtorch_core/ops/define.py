@@ -117,7 +117,7 @@ def function(name: str, namespace: str = "torch") -> Callable[..., Any]:
 class _Functions:
     """Functions of ops as attributes, ``fn.where(...)``, for decompositions and formulas."""
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
+    def __getattr__(self, name: str) -> Callable[..., Tensor]:
         made = function(name)
         setattr(self, name, made)
         return made

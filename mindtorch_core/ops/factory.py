@@ -11,8 +11,7 @@ from ..dtypes import FLOATING, get_default_dtype, int64, of_number
 from ..shapes import contiguous_strides
 from ..tensor import Tensor
 from . import rules
-from .define import TensorSpec, op
-from .pointwise import call
+from .define import TensorSpec, fn, op
 
 _OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
 _RANDOM = "*, Generator? generator=None, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
@@ -137,8 +136,8 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         d, on = dtype or self._dtype, device or self._device
         spec = rules.pointwise_spec((self,), d)
         if spec.strides is None:
-            return call(name, self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
-        made = call("empty_strided", spec.shape, spec.strides, dtype=d, device=on)
+            return getattr(fn, name)(self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
+        made = fn.empty_strided(spec.shape, spec.strides, dtype=d, device=on)
         return getattr(made, fill)(*args or default) if fill else made  # type: ignore[no-any-return]
 
     default = (1,) if name == "ones" else ()
@@ -163,8 +162,7 @@ def _new(name: str, extra: str = "") -> None:
     def new(
         self: Tensor, size: Sequence[int], *args: Any, dtype: Any = None, device: Any = None
     ) -> Tensor:
-        return call(  # type: ignore[no-any-return]
-            name, size, *args, dtype=dtype or self._dtype, device=device or self._device
+        return getattr(fn, name)(size, *args, dtype=dtype or self._dtype, device=device or self._device
         )
 
     op(
@@ -212,8 +210,7 @@ op(
 op(
     f"arange(Scalar end, {_OPTIONS}) -> Tensor",
     doc="Numbers from 0 up to but not including ``end``.",
-    decomposition=lambda end, *, dtype=None, device=None: call(
-        "arange", 0, end, 1, dtype=dtype, device=device
+    decomposition=lambda end, *, dtype=None, device=None: fn.arange(0, end, 1, dtype=dtype, device=device
     ),
     namespaces=("torch",),
 )
@@ -224,12 +221,12 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
         raise RuntimeError("number of steps must be non-negative")
     d = dtype or get_default_dtype()
     if steps < 2:
-        return call("full", (steps,), start, dtype=d, device=device)  # type: ignore[no-any-return]
+        return fn.full((steps,), start, dtype=d, device=device)  # type: ignore[no-any-return]
     wide = d if d.category >= FLOATING else get_default_dtype()
-    at = call("arange", 0, steps, 1, dtype=wide, device=device)
+    at = fn.arange(0, steps, 1, dtype=wide, device=device)
     step = (end - start) / (steps - 1)
     # From both ends, so that the last element is exactly `end`.
-    line = call("where", at < steps // 2, at * step + start, end - (steps - 1 - at) * step)
+    line = fn.where(at < steps // 2, at * step + start, end - (steps - 1 - at) * step)
     return line.to(d)  # type: ignore[no-any-return]
 
 
@@ -242,8 +239,8 @@ op(
 
 
 def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
-    rows = call("arange", 0, n, 1, device=device).unsqueeze(1)
-    columns = call("arange", 0, n if m is None else m, 1, device=device)
+    rows = fn.arange(0, n, 1, device=device).unsqueeze(1)
+    columns = fn.arange(0, n if m is None else m, 1, device=device)
     return (rows == columns).to(dtype or get_default_dtype())  # type: ignore[no-any-return]
 
 
@@ -268,9 +265,9 @@ def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
         f"{name}(Tensor self, {arguments}, *, Generator? generator=None) -> Tensor",
         doc=doc,
         rule=rule,
-        grad={"self": lambda g: call("zeros_like", g)},
+        grad={"self": lambda g: fn.zeros_like(g)},
         decomposition=lambda self, *args, generator=None: getattr(
-            call("empty_like", self), f"{name}_"
+            fn.empty_like(self), f"{name}_"
         )(*args, generator=generator),
         inplace=True,
         inplace_primitive=True,
@@ -336,7 +333,7 @@ op(
 
 def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
     _floating_only("bernoulli")(self)
-    drawn: Any = call("empty_like", self).uniform_(0, 1, generator=generator)
+    drawn: Any = fn.empty_like(self).uniform_(0, 1, generator=generator)
     return (drawn < self).to(self._dtype)  # type: ignore[no-any-return]
 
 
@@ -362,7 +359,7 @@ def _drawn(name: str, schema: str, doc: str, draw: Any, **more: Any) -> None:
 
 def _draw(method: str) -> Any:
     def draw(size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-        made = call("empty", size, dtype=dtype, device=device)
+        made = fn.empty(size, dtype=dtype, device=device)
         return getattr(made, method)(0, 1, generator=generator)  # type: ignore[no-any-return]
 
     return draw
@@ -379,7 +376,7 @@ def _randint(
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
-    made = call("empty", size, dtype=dtype or int64, device=device)
+    made = fn.empty(size, dtype=dtype or int64, device=device)
     return made.random_(low, high, generator=generator)  # type: ignore[no-any-return]
 
 

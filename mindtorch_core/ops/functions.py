@@ -10,13 +10,13 @@ from ..dtypes import bfloat16, complex64, float16, float32
 from ..tensor import Tensor
 from . import rules
 from .define import fn, op
-from .pointwise import call, conj, unary
+from .pointwise import conj, unary
 
 _PI_FACTOR = 2 / math.sqrt(math.pi)
 
 
 def _zero(g: Any) -> Any:
-    return call("zeros_like", g)
+    return fn.zeros_like(g)
 
 
 # ---- exponentials -------------------------------------------------------------------------------
@@ -90,11 +90,10 @@ op(
     doc="The gradient where ``self`` is above the threshold, zero elsewhere.",
     rule=rules.pointwise(count=2),
     grad={
-        "grad_output": lambda g, self, threshold: call("threshold_backward", g, self, threshold),
+        "grad_output": lambda g, self, threshold: fn.threshold_backward(g, self, threshold),
         "self": _zero,
     },
-    decomposition=lambda grad_output, self, threshold: call(
-        "where", self > threshold, grad_output, 0
+    decomposition=lambda grad_output, self, threshold: fn.where(self > threshold, grad_output, 0
     ),
     namespaces=("torch",),
 )

@@ -9,8 +9,7 @@ from ..dtypes import BOOL, bool_, int64, uint8
 from ..shapes import Shape, broadcast_all, numel, show, wrap_dim
 from ..tensor import Tensor
 from . import rules
-from .define import NONDIFF, TensorSpec, op
-from .pointwise import call
+from .define import NONDIFF, TensorSpec, fn, op
 
 Indices = Sequence[Tensor | None]
 
@@ -83,7 +82,7 @@ op(
 
 
 def _index(self: Tensor, indices: Indices) -> Tensor:
-    return call("_index_positions", self, integer_indices(self, indices))  # type: ignore[no-any-return]
+    return fn._index_positions(self, integer_indices(self, indices))  # type: ignore[no-any-return]
 
 
 op(
@@ -91,8 +90,7 @@ op(
     doc="`index` by integer tensors only.",
     rule=lambda self, indices: TensorSpec(index_shape(self._shape, indices), self._dtype),
     grad={
-        "self": lambda g, self_shape, indices: call(
-            "_index_put_positions", g.new_zeros(self_shape), indices, g, True
+        "self": lambda g, self_shape, indices: fn._index_put_positions(g.new_zeros(self_shape), indices, g, True
         )
     },
     primitive=True,
@@ -134,7 +132,7 @@ op(
         "self": lambda g, self, indices, values, accumulate: (
             g
             if accumulate
-            else call("_index_put_positions", g, indices, g.new_zeros(()), False)
+            else fn._index_put_positions(g, indices, g.new_zeros(()), False)
         ),
         "values": lambda g, indices, values_shape: _sum_values(g, indices, values_shape),
     },
@@ -151,7 +149,7 @@ op(
 def _sum_values(g: Any, indices: Any, shape: Shape) -> Any:
     from ..autograd.conform import sum_to
 
-    return sum_to(call("_index_positions", g, indices), shape)
+    return sum_to(fn._index_positions(g, indices), shape)
 
 
 op(
@@ -166,8 +164,7 @@ op(
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     doc="A copy with values put at the positions that index tensors give.",
-    decomposition=lambda self, indices, values, accumulate=False: call(
-        "_index_put_positions", self, integer_indices(self, indices), values, accumulate
+    decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(self, integer_indices(self, indices), values, accumulate
     ),
 )
 op(
@@ -185,7 +182,7 @@ op(
 
 
 def _nonzero(self: Tensor, as_tuple: bool) -> Any:
-    found = call("nonzero", self if self._shape or not as_tuple else self.unsqueeze(0))
+    found = fn.nonzero(self if self._shape or not as_tuple else self.unsqueeze(0))
     return found.unbind(1) if as_tuple else found
 
 
@@ -398,7 +395,7 @@ def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
     at = -1 if padding_idx is None else padding_idx % rows
-    return call("embedding", weight, input, at)  # type: ignore[no-any-return]
+    return fn.embedding(weight, input, at)  # type: ignore[no-any-return]
 
 
 op(
@@ -439,6 +436,18 @@ def _cat_rule(tensors: Sequence[Tensor], dim: int = 0) -> TensorSpec:
     return TensorSpec((*first[:at], total, *first[at + 1 :]), d)
 
 
+def _cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    spec = _cat_rule(tensors, dim)
+    made: Tensor = tensors[0].new_empty(spec.shape, dtype=spec.dtype)
+    start = 0
+    for t in tensors:
+        if t._shape != (0,):
+            length = t._shape[wrap_dim(dim, len(t._shape))]
+            made.narrow(dim, start, length).copy_(t)
+            start += length
+    return made
+
+
 def _cat_grad(g: Any, tensors_shape: Any, tensors_dtype: Any, dim: int) -> list[Any]:
     out, start = [], 0
     for shape, d in zip(tensors_shape, tensors_dtype, strict=True):
@@ -456,6 +465,7 @@ op(
     doc="Tensors one after another along an existing dimension.",
     rule=_cat_rule,
     grad={"tensors": _cat_grad},
+    decomposition=_cat,
     primitive=True,
     out=True,
     namespaces=("torch",),
@@ -464,7 +474,7 @@ for _alias in ("concat", "concatenate"):
     op(
         f"{_alias}(Tensor[] tensors, int dim=0) -> Tensor",
         doc="Alias of `cat`.",
-        decomposition=lambda tensors, dim=0: call("cat", tensors, dim),
+        decomposition=lambda tensors, dim=0: fn.cat(tensors, dim),
         namespaces=("torch",),
     )
 
@@ -480,7 +490,7 @@ def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{show(t._shape)} at entry {i}"
             )
     at = wrap_dim(dim, len(first) + 1)
-    return call("cat", [t.unsqueeze(at) for t in tensors], at)  # type: ignore[no-any-return]
+    return fn.cat([t.unsqueeze(at) for t in tensors], at)  # type: ignore[no-any-return]
 
 
 op(

@@ -7,8 +7,7 @@ from typing import Any
 from ..dtypes import FLOATING, int64
 from ..shapes import show, wrap_dim
 from ..tensor import Tensor
-from .define import TensorSpec, op
-from .pointwise import call
+from .define import TensorSpec, fn, op
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
 
@@ -45,7 +44,7 @@ op(
     rule=_softmax_rule,
     grad={
         "self": lambda g, result, dim, self_dtype: _cast(
-            call("softmax_backward", g, result, dim), self_dtype
+            fn.softmax_backward(g, result, dim), self_dtype
         )
     },
     decomposition=_softmax,
@@ -56,7 +55,7 @@ op(
     rule=_softmax_rule,
     grad={
         "self": lambda g, result, dim, self_dtype: _cast(
-            call("log_softmax_backward", g, result, dim), self_dtype
+            fn.log_softmax_backward(g, result, dim), self_dtype
         )
     },
     decomposition=_log_softmax,
@@ -83,7 +82,7 @@ def _nn_softmax(name: str) -> Any:
     def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
         if dim is None:  # PyTorch's implicit choice: 0 for 0, 1 and 3 dimensions, else 1
             dim = 0 if len(input._shape) in (0, 1, 3) else 1
-        return call(name, input, dim, dtype)  # type: ignore[no-any-return]
+        return getattr(fn, name)(input, dim, dtype)  # type: ignore[no-any-return]
 
     return softmax
 
@@ -131,7 +130,7 @@ def _nll_parts(
             f"but got weight tensor of shape: {show(weight._shape)}"
         )
     kept: Any = target != ignore_index
-    safe = call("where", kept, target, 0)
+    safe = fn.where(kept, target, 0)
     picked = input.gather(at, safe.unsqueeze(at)).squeeze(at)
     if weight is None:
         weights = kept.to(input._dtype)
@@ -161,11 +160,11 @@ def _nll_backward(
     total: Tensor,
 ) -> Tensor:
     at = 0 if len(input._shape) == 1 else 1
-    _, weights = _nll_parts(call("zeros_like", input.detach()), target, weight, ignore_index)
+    _, weights = _nll_parts(fn.zeros_like(input.detach()), target, weight, ignore_index)
     share = -weights * (grad / total if reduction == "mean" else grad)
-    share = call("where", weights == 0, 0.0, share)  # also where nothing counts and total is 0
-    safe = call("where", target != ignore_index, target, 0)
-    return call("zeros_like", input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
+    share = fn.where(weights == 0, 0.0, share)  # also where nothing counts and total is 0
+    safe = fn.where(target != ignore_index, target, 0)
+    return fn.zeros_like(input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
 
 
 _NLL = "Tensor? weight, str reduction, int ignore_index"
@@ -173,8 +172,7 @@ op(
     f"nll_loss_forward(Tensor input, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
     doc="`nll_loss`, and the sum of the weights it counted.",
     grad={
-        "input": lambda g, input, target, weight, reduction, ignore_index, result1: call(
-            "nll_loss_backward", g, input, target, weight, reduction, ignore_index, result1
+        "input": lambda g, input, target, weight, reduction, ignore_index, result1: fn.nll_loss_backward(g, input, target, weight, reduction, ignore_index, result1
         )
     },
     decomposition=_nll_forward,
@@ -185,8 +183,7 @@ op(
     doc="Gradient of `nll_loss_forward` for its input.",
     grad={
         # The loss is linear in its input, so the gradient of the gradient is the loss again.
-        "grad": lambda g, target, weight, reduction, ignore_index: call(
-            "nll_loss_forward", g, target, weight, reduction, ignore_index
+        "grad": lambda g, target, weight, reduction, ignore_index: fn.nll_loss_forward(g, target, weight, reduction, ignore_index
         )[0]
     },
     decomposition=_nll_backward,
@@ -201,7 +198,7 @@ def _nll_loss(
     ignore_index: int = -100,
     reduction: str = "mean",
 ) -> Tensor:
-    return call("nll_loss_forward", input, target, weight, reduction, ignore_index)[0]
+    return fn.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
 
 
 op(
@@ -227,7 +224,7 @@ def _cross_entropy(
         raise RuntimeError(
             f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         )
-    logs: Any = call("log_softmax", input, at)
+    logs: Any = fn.log_softmax(input, at)
     if target._dtype.category >= FLOATING:
         return _soft_cross_entropy(logs, target, weight, kind, label_smoothing, at)
     loss = _nll_loss(logs, target, weight, ignore_index, reduction)
@@ -243,7 +240,7 @@ def _cross_entropy(
     if kind == 2:
         smooth = smooth.sum()
     elif kind == 1:
-        _, weights = _nll_parts(call("zeros_like", input), target, weight, ignore_index)
+        _, weights = _nll_parts(fn.zeros_like(input), target, weight, ignore_index)
         smooth = smooth.sum() / weights.sum()
     return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
 
@@ -303,7 +300,7 @@ def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool
         return input
     if p == 1.0:
         return input.mul_(0) if inplace else input * 0  # type: ignore[no-any-return]
-    mask = call("empty_like", input.detach()).bernoulli_p_(1 - p) / (1 - p)
+    mask = fn.empty_like(input.detach()).bernoulli_p_(1 - p) / (1 - p)
     return input.mul_(mask) if inplace else input * mask  # type: ignore[no-any-return]
 
 

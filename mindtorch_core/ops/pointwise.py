@@ -9,13 +9,8 @@ from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
 from ..promotion import check_alpha, result_type, to_floating
 from ..tensor import Tensor
 from . import rules
-from .define import NONDIFF, function, op
+from .define import NONDIFF, fn, op
 
-
-
-def call(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Call another op by its function name."""
-    return function(name)(*args, **kwargs)
 
 
 def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any) -> None:
@@ -122,7 +117,7 @@ binary(
 def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:
     if self._dtype is bool_ or isinstance(other, bool):
         _sub_rule(other, self)
-    return call("sub", as_operand(self, other), self, alpha=alpha)  # type: ignore[no-any-return]
+    return fn.sub(as_operand(self, other), self, alpha=alpha)  # type: ignore[no-any-return]
 
 
 binary(
@@ -169,10 +164,10 @@ binary(
     "Quotient; ``rounding_mode`` is None (true division), ``'trunc'`` or ``'floor'``.",
     {
         "self": lambda g, other, rounding_mode: (
-            g / conj(other) if rounding_mode is None else call("zeros_like", g)
+            g / conj(other) if rounding_mode is None else fn.zeros_like(g)
         ),
         "other": lambda g, self, other, rounding_mode: (
-            -g * conj(self / other / other) if rounding_mode is None else call("zeros_like", g)
+            -g * conj(self / other / other) if rounding_mode is None else fn.zeros_like(g)
         ),
     },
     rule=_div_rule,
@@ -189,8 +184,7 @@ op(
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
     doc="Alias of `div`.",
-    decomposition=lambda self, other, *, rounding_mode=None: call(
-        "div", self, other, rounding_mode=rounding_mode
+    decomposition=lambda self, other, *, rounding_mode=None: fn.div(self, other, rounding_mode=rounding_mode
     ),
     numbers=True,
 )
@@ -212,7 +206,7 @@ binary(
 op(
     "_rfloordiv(Tensor self, Tensor other) -> Tensor",
     doc="Quotient ``other // input``.",
-    decomposition=lambda self, other: call("floor_divide", as_operand(self, other), self),
+    decomposition=lambda self, other: fn.floor_divide(as_operand(self, other), self),
     numbers=True,
     operators=("__rfloordiv__",),
     namespaces=(),
@@ -222,7 +216,7 @@ binary(
     "Remainder with the sign of the divisor, as Python's ``%``.",
     {
         "self": lambda g: g,
-        "other": lambda g, self, other: -g * call("div", self, other, rounding_mode="floor"),
+        "other": lambda g, self, other: -g * fn.div(self, other, rounding_mode="floor"),
     },
     kinds="if",
     operators=("__mod__",),
@@ -232,16 +226,16 @@ binary(
     "Remainder with the sign of the dividend, as C's ``fmod``.",
     {
         "self": lambda g: g,
-        "other": lambda g, self, other: -g * call("div", self, other, rounding_mode="trunc"),
+        "other": lambda g, self, other: -g * fn.div(self, other, rounding_mode="trunc"),
     },
     kinds="if",
     primitive=False,
-    decomposition=lambda self, other: self - call("div", self, other, rounding_mode="trunc") * other,
+    decomposition=lambda self, other: self - fn.div(self, other, rounding_mode="trunc") * other,
 )
 op(
     "_rmod(Tensor self, Tensor other) -> Tensor",
     doc="Remainder ``other % input``.",
-    decomposition=lambda self, other: call("remainder", as_operand(self, other), self),
+    decomposition=lambda self, other: fn.remainder(as_operand(self, other), self),
     numbers=True,
     operators=("__rmod__",),
     namespaces=(),
@@ -258,15 +252,15 @@ def _pow_rule(self: Any, other: Any) -> Any:
 def _pow_grad_base(g: Any, self: Any, exponent: Any) -> Any:
     if not hasattr(exponent, "_keys"):
         if exponent == 0:
-            return call("zeros_like", g)
+            return fn.zeros_like(g)
         return g * conj(self ** (exponent - 1) * exponent)
     slope = g * conj(exponent * self ** (exponent - 1))
-    return call("where", exponent == 0, 0.0, slope)
+    return fn.where(exponent == 0, 0.0, slope)
 
 
 def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
     slope = g * conj(result * self.log())
-    return call("where", (self == 0) & (exponent >= 0), 0.0, slope)
+    return fn.where((self == 0) & (exponent >= 0), 0.0, slope)
 
 
 binary(
@@ -281,7 +275,7 @@ binary(
 op(
     "_rpow(Tensor self, Tensor other) -> Tensor",
     doc="Power ``other ** input``.",
-    decomposition=lambda self, other: call("pow", as_operand(self, other), self),
+    decomposition=lambda self, other: fn.pow(as_operand(self, other), self),
     numbers=True,
     operators=("__rpow__",),
     namespaces=(),
@@ -313,7 +307,7 @@ binary(
 def tie_share(a: Tensor, b: Tensor, chosen: Tensor) -> Tensor:
     """1 where chosen, 0 elsewhere, a half where both are equal."""
     tied: Any = a == b
-    half: Tensor = call("where", tied, 0.5, chosen.to(result_type(a, b)))
+    half: Tensor = fn.where(tied, 0.5, chosen.to(result_type(a, b)))
     return half
 
 
@@ -363,12 +357,12 @@ unary(
     rule=rules.pointwise(lambda d: d.to_real()),
     kinds="ifc",
 )
-unary("sign", "-1, 0 or 1 by sign.", lambda g: call("zeros_like", g), kinds="bif")
+unary("sign", "-1, 0 or 1 by sign.", lambda g: fn.zeros_like(g), kinds="bif")
 op(
     "sgn(Tensor self) -> Tensor",
     doc="Sign; for complex numbers the number divided by its absolute value.",
     decomposition=lambda self: (
-        call("where", self == 0, 0, self / self.abs())
+        fn.where(self == 0, 0, self / self.abs())
         if self._dtype.category == COMPLEX
         else self.sign()
     ),

@@ -18,9 +18,8 @@ from ..dtypes import (
 from ..shapes import numel, reduced, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from . import rules
-from .define import NONDIFF, TensorSpec, op
+from .define import NONDIFF, TensorSpec, fn, op
 from .functions import in_single
-from .pointwise import call
 
 Dims = Any
 
@@ -106,13 +105,13 @@ def products_of_others(t: Tensor, dim: int) -> Tensor:
     """For each element the product of all others along a dimension."""
     n = t._shape[dim] if t._shape else 1
     if n <= 1 or not t._shape:
-        return call("ones_like", t)  # type: ignore[no-any-return]
+        return fn.ones_like(t)  # type: ignore[no-any-return]
     parts = t.unbind(dim)
-    left, right = [call("ones_like", parts[0])], [call("ones_like", parts[0])]
+    left, right = [fn.ones_like(parts[0])], [fn.ones_like(parts[0])]
     for i in range(n - 1):
         left.append(left[-1] * parts[i])
         right.append(right[-1] * parts[n - 1 - i])
-    return call("stack", [a * b for a, b in zip(left, reversed(right), strict=True)], dim)  # type: ignore[no-any-return]
+    return fn.stack([a * b for a, b in zip(left, reversed(right), strict=True)], dim)  # type: ignore[no-any-return]
 
 
 op(
@@ -191,8 +190,8 @@ def _max_dim(arg: str) -> Any:
     def values_and_indices(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
         if not self._shape and self._dtype.category != COMPLEX:
             wrap_dim(dim, 0)
-            return self.clone(), call("zeros_like", self, dtype=int64)
-        indices = call(arg, self.to(uint8) if self._dtype is bool_ else self, dim, True)
+            return self.clone(), fn.zeros_like(self, dtype=int64)
+        indices = getattr(fn, arg)(self.to(uint8) if self._dtype is bool_ else self, dim, True)
         values = self.gather(dim, indices)
         if keepdim:
             return values, indices
@@ -208,7 +207,7 @@ for _name, _all, _arg, _other in (
     op(
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The {_name}imum element.",
-        decomposition=lambda self, _all=_all: call(_all, self),
+        decomposition=lambda self, _all=_all: getattr(fn, _all)(self),
     )
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -219,7 +218,7 @@ for _name, _all, _arg, _other in (
     op(
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         doc=f"Alias of `{_other}`.",
-        decomposition=lambda self, other, _other=_other: call(_other, self, other),
+        decomposition=lambda self, other, _other=_other: getattr(fn, _other)(self, other),
     )
 
 def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> TensorSpec:
@@ -251,7 +250,7 @@ def _var(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: boo
         dim, correction = None, int(dim)
     centred = self - self.mean(dim, True)
     if self._dtype.category == COMPLEX:
-        squares = call("_real", centred * centred.conj())
+        squares = fn._real(centred * centred.conj())
     else:
         squares = centred * centred
     free = reduced_count(self._shape, dim) - (1 if correction is None else correction)
@@ -296,7 +295,7 @@ def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     if self._dtype.category == COMPLEX or 0 in self._shape:
         return self.exp().sum(dim, keepdim).log()  # type: ignore[no-any-return]
     top = self.detach().amax(dim, True)
-    top = call("where", top.isfinite(), top, 0)
+    top = fn.where(top.isfinite(), top, 0)
     total = (self - top).exp().sum(dim, keepdim).log()
     if not keepdim:
         dims = sorted(wrap_dims(dim, len(self._shape)), reverse=True)

@@ -8,8 +8,7 @@ from ..dtypes import BOOL, COMPLEX, checked_number
 from ..promotion import result_type
 from ..tensor import Tensor
 from . import rules
-from .define import op
-from .pointwise import call
+from .define import fn, op
 
 
 def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
@@ -26,8 +25,8 @@ op(
     doc="``input`` where the condition holds, ``other`` elsewhere.",
     rule=_where_rule,
     grad={
-        "self": lambda g, condition: call("where", condition, g, 0),
-        "other": lambda g, condition: call("where", condition, 0, g),
+        "self": lambda g, condition: fn.where(condition, g, 0),
+        "other": lambda g, condition: fn.where(condition, 0, g),
     },
     primitive=True,
     numbers=True,
@@ -46,7 +45,7 @@ op(
 op(
     "_where_method(Tensor self, Tensor condition, Tensor other) -> Tensor",
     doc="This tensor where the condition holds, ``other`` elsewhere.",
-    decomposition=lambda self, condition, other: call("where", condition, self, other),
+    decomposition=lambda self, condition, other: fn.where(condition, self, other),
     numbers=True,
     namespaces=("Tensor:where",),
 )
@@ -69,14 +68,14 @@ def _clamp_grad(g: Any, self: Any, min: Any, max: Any) -> Any:
         inside = self >= min
     if max is not None:
         inside = (self <= max) if inside is None else inside & (self <= max)
-    return call("where", inside, g, 0)
+    return fn.where(inside, g, 0)
 
 
 def _clamped(self: Any, min: Any = None, max: Any = None) -> Any:
     _clamp_rule(self, min, max)
     if min is not None:
-        self = call("maximum", self, min)
-    return self if max is None else call("minimum", self, max)
+        self = fn.maximum(self, min)
+    return self if max is None else fn.minimum(self, max)
 
 
 op(
@@ -85,11 +84,9 @@ op(
     rule=_clamp_rule,
     grad={
         "self": _clamp_grad,
-        "min": lambda g, self, min, max: call(
-            "where", self < min if max is None else (self < min) & (min < max), g, 0
+        "min": lambda g, self, min, max: fn.where(self < min if max is None else (self < min) & (min < max), g, 0
         ),
-        "max": lambda g, self, min, max: call(
-            "where", self > max if min is None else (self > max) | (max < min), g, 0
+        "max": lambda g, self, min, max: fn.where(self > max if min is None else (self > max) | (max < min), g, 0
         ),
     },
     decomposition=_clamped,
@@ -156,5 +153,5 @@ def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
         value = value.to(self._dtype)
     else:
         value = checked_number(value, self._dtype)
-    result: Tensor = call("where", mask, value, self)
+    result: Tensor = fn.where(mask, value, self)
     return result

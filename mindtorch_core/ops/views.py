@@ -22,8 +22,7 @@ from ..shapes import (
     wrap_dims,
 )
 from ..tensor import Tensor, alias, make_view
-from .define import NONDIFF, TensorSpec, op
-from .pointwise import call
+from .define import NONDIFF, TensorSpec, fn, op
 
 
 def view(schema: str, doc: str, rule: Any, grad: Any, **more: Any) -> None:
@@ -372,7 +371,7 @@ def _slice(
 
 def _slice_back(g: Any, self_shape: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
     whole = g.new_zeros(self_shape)
-    call("slice", whole, dim, start, end, step).copy_(g)
+    fn.slice(whole, dim, start, end, step).copy_(g)
     return whole
 
 
@@ -401,7 +400,7 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise RuntimeError(
             f"start ({first}) + length ({length}) exceeds dimension size ({size})."
         )
-    return call("slice", self, at, first, first + length, 1)  # type: ignore[no-any-return]
+    return fn.slice(self, at, first, first + length, 1)  # type: ignore[no-any-return]
 
 
 op(

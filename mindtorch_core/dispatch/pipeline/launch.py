@@ -140,9 +140,9 @@ def _settle(entry: Entry, result: Any) -> None:
             continue
         strides, _ = _known_geometry(t)
         if r._geometry() != (strides, 0) and t.numel():
-            from ...ops.define import function
+            from ...ops.define import fn
 
-            make = function("empty_strided")
+            make = fn.empty_strided
             r = make(t._shape, strides, dtype=t._dtype, device=t._device).copy_(r)
         own = r._own_storage()
         t._data = r._data

@@ -494,6 +494,7 @@ def where(condition: Any, self: Any, other: Any) -> Any:
     a, b = array_of(self, d), array_of(other, d)
     c = condition._data
     if c.dtype != np.bool_:
+        refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
     try:
         return wrap(np.where(c, a, b), d)
