@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from .devices import TABLE, concrete, device
 from .dispatch.binding import python_number
 from .dtypes import COMPLEX, DTYPES, INTEGER, dtype, int64, of_number
 from .promotion import promote_types
-from .shapes import Shape, numel
+from .shapes import Shape
 from .tensor import Tensor, from_values
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "tensor"]

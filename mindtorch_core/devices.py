@@ -67,7 +67,7 @@ KNOWN_TYPES: Final = frozenset(
 _INTERNED: Final[dict[tuple[str, int | None], device]] = {}
 
 
-class device:  # noqa: N801  (PyTorch's own spelling)
+class device:
     """Where a tensor lives: a type and, for types with several devices, an index.
 
     ``device("npu:1")``, ``device("npu", 1)`` and ``device(device("npu:1"))`` are one object, so

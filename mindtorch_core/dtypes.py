@@ -43,7 +43,7 @@ FLOATING: Final = 2
 COMPLEX: Final = 3
 
 
-class dtype:  # noqa: N801  (PyTorch's own spelling)
+class dtype:
     """An element type.
 
     Instances are singletons: compare them with ``is``.
@@ -298,7 +298,7 @@ _FLOAT_LAYOUT: Final[dict[str, tuple[int, int]]] = {
 }
 
 
-class finfo:  # noqa: N801
+class finfo:
     """Numerical limits of a floating-point dtype: eps, max, min, tiny, smallest_normal, bits."""
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
@@ -325,7 +325,7 @@ class finfo:  # noqa: N801
         )
 
 
-class iinfo:  # noqa: N801
+class iinfo:
     """Limits of an integer dtype: min, max, bits."""
 
     __slots__ = ("bits", "dtype", "max", "min")

@@ -13,9 +13,9 @@ from .autograd_state import AutogradMeta
 from .devices import TABLE, device
 from .dispatch.keys import AUTOGRAD, DispatchKey
 from .dtypes import dtype, pack
+from .interchange import Interchange
 from .shapes import Shape, Size, contiguous_strides, is_contiguous
 from .shapes import numel as count
-from .interchange import Interchange
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Tensor(Interchange):
         """Bytes per element."""
         return self._dtype.itemsize
 
-    element_size = lambda self: self._dtype.itemsize  # noqa: E731  (a method, as in PyTorch)
+    element_size = lambda self: self._dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -184,17 +184,17 @@ class Tensor(Interchange):
         return self._dtype.is_signed
 
     @property
-    def T(self) -> Tensor:  # noqa: N802
+    def T(self) -> Tensor:
         """All dimensions reversed."""
         return self.permute(tuple(range(len(self._shape) - 1, -1, -1)))
 
     @property
-    def mT(self) -> Tensor:  # noqa: N802
+    def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
         return self.transpose(-2, -1)
 
     @property
-    def H(self) -> Tensor:  # noqa: N802
+    def H(self) -> Tensor:
         """Conjugate transpose of a matrix."""
         if len(self._shape) not in (0, 2):
             raise RuntimeError(

@@ -52,7 +52,7 @@ class _GradMode:
         return wrapped  # type: ignore[return-value]
 
 
-class no_grad(_GradMode):  # noqa: N801
+class no_grad(_GradMode):
     """Record nothing inside: ``with torch.no_grad():`` or ``@torch.no_grad()``."""
 
     __slots__ = ()
@@ -66,7 +66,7 @@ class no_grad(_GradMode):  # noqa: N801
         return made(fn)
 
 
-class enable_grad(_GradMode):  # noqa: N801
+class enable_grad(_GradMode):
     """Record inside, also within ``no_grad``."""
 
     __slots__ = ()
@@ -80,7 +80,7 @@ class enable_grad(_GradMode):  # noqa: N801
         return made(fn)
 
 
-class set_grad_enabled:  # noqa: N801
+class set_grad_enabled:
     """Switch recording on or off, at once; as a context manager until its end."""
 
     __slots__ = ("_previous",)

@@ -12,7 +12,6 @@ from . import rules
 from .define import NONDIFF, fn, op
 
 
-
 def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any) -> None:
     """Define ``name(self)``; ``to_float`` for functions whose value on integers is a float."""
     properties: dict[str, Any] = {

@@ -115,7 +115,7 @@ def return_type(entry: OpEntry) -> Callable[..., Any] | None:
     if schema is None or len(schema.returns) < 2 or not all(r.name for r in schema.returns):
         return None
     fields = [r.name for r in schema.returns]
-    base = namedtuple(schema.name, fields)  # type: ignore[misc]  # noqa: PYI024 (fields from data)
+    base = namedtuple(schema.name, fields)  # type: ignore[misc]
 
     def show_result(self: Any) -> str:
         inner = ",\n".join(f"{f}={getattr(self, f)!r}" for f in fields)

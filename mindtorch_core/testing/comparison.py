@@ -246,7 +246,7 @@ def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a call returns, or the exception it raises."""
     try:
         return call(*args, **kwargs)
-    except Exception as error:  # noqa: BLE001 (whatever is raised is the outcome)
+    except Exception as error:
         return error
 
 

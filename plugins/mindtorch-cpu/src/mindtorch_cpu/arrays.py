@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
+
 from mindtorch_core import dtypes
 from mindtorch_core.devices import device
 from mindtorch_core.dispatch.keys import DispatchKey

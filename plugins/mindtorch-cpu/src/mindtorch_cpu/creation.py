@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mindtorch_core.dtypes import FLOATING, get_default_dtype, int64
 from mindtorch_core.ops.define import definitions
 from mindtorch_core.ops.factory import checked_size

@@ -6,6 +6,7 @@ import struct
 from typing import Any, Final
 
 import numpy as np
+
 from mindtorch_core.devices import device
 from mindtorch_core.dtypes import dtype
 from mindtorch_core.errors import OutOfMemoryError

@@ -2,4 +2,4 @@
 
 from . import copying, functions, indexing, linalg, nn, pointwise, reduction, views
 
-__all__ = ["copying", "indexing", "linalg", "nn", "pointwise", "reduction", "views"]
+__all__ = ["copying", "functions", "indexing", "linalg", "nn", "pointwise", "reduction", "views"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mindtorch_core.dtypes import int64
 from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import numel, wrap_dim

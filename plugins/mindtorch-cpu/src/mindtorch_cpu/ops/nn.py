@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.ops.define import definitions
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.dtypes import bfloat16
+from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import expand_strides, wrap_dim
 from mindtorch_core.tensor import make_view
 

@@ -1,0 +1,301 @@
+"""Views of parts: slices, diagonals, splits, real and imaginary parts, any strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..autograd.formulas import as_strided_backward
+from ..dtypes import COMPLEX
+from ..shapes import show, storage_extent, wrap_dim
+from ..tensor import Tensor, alias
+from .define import NONDIFF, TensorSpec, fn, op
+from .views import spec, view
+
+
+def _select(self: Tensor, dim: int, index: int) -> TensorSpec:
+    rank = len(self._shape)
+    if not rank:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    at = wrap_dim(dim, rank)
+    size = self._shape[at]
+    if not -size <= index < size:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {show(self._shape)} at "
+            f"dimension {at}"
+        )
+    strides, offset = self._geometry()
+    start = offset + (index + size if index < 0 else index) * strides[at]
+    return spec(
+        self, self._shape[:at] + self._shape[at + 1 :], strides[:at] + strides[at + 1 :], start
+    )
+
+
+def _select_back(g: Any, self_shape: Any, dim: int, index: int) -> Any:
+    whole = g.new_zeros(self_shape)
+    whole.select(dim, index).copy_(g)
+    return whole
+
+
+view(
+    "select(Tensor(a) self, int dim, int index) -> Tensor(a)",
+    "One slice along a dimension, which goes away.",
+    _select,
+    _select_back,
+)
+
+
+def slice_range(start: int | None, end: int | None, size: int) -> tuple[int, int]:
+    """Start and end of a slice, wrapped and clamped as Python does."""
+    first = 0 if start is None else start
+    last = size if end is None else end
+    first = min(max(first + size if first < 0 else first, 0), size)
+    last = min(max(last + size if last < 0 else last, first), size)
+    return first, last
+
+
+def _slice(
+    self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> TensorSpec:
+    rank = len(self._shape)
+    if not rank:
+        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    at = wrap_dim(dim, rank)
+    first, last = slice_range(start, end, self._shape[at])
+    strides, offset = self._geometry()
+    return spec(
+        self,
+        (*self._shape[:at], (last - first + step - 1) // step, *self._shape[at + 1 :]),
+        (*strides[:at], strides[at] * step, *strides[at + 1 :]),
+        offset + first * strides[at],
+    )
+
+
+def _slice_back(g: Any, self_shape: Any, dim: Any, start: Any, end: Any, step: Any) -> Any:
+    whole = g.new_zeros(self_shape)
+    fn.slice(whole, dim, start, end, step).copy_(g)
+    return whole
+
+
+view(
+    "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
+    "A range along a dimension.",
+    _slice,
+    _slice_back,
+    namespaces=("torch",),
+)
+
+
+def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    if not self._shape:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    at = wrap_dim(dim, len(self._shape))
+    size = self._shape[at]
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    if not -size <= start <= size:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    first = start + size if start < 0 else start
+    if first + length > size:
+        raise RuntimeError(
+            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
+        )
+    return fn.slice(self, at, first, first + length, 1)  # type: ignore[no-any-return]
+
+
+op(
+    "narrow(Tensor self, int dim, int start, int length) -> Tensor",
+    doc="``length`` elements from ``start`` along a dimension.",
+    decomposition=_narrow,
+)
+op(
+    "unbind(Tensor self, int dim=0) -> Tensor[]",
+    doc="Slices along a dimension, as a tuple.",
+    decomposition=lambda self, dim=0: _unbind(self, dim),
+)
+
+
+def _unbind(self: Tensor, dim: int) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return tuple(self.select(dim, i) for i in range(self.size(dim)))
+
+
+def _split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size = self.size(dim)
+    if sum(split_size) != size or any(n < 0 for n in split_size):
+        raise RuntimeError(
+            f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
+            f"dimension {dim}), but got split_sizes={show(split_size)}"
+        )
+    out, at = [], 0
+    for n in split_size:
+        out.append(_narrow(self, dim, at, n))
+        at += n
+    return tuple(out)
+
+
+def _split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
+    size = self.size(dim)
+    if split_size < 0 or (split_size == 0 and size):
+        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+    if not size:
+        return (_narrow(self, dim, 0, 0),)
+    return tuple(
+        _narrow(self, dim, at, min(split_size, size - at)) for at in range(0, size, split_size)
+    )
+
+
+op(
+    "split(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    doc="Parts of ``split_size`` elements along a dimension; the last may be smaller.",
+    decomposition=_split,
+)
+op(
+    "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
+    doc="Parts of the given sizes along a dimension.",
+    decomposition=_split_sizes,
+)
+op(
+    "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    doc="Parts of the given sizes along a dimension.",
+    decomposition=_split_sizes,
+)
+
+
+def _chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    if not self._shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = self.size(dim)
+    each = -(-size // chunks)
+    if not each:
+        return tuple(_narrow(self, dim, 0, 0) for _ in range(chunks))
+    return _split(self, each, dim)
+
+
+op(
+    "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    doc="At most ``chunks`` parts of equal size along a dimension.",
+    decomposition=_chunk,
+)
+
+
+def _as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> TensorSpec:
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"mismatch in length of strides and shape: {show(size)} and {show(stride)}"
+        )
+    if any(s < 0 for s in stride):
+        raise RuntimeError(
+            f"as_strided: Negative strides are not supported at the moment, got strides: {show(stride)}"
+        )
+    at = self._geometry()[1] if storage_offset is None else storage_offset
+    need = storage_extent(tuple(size), tuple(stride), at) * self._dtype.itemsize
+    have = self._own_storage().nbytes
+    if need > have or at < 0:
+        raise RuntimeError(
+            f"setStorage: sizes {show(size)}, strides {show(stride)}, storage offset {at}, and itemsize "
+            f"{self._dtype.itemsize} requiring a storage size of {need} are out of bounds for storage of "
+            f"size {have}"
+        )
+    return spec(self, size, stride, at)
+
+
+def _as_strided_grad(g: Any, self: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+    strides, offset = self._geometry()
+    at = offset if storage_offset is None else storage_offset
+    return as_strided_backward(g, (self._shape, strides, offset), (tuple(size), tuple(stride), at))
+
+
+view(
+    "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
+    "A view of the storage with any sizes, strides and offset.",
+    _as_strided,
+    _as_strided_grad,
+)
+op(
+    "detach(Tensor(a) self) -> Tensor(a)",
+    doc="The same memory without history.",
+    rule=lambda self: spec(self, self._shape, self._geometry()[0]),
+    grad=NONDIFF,
+    decomposition=lambda self: alias(self),
+    view=True,
+)
+
+
+def _diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> TensorSpec:
+    rank = len(self._shape)
+    a, b = wrap_dim(dim1, rank), wrap_dim(dim2, rank)
+    if a == b:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    strides, at = self._geometry()
+    if offset >= 0:
+        length = max(min(self._shape[a], self._shape[b] - offset), 0)
+        at += offset * strides[b] if length else 0
+    else:
+        length = max(min(self._shape[a] + offset, self._shape[b]), 0)
+        at -= offset * strides[a] if length else 0
+    keep = [i for i in range(rank) if i not in (a, b)]
+    return spec(
+        self,
+        (*(self._shape[i] for i in keep), length),
+        (*(strides[i] for i in keep), strides[a] + strides[b]),
+        at,
+    )
+
+
+def _diagonal_back(g: Any, self_shape: Any, offset: int, dim1: int, dim2: int) -> Any:
+    whole = g.new_zeros(self_shape)
+    whole.diagonal(offset, dim1, dim2).copy_(g)
+    return whole
+
+
+view(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    "A diagonal, as the last dimension.",
+    _diagonal,
+    _diagonal_back,
+)
+
+
+def _part(first: int) -> Any:
+    """Geometry of the real (0) or imaginary (1) parts of complex elements."""
+
+    def rule(self: Tensor) -> TensorSpec:
+        if self._dtype.category != COMPLEX:
+            raise RuntimeError(
+                f"imag is not implemented for tensors with non-complex dtypes, got {self._dtype}"
+            )
+        strides, offset = self._geometry()
+        real = self._dtype.to_real()
+        return TensorSpec(self._shape, real, tuple(2 * s for s in strides), 2 * offset + first)
+
+    return rule
+
+
+view(
+    "_real(Tensor(a) self) -> Tensor(a)",
+    "Real parts of complex elements.",
+    _part(0),
+    lambda g, self_dtype: g.to(self_dtype),
+    namespaces=("torch",),
+)
+view(
+    "_imag(Tensor(a) self) -> Tensor(a)",
+    "Imaginary parts of complex elements.",
+    _part(1),
+    lambda g, self_dtype: g.to(self_dtype) * 1j,
+    namespaces=("torch", "torch:imag"),
+)
