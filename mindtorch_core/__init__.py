@@ -10,7 +10,9 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 from typing import Any
 
-from . import autograd, nn, ops, subscript
+from . import autograd, nn
+from . import ops as _ops  # noqa: F401  (defines the ops)
+from . import subscript as _subscript  # noqa: F401  (attaches indexing)
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
 from .autograd import record as _record

@@ -70,7 +70,7 @@ def as_tensor(
     """
     if isinstance(data, Tensor):
         return data.to(concrete(device) if device is not None else data._device, dtype or data._dtype)
-    if hasattr(data, "__array_interface__") and getattr(data, "shape", ()):
+    if hasattr(data, "__array_interface__") and getattr(data, "shape", None):
         made = from_numpy(data)
         return made.to(concrete(device), dtype or made._dtype)
     return tensor(data, dtype=dtype, device=device)
@@ -160,7 +160,7 @@ def _shape_of(data: Any) -> Shape:
         data = data[0]
     if isinstance(data, Tensor) and data._shape:
         out += list(data._shape)
-    elif hasattr(data, "__array_interface__") and getattr(data, "shape", ()):
+    elif hasattr(data, "__array_interface__") and getattr(data, "shape", None):
         out += list(data.shape)
     return tuple(out)
 

@@ -154,7 +154,7 @@ def set_default_dtype(d: dtype) -> None:
     Raises:
         TypeError: if ``d`` is not a floating-point dtype.
     """
-    if not isinstance(d, dtype) or not d.is_floating_point:
+    if not (isinstance(d, dtype) and d.is_floating_point):  # type: ignore[redundant-expr]
         raise TypeError(f"only floating-point types are supported as the default type, got {d!r}")
     _default[0] = d
 

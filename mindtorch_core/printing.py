@@ -92,7 +92,7 @@ def _edges(t: Tensor, edge: int) -> Tensor:
     for d, n in enumerate(t._shape):
         if n > 2 * edge:
             t = fn.cat([t.narrow(d, 0, edge), t.narrow(d, n - edge, edge)], d)
-    return t.detach()  # type: ignore[no-any-return]
+    return t.detach()
 
 
 def _texts(values: list[Any], d: Any) -> tuple[list[str], int]:

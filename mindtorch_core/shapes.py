@@ -6,7 +6,7 @@ Shapes are tuples of ints, strides and offsets count elements, and every rule is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 __all__ = [
@@ -35,7 +35,7 @@ class Size(tuple[int, ...]):
         """Number of elements."""
         return math.prod(self)
 
-    def __add__(self, other: tuple[Any, ...]) -> Size:  # type: ignore[override]
+    def __add__(self, other: tuple[Any, ...]) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
 
     if not TYPE_CHECKING:  # tuple's overloads cannot be narrowed without repeating them
@@ -50,7 +50,7 @@ def show(shape: Iterable[int]) -> str:
     return f"[{', '.join(map(str, shape))}]"
 
 
-numel: Final = math.prod
+numel: Final[Callable[[Shape], int]] = math.prod
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
@@ -277,7 +277,8 @@ def expand_strides(shape: Shape, strides: Shape, size: Sequence[int]) -> tuple[S
             f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the "
             f"number of dimensions in the tensor ({len(shape)})"
         )
-    out_shape, out_strides = [], []
+    out_shape: list[int] = []
+    out_strides: list[int] = []
     for i in range(len(size) - 1, -1, -1):
         want = size[i]
         j = i - lead

@@ -22,7 +22,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         return _select(self, 0, index)
     viewed, tensors = _apply_views(self, index)
     if tensors is not None:
-        return fn.index(viewed, tensors)  # type: ignore[no-any-return]
+        return fn.index(viewed, tensors)
     return viewed if viewed is not self else self.view(self._shape)
 
 
@@ -79,7 +79,7 @@ def _select(self: Tensor, dim: int, index: int) -> Tensor:
         raise IndexError(
             f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}"
         )
-    return fn.select(self, dim, index)  # type: ignore[no-any-return]
+    return fn.select(self, dim, index)
 
 
 def _items(self: Tensor, index: Any) -> list[Any]:
@@ -151,7 +151,7 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
             _place(found, dim, item)
             dim += max(len(item._shape), 1) if item._dtype in _MASKS else 1
             found += [None] * (dim - len(found))
-        elif kind in _SEQUENCES or (hasattr(item, "__array_interface__") and getattr(item, "shape", ())):
+        elif kind in _SEQUENCES or (hasattr(item, "__array_interface__") and getattr(item, "shape", None)):
             position = _as_index(item, self)
             any_tensor = True
             _place(found, dim, position)
@@ -195,7 +195,7 @@ def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
     step = 1 if s.step is None else _bound(s.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    return fn.slice(  # type: ignore[no-any-return]
+    return fn.slice(
         t,
         dim,
         None if s.start is None else _bound(s.start),

@@ -61,6 +61,8 @@ class Tensor(Interchange):
 
     if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
 
+        real: Tensor
+
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]

@@ -167,12 +167,12 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     if target is not self._device:
         self._settled()
         moved = fn._to_device(self, target)
-        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)  # type: ignore[no-any-return]
+        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
     if where is not None:
         self._settled()
     if d is None or d is self._dtype:
-        return self.clone() if copy else self  # type: ignore[no-any-return]
-    return fn._to_dtype(self, d)  # type: ignore[no-any-return]
+        return self.clone() if copy else self
+    return fn._to_dtype(self, d)
 
 
 def _conversion(name: str) -> Any:

@@ -8,6 +8,7 @@ generated on first use (`mindtorch_core.dispatch.callpath`), so a row costs micr
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -134,7 +135,7 @@ def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
         packet = FUNCTIONS[namespace].setdefault(shown, _Packet(shown))
         packet.entries.append(entry)
         _remake(namespace, packet)
-        registry.note(lambda n=namespace, p=packet: _hide(entry, n, p))
+        registry.note(functools.partial(_hide, entry, namespace, packet))
 
 
 def _hide(entry: OpEntry, namespace: str, packet: _Packet) -> None:

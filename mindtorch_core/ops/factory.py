@@ -138,7 +138,7 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         if spec.strides is None:
             return getattr(fn, name)(self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
         made = fn.empty_strided(spec.shape, spec.strides, dtype=d, device=on)
-        return getattr(made, fill)(*args or default) if fill else made  # type: ignore[no-any-return]
+        return getattr(made, fill)(*args or default) if fill else made
 
     default = (1,) if name == "ones" else ()
     op(
@@ -162,8 +162,9 @@ def _new(name: str, extra: str = "") -> None:
     def new(
         self: Tensor, size: Sequence[int], *args: Any, dtype: Any = None, device: Any = None
     ) -> Tensor:
-        return getattr(fn, name)(size, *args, dtype=dtype or self._dtype, device=device or self._device
-        )
+        options = {"dtype": dtype or self._dtype, "device": device or self._device}
+        made: Tensor = getattr(fn, name)(size, *args, **options)
+        return made
 
     op(
         f"new_{name}(Tensor self, int[] size{extra}, {_OPTIONS}) -> Tensor",
@@ -221,13 +222,13 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
         raise RuntimeError("number of steps must be non-negative")
     d = dtype or get_default_dtype()
     if steps < 2:
-        return fn.full((steps,), start, dtype=d, device=device)  # type: ignore[no-any-return]
+        return fn.full((steps,), start, dtype=d, device=device)
     wide = d if d.category >= FLOATING else get_default_dtype()
     at = fn.arange(0, steps, 1, dtype=wide, device=device)
     step = (end - start) / (steps - 1)
     # From both ends, so that the last element is exactly `end`.
     line = fn.where(at < steps // 2, at * step + start, end - (steps - 1 - at) * step)
-    return line.to(d)  # type: ignore[no-any-return]
+    return line.to(d)
 
 
 op(
@@ -241,7 +242,7 @@ op(
 def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
     rows = fn.arange(0, n, 1, device=device).unsqueeze(1)
     columns = fn.arange(0, n if m is None else m, 1, device=device)
-    return (rows == columns).to(dtype or get_default_dtype())  # type: ignore[no-any-return]
+    return (rows == columns).to(dtype or get_default_dtype())
 
 
 op(
@@ -377,7 +378,7 @@ def _randint(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     made = fn.empty(size, dtype=dtype or int64, device=device)
-    return made.random_(low, high, generator=generator)  # type: ignore[no-any-return]
+    return made.random_(low, high, generator=generator)
 
 
 _drawn("randint", "randint.low(int low, int high, int[] size", "Integers from [low, high).", _randint)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..dtypes import BOOL, bool_, int64, uint8
+from ..promotion import result_type
 from ..shapes import Shape, broadcast_all, numel, show, wrap_dim
 from ..tensor import Tensor
 from . import rules
@@ -82,7 +83,7 @@ op(
 
 
 def _index(self: Tensor, indices: Indices) -> Tensor:
-    return fn._index_positions(self, integer_indices(self, indices))  # type: ignore[no-any-return]
+    return fn._index_positions(self, integer_indices(self, indices))
 
 
 op(
@@ -298,7 +299,7 @@ def _fit(g: Tensor, shape: Shape) -> Tensor:
     for d, n in enumerate(g._shape):
         part = part.narrow(d, 0, n)
     part.copy_(g)
-    return whole  # type: ignore[no-any-return]
+    return whole
 
 
 def _index_select(self: Tensor, dim: int, index: Tensor) -> TensorSpec:
@@ -369,7 +370,7 @@ def _embedding_rule(
 
 def _embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1) -> Tensor:
     spec = _embedding_rule(weight, indices)
-    return weight.index_select(0, indices.reshape(-1)).view(spec.shape)  # type: ignore[no-any-return]
+    return weight.index_select(0, indices.reshape(-1)).view(spec.shape)
 
 
 def _embedding_grad(g: Any, weight_shape: Any, indices: Any, padding_idx: int) -> Any:
@@ -395,7 +396,7 @@ def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
     at = -1 if padding_idx is None else padding_idx % rows
-    return fn.embedding(weight, input, at)  # type: ignore[no-any-return]
+    return fn.embedding(weight, input, at)
 
 
 op(
@@ -423,16 +424,16 @@ def _cat_rule(tensors: Sequence[Tensor], dim: int = 0) -> TensorSpec:
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {len(first)} and {len(t._shape)}"
             )
-        for d, n in enumerate(t._shape):
-            if d != at and n != first[d]:
+        for i_dim, n in enumerate(t._shape):
+            if i_dim != at and n != first[i_dim]:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {first[d]} "
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {first[i_dim]} "
                     f"but got size {n} for tensor number {i} in the list."
                 )
         total += t._shape[at]
     d = tensors[0]._dtype
     if any(t._dtype is not d for t in tensors):
-        d = rules.result_type(*tensors)
+        d = result_type(*tensors)
     return TensorSpec((*first[:at], total, *first[at + 1 :]), d)
 
 
@@ -490,7 +491,7 @@ def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{show(t._shape)} at entry {i}"
             )
     at = wrap_dim(dim, len(first) + 1)
-    return fn.cat([t.unsqueeze(at) for t in tensors], at)  # type: ignore[no-any-return]
+    return fn.cat([t.unsqueeze(at) for t in tensors], at)
 
 
 op(

@@ -87,20 +87,20 @@ def _matmul_rule(self: Tensor, other: Tensor) -> TensorSpec:
 def _matmul(self: Tensor, other: Tensor) -> Tensor:
     a, b = len(self._shape), len(other._shape)
     if a == 2 and b == 2:
-        return self.mm(other)  # type: ignore[no-any-return]
+        return self.mm(other)
     shape = _matmul_rule(self, other).shape
     if a == 1 and b == 1:
-        return (self * other).sum() if numel(self._shape) else self.new_zeros(())  # type: ignore[no-any-return]
+        return (self * other).sum() if numel(self._shape) else self.new_zeros(())
     if a == 1:
-        return _matmul(self.unsqueeze(0), other).squeeze(-2)  # type: ignore[no-any-return]
+        return _matmul(self.unsqueeze(0), other).squeeze(-2)
     if b == 1:
-        return _matmul(self, other.unsqueeze(1)).squeeze(-1)  # type: ignore[no-any-return]
+        return _matmul(self, other.unsqueeze(1)).squeeze(-1)
     if b == 2:  # fold the batch into the rows
-        return self.reshape(-1, self._shape[-1]).mm(other).view(shape)  # type: ignore[no-any-return]
+        return self.reshape(-1, self._shape[-1]).mm(other).view(shape)
     batch = broadcast(self._shape[:-2], other._shape[:-2])
     left = self.expand((*batch, *self._shape[-2:])).reshape(-1, *self._shape[-2:])
     right = other.expand((*batch, *other._shape[-2:])).reshape(-1, *other._shape[-2:])
-    return left.bmm(right).view(shape)  # type: ignore[no-any-return]
+    return left.bmm(right).view(shape)
 
 
 def _matmul_grad_self(g: Any, self_shape: Any, other: Any) -> Any:
@@ -218,7 +218,7 @@ def _dot(self: Tensor, tensor: Tensor) -> Tensor:
         raise RuntimeError(
             f"1D tensors expected, but got {len(self._shape)}D and {len(tensor._shape)}D tensors"
         )
-    return self.matmul(tensor)  # type: ignore[no-any-return]
+    return self.matmul(tensor)
 
 
 op(
@@ -233,7 +233,7 @@ def _mv(self: Tensor, vec: Tensor) -> Tensor:
         raise RuntimeError(
             f"vector + matrix @ vector expected, got {len(self._shape)}, {len(vec._shape)}"
         )
-    return self.matmul(vec)  # type: ignore[no-any-return]
+    return self.matmul(vec)
 
 
 op(

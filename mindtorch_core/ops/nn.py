@@ -242,7 +242,8 @@ def _cross_entropy(
     elif kind == 1:
         _, weights = _nll_parts(fn.zeros_like(input), target, weight, ignore_index)
         smooth = smooth.sum() / weights.sum()
-    return loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+    smoothed: Tensor = loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
+    return smoothed
 
 
 def _soft_cross_entropy(
@@ -299,9 +300,9 @@ def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool
     if not training or p == 0.0:
         return input
     if p == 1.0:
-        return input.mul_(0) if inplace else input * 0  # type: ignore[no-any-return]
+        return input.mul_(0) if inplace else input * 0
     mask = fn.empty_like(input.detach()).bernoulli_p_(1 - p) / (1 - p)
-    return input.mul_(mask) if inplace else input * mask  # type: ignore[no-any-return]
+    return input.mul_(mask) if inplace else input * mask
 
 
 op(

@@ -104,7 +104,7 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         raise RuntimeError(
             f"start ({first}) + length ({length}) exceeds dimension size ({size})."
         )
-    return fn.slice(self, at, first, first + length, 1)  # type: ignore[no-any-return]
+    return fn.slice(self, at, first, first + length, 1)
 
 
 op(

@@ -116,7 +116,7 @@ binary(
 def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:
     if self._dtype is bool_ or isinstance(other, bool):
         _sub_rule(other, self)
-    return fn.sub(as_operand(self, other), self, alpha=alpha)  # type: ignore[no-any-return]
+    return fn.sub(as_operand(self, other), self, alpha=alpha)
 
 
 binary(

@@ -105,13 +105,13 @@ def products_of_others(t: Tensor, dim: int) -> Tensor:
     """For each element the product of all others along a dimension."""
     n = t._shape[dim] if t._shape else 1
     if n <= 1 or not t._shape:
-        return fn.ones_like(t)  # type: ignore[no-any-return]
+        return fn.ones_like(t)
     parts = t.unbind(dim)
     left, right = [fn.ones_like(parts[0])], [fn.ones_like(parts[0])]
     for i in range(n - 1):
         left.append(left[-1] * parts[i])
         right.append(right[-1] * parts[n - 1 - i])
-    return fn.stack([a * b for a, b in zip(left, reversed(right), strict=True)], dim)  # type: ignore[no-any-return]
+    return fn.stack([a * b for a, b in zip(left, reversed(right), strict=True)], dim)
 
 
 op(
@@ -293,7 +293,7 @@ def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     if self._dtype.category < FLOATING:
         self = self.to(get_default_dtype())
     if self._dtype.category == COMPLEX or 0 in self._shape:
-        return self.exp().sum(dim, keepdim).log()  # type: ignore[no-any-return]
+        return self.exp().sum(dim, keepdim).log()
     top = self.detach().amax(dim, True)
     top = fn.where(top.isfinite(), top, 0)
     total = (self - top).exp().sum(dim, keepdim).log()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, set_masks
-from ..dispatch.registry import OpEntry
+from ..dispatch.registry import OpEntry, registry
 from ..promotion import can_cast
 from ..shapes import show
 from ..tensor import Tensor
@@ -40,9 +40,11 @@ def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
     """
 
     def inplace(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        from .define import front, registry
+        from .define import front
 
-        result = front(registry.entry(name))(self, *args, **kwargs)
+        tracked = recorded and self._keys & AUTOGRAD
+        source = self.clone() if tracked else self  # what formulas save must not change
+        result = front(registry.entry(name))(source, *args, **kwargs)
         check_inplace_result(self, result._shape, result._dtype)
         copied: Tensor = front(registry.entry("copy_"))(self, result)
         return copied

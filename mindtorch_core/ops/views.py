@@ -121,11 +121,11 @@ def _flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if start > end:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not rank:
-        return self.reshape(1)  # type: ignore[no-any-return]
+        return self.reshape(1)
     if start == end:
         return self
     middle = numel(self._shape[start : end + 1])
-    return self.reshape(*self._shape[:start], middle, *self._shape[end + 1 :])  # type: ignore[no-any-return]
+    return self.reshape(*self._shape[:start], middle, *self._shape[end + 1 :])
 
 
 op(
@@ -140,7 +140,7 @@ def _unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     if not self._shape:
         raise RuntimeError(f"unflatten: dimension {dim} of a tensor without dimensions")
     part = infer_size(sizes, self._shape[at])
-    return self.view(*self._shape[:at], *part, *self._shape[at + 1 :])  # type: ignore[no-any-return]
+    return self.view(*self._shape[:at], *part, *self._shape[at + 1 :])
 
 
 op(
@@ -214,7 +214,7 @@ def _t(self: Tensor) -> Tensor:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {len(self._shape)}D"
         )
-    return self.transpose(0, 1) if len(self._shape) == 2 else self.view(self._shape)  # type: ignore[no-any-return]
+    return self.transpose(0, 1) if len(self._shape) == 2 else self.view(self._shape)
 
 
 op("t(Tensor(a) self) -> Tensor(a)", doc="Transpose of a matrix.", decomposition=_t)
@@ -231,7 +231,7 @@ def _movedim(self: Tensor, source: int, destination: int) -> Tensor:
     order = [d for d in range(rank) if d != at]
     if rank:
         order.insert(place, at)
-    return self.permute(order)  # type: ignore[no-any-return]
+    return self.permute(order)
 
 
 # ---- sizes of dimensions ------------------------------------------------------------------------
@@ -306,7 +306,7 @@ view(
 def _contiguous(self: Tensor) -> Tensor:
     if is_contiguous(self._shape, self._geometry()[0]):
         return self
-    return self.clone(memory_format="contiguous")  # type: ignore[no-any-return]
+    return self.clone(memory_format="contiguous")
 
 
 op(

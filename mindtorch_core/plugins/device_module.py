@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..devices import device
+from ..devices import device as Device  # noqa: N812  (a method here is called device)
 from ..dispatch.pipeline.context import flush_current
 from ..random import default_generator
 from ..runtime import Runtime
@@ -32,12 +32,12 @@ class DeviceModule:
         """Index of this thread's current device."""
         return self._runtime.current_device()
 
-    def set_device(self, index: device | str | int) -> None:
+    def set_device(self, index: Device | str | int) -> None:
         """Make a device current for this thread."""
         self._runtime.set_device(self._at(index).index or 0)
 
     @contextmanager
-    def device(self, index: device | str | int) -> Iterator[None]:
+    def device(self, index: Device | str | int) -> Iterator[None]:
         """Make a device current while the block lasts."""
         previous = self._runtime.current_device()
         self.set_device(index)
@@ -46,16 +46,16 @@ class DeviceModule:
         finally:
             self._runtime.set_device(previous)
 
-    def synchronize(self, device: device | str | int | None = None) -> None:
+    def synchronize(self, device: Device | str | int | None = None) -> None:
         """Launch what this thread's pipeline has recorded and wait for a device's queued work."""
         flush_current()
         self._runtime.synchronize(None if device is None else self._at(device))
 
-    def memory_stats(self, device: device | str | int | None = None) -> dict[str, int]:
+    def memory_stats(self, device: Device | str | int | None = None) -> dict[str, int]:
         """Counters of the device's allocator."""
         return self._runtime.memory_stats(self._at(device))
 
-    def get_device_properties(self, device: device | str | int | None = None) -> dict[str, Any]:
+    def get_device_properties(self, device: Device | str | int | None = None) -> dict[str, Any]:
         """Facts about a device."""
         return self._runtime.properties(self._at(device))
 
@@ -63,9 +63,9 @@ class DeviceModule:
         """Seed the current device's default generator."""
         default_generator(self._at(None)).manual_seed(seed)
 
-    def _at(self, index: device | str | int | None) -> device:
+    def _at(self, index: Device | str | int | None) -> Device:
         type = self._runtime.type
-        wanted = device(type, index) if isinstance(index, int) else device(index or type)
+        wanted = Device(type, index) if isinstance(index, int) else Device(index or type)
         if wanted.type != type:
             raise ValueError(f"expected a {type} device, got {wanted}")
         return self._runtime.concrete_device(wanted)

@@ -7,16 +7,13 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import FLOATING, get_default_dtype, int64
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.ops.factory import checked_size
 from mindtorch_core.random import source_for
 
 from .arrays import CPU, NUMPY_OF, exact, quietly, wrap
-from .register import kernel
+from .register import kernel, rule_of
 
 __all__ = ["arange", "full", "normal_", "ones", "random_", "randperm", "uniform_", "zeros"]
-
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
 
 
 @kernel("zeros")
@@ -38,9 +35,8 @@ def ones(size: Any, *, dtype: Any = None, device: Any = None) -> Any:
 @kernel("arange.start")
 def arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
     """Numbers a step apart."""
-    rule = _RULES["arange.start"]
-    spec = rule(start, end, step, dtype=dtype) if rule is not None else None
-    (n,), d = spec.shape, spec.dtype  # type: ignore[union-attr]
+    spec = rule_of("arange.start")(start, end, step, dtype=dtype)
+    (n,), d = spec.shape, spec.dtype
     if d.category < FLOATING or all(isinstance(v, int) for v in (start, step)):
         return wrap((np.arange(n, dtype=np.int64) * int(step) + int(start)).astype(NUMPY_OF[d]), d)
     return wrap((np.arange(n) * step + start).astype(NUMPY_OF[d]), d)
@@ -49,7 +45,7 @@ def arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: An
 @kernel("uniform_")
 def uniform_(self: Any, low: float = 0, high: float = 1, *, generator: Any = None) -> Any:
     """Uniform numbers from [low, high)."""
-    _check("uniform", self, low, high)
+    rule_of("uniform")(self, low, high)
     rng = source_for(generator, CPU).rng
     data = self._data
     kind = np.float64 if data.dtype == np.float64 else np.float32
@@ -63,7 +59,7 @@ def uniform_(self: Any, low: float = 0, high: float = 1, *, generator: Any = Non
 @kernel("normal_")
 def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
     """Normal numbers."""
-    _check("normal", self, mean, std)
+    rule_of("normal")(self, mean, std)
     rng = source_for(generator, CPU).rng
     data = self._data
     kind = np.float64 if data.dtype == np.float64 else np.float32
@@ -77,7 +73,7 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
 @kernel("random_")
 def random_(self: Any, low: int = 0, high: int | None = None, *, generator: Any = None) -> Any:
     """Integers from [low, high); by default all that the dtype holds exactly."""
-    _check("random", self, low, high)
+    rule_of("random")(self, low, high)
     d = self._dtype
     if high is None:
         if d.category >= FLOATING:
@@ -95,24 +91,16 @@ def random_(self: Any, low: int = 0, high: int | None = None, *, generator: Any 
 @kernel("bernoulli_p_")
 def bernoulli_p_(self: Any, p: float = 0.5, *, generator: Any = None) -> Any:
     """Ones with probability p."""
-    _check("bernoulli_p", self, p)
+    rule_of("bernoulli_p")(self, p)
     rng = source_for(generator, CPU).rng
     np.copyto(self._data, rng.random(self._data.shape) < p, casting="unsafe")
     return self
 
 
-def _check(name: str, self: Any, *args: Any) -> None:
-    rule = _RULES[name]
-    if rule is not None:
-        rule(self, *args)
-
-
 @kernel("randperm")
 def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Any:
     """A random order of 0 to n - 1."""
-    rule = _RULES["randperm"]
-    if rule is not None:
-        rule(n)
+    rule_of("randperm")(n)
     d = dtype or int64
     drawn = source_for(generator, CPU).rng.permutation(n)
     return wrap(quietly(drawn.astype, NUMPY_OF[d]), d)
@@ -121,11 +109,10 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = 
 @kernel("full")
 def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """One value everywhere."""
-    rule = _RULES["full"]
     if hasattr(fill_value, "_keys"):
         fill_value = fill_value.item()
-    spec = rule(size, fill_value, dtype=dtype) if rule is not None else None
-    d = spec.dtype  # type: ignore[union-attr]
-    return wrap(np.full(spec.shape, exact(fill_value, d)), d)  # type: ignore[union-attr]
+    spec = rule_of("full")(size, fill_value, dtype=dtype)
+    d = spec.dtype
+    return wrap(np.full(spec.shape, exact(fill_value, d)), d)
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
-__all__ = ["kernel", "register"]
+__all__ = ["kernel", "register", "rule_of"]
+
+
+@functools.cache
+def rule_of(name: str) -> Callable[..., Any]:
+    """The shape-and-dtype rule of an op, which also raises its errors."""
+    d = registry.entry(name).definition
+    if d is None or d.rule is None:
+        raise LookupError(f"{name} has no rule")
+    return d.rule
 
 
 def register(name: str, fn: Callable[..., Any]) -> None:

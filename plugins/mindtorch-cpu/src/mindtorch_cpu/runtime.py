@@ -40,8 +40,8 @@ class NumPySource:
     def get_state(self) -> bytes:
         """The stream's position as 45 bytes."""
         state: Any = self.rng.bit_generator.state
-        inner = state["state"]
-        return (
+        inner: dict[str, int] = state["state"]
+        return bytes(
             struct.pack("<Q", self.start)
             + inner["state"].to_bytes(16, "little")
             + inner["inc"].to_bytes(16, "little")

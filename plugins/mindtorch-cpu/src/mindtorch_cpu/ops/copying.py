@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX
-from mindtorch_core.ops.define import definitions
 
 from ..arrays import CPU, cast, exact, quietly, relaid, wrap
-from ..register import kernel
-
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
+from ..register import kernel, rule_of
 
 
 @kernel("clone")
@@ -27,9 +24,8 @@ def clone(self: Any, *, memory_format: str | None = None) -> Any:
 @kernel("copy_")
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write a tensor's elements, broadcast and converted; the source may be on another device."""
-    rule = _RULES["copy"]
-    if src._shape != self._shape and rule is not None:
-        rule(self, src)
+    if src._shape != self._shape:
+        rule_of("copy")(self, src)
     if src._device is not CPU:
         src = src.to(CPU)
     data = src._data

@@ -7,22 +7,13 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import int64
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import numel, wrap_dim
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, row_major, scalar, wrap
-from ..register import kernel
+from ..register import kernel, rule_of
 
 _new = object.__new__
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
-
-
-def rule(name: str, *args: Any, **kwargs: Any) -> Any:
-    """The op's shape rule, which also raises its errors."""
-    found = _RULES[name]
-    return None if found is None else found(*args, **kwargs)
-
 
 def positions(indices: Any) -> tuple[Any, ...]:
     """NumPy's index tuple for integer index tensors; None takes a whole dimension."""
@@ -37,7 +28,7 @@ def out_of_bounds(error: IndexError) -> IndexError:
 @kernel("_index_positions")
 def index(self: Any, indices: Any) -> Any:
     """Elements at integer positions."""
-    rule("_index_positions", self, indices)
+    rule_of("_index_positions")(self, indices)
     try:
         found = self._data[positions(indices)]
     except IndexError as error:
@@ -50,7 +41,7 @@ def index(self: Any, indices: Any) -> Any:
 @kernel("_index_put_positions_")
 def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Put or add values at integer positions."""
-    rule("_index_put_positions", self, indices, values, accumulate)
+    rule_of("_index_put_positions")(self, indices, values, accumulate)
     at = positions(indices)
     try:
         if accumulate:
@@ -98,7 +89,7 @@ def open_grid(index: Any, at: int) -> tuple[Any, ...]:
 @kernel("gather")
 def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements picked along a dimension."""
-    rule("gather", self, dim, index)
+    rule_of("gather")(self, dim, index)
     a, i = self._data, index._data
     if not a.ndim or not i.size:
         return wrap(np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype), self._dtype)
@@ -128,14 +119,14 @@ def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate:
 @kernel("scatter_add_")
 def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Any:
     """Add elements at positions along a dimension, in place."""
-    rule("scatter_add", self, dim, index, src)
+    rule_of("scatter_add")(self, dim, index, src)
     return _scattered(self, dim, index, src, "scatter_add", True)
 
 
 @kernel("scatter_.src")
 def scatter_(self: Any, dim: int, index: Any, src: Any) -> Any:
     """Put elements at positions along a dimension, in place."""
-    rule("scatter.src", self, dim, index, src)
+    rule_of("scatter.src")(self, dim, index, src)
     return _scattered(self, dim, index, src, "scatter", False)
 
 
@@ -159,7 +150,7 @@ def scatter(self: Any, dim: int, index: Any, src: Any) -> Any:
 @kernel("index_select")
 def index_select(self: Any, dim: int, index: Any) -> Any:
     """Slices at positions along a dimension."""
-    rule("index_select", self, dim, index)
+    rule_of("index_select")(self, dim, index)
     a = self._data
     if not a.ndim:
         return wrap(a.copy(), self._dtype)
@@ -171,7 +162,7 @@ def index_select(self: Any, dim: int, index: Any) -> Any:
 @kernel("index_add_")
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Add slices at positions along a dimension, in place."""
-    rule("index_add", self, dim, index, source, alpha=alpha)
+    rule_of("index_add")(self, dim, index, source, alpha=alpha)
     out = self._data
     part = source._data if alpha == 1 else source._data * scalar(alpha, self._dtype)
     if not out.ndim:
@@ -217,7 +208,7 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 
 def _cat_mixed(tensors: Any, dim: int) -> Any:
     """Concatenation with promotion, empty vectors and errors."""
-    spec = rule("cat", tensors, dim)
+    spec = rule_of("cat")(tensors, dim)
     parts = [cast(t, spec.dtype) for t in tensors if t._shape != (0,) or spec.shape == (0,)]
     if not numel(spec.shape):
         return wrap(np.empty(spec.shape, NUMPY_OF[spec.dtype]), spec.dtype)

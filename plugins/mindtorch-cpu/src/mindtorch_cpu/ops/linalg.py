@@ -7,24 +7,19 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import bool_
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, scalar, wrap
-from ..register import kernel
+from ..register import kernel, rule_of
 
 _new = object.__new__
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
-
 
 _UNUSUAL = frozenset({*WIDER, bool_})  # computed in another dtype, or refused by the rules
 
 
 def check(name: str, *args: Any, **kwargs: Any) -> None:
     """Raise the error of the op's rule, if the arguments do not fit."""
-    rule = _RULES[name]
-    if rule is not None:
-        rule(*args, **kwargs)
+    rule_of(name)(*args, **kwargs)
 
 
 def product(a: Any, b: Any, d: Any) -> Any:

@@ -8,21 +8,17 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.ops.define import definitions
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
-from ..register import kernel
+from ..register import kernel, rule_of
 
+_add_reduce: Any = np.add.reduce
 _nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
 _nll_backward: Any = registry.entry("nll_loss_backward").definition.decomposition  # type: ignore[union-attr]
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
-
 
 def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
     """The input minus its maximum along the dimension, and the result's dtype."""
-    rule = _RULES[name]
-    spec = rule(self, dim, dtype) if rule is not None else None
-    d = self._dtype if spec is None else spec.dtype
+    d = rule_of(name)(self, dim, dtype).dtype
     a = cast(self, d)
     if d in WIDER:
         a = a.astype(np.float32)
@@ -88,7 +84,7 @@ def _floats(t: Any, d: Any) -> Any:
 
 
 def _totals(a: Any, dim: int) -> Any:
-    return QUIET.run(np.add.reduce, a, dim, None, None, True) if a.ndim else a
+    return QUIET.run(_add_reduce, a, dim, None, None, True) if a.ndim else a
 
 
 def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:

@@ -7,17 +7,14 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int64, uint8
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
-from ..register import kernel, register
+from ..register import kernel, register, rule_of
 
 _new = object.__new__
-_add_reduce = np.add.reduce
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
-
+_add_reduce: Any = np.add.reduce
 
 def axes(dim: Any, rank: int) -> Any:
     """A reduction's dimensions as NumPy's ``axis``: None for all."""
@@ -72,7 +69,7 @@ def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 
 
 def _extreme(name: str, reduce: Any) -> None:
-    rule = _RULES[name]
+    rule = rule_of(name)
 
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
         a = self._data
@@ -89,7 +86,7 @@ _extreme("amin", np.minimum.reduce)
 
 
 def _position(name: str, find: Any) -> None:
-    rule = _RULES[name]
+    rule = rule_of(name)
     served = (False, True, True, False)
 
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:

@@ -8,23 +8,17 @@ import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import bfloat16
-from mindtorch_core.ops.define import definitions
 from mindtorch_core.shapes import expand_strides, wrap_dim
 from mindtorch_core.tensor import make_view
 
 from ..arrays import ndarray, view_of
-from ..register import kernel
+from ..register import kernel, rule_of
 
 _reshape: Any = registry.entry("reshape").definition.decomposition  # type: ignore[union-attr]
-_RULES = {d.name: d.rule for d in definitions() if d.rule is not None}
-
 
 def general(name: str, self: Any, *args: Any) -> Any:
     """The view as the op's rule gives it: for unusual cases, and to raise the rule's errors."""
-    rule = _RULES[name]
-    if rule is None:
-        raise TypeError(f"{name} has no rule")
-    spec = rule(self, *args)
+    spec = rule_of(name)(self, *args)
     return make_view(self, spec.shape, spec.strides, spec.offset)
 
 
