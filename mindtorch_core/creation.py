@@ -38,7 +38,11 @@ def tensor(
     """
     on = concrete(device)
     if isinstance(data, Tensor):
-        made = data.detach().clone().to(on if device is not None else data._device, dtype or data._dtype)
+        made = (
+            data.detach()
+            .clone()
+            .to(on if device is not None else data._device, dtype or data._dtype)
+        )
     else:
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
@@ -62,14 +66,15 @@ def new_tensor(
 Tensor.new_tensor = new_tensor  # type: ignore[attr-defined]
 
 
-def as_tensor(
-    data: Any, dtype: dtype | None = None, device: device | str | None = None
-) -> Tensor:
-    """``data`` as a tensor, without a copy where it is one of that dtype and device, or a NumPy
-    array for the CPU.
+def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
+    """``data`` as a tensor, without a copy where that is possible.
+
+    A tensor of the dtype and device is returned itself; a NumPy array shares its memory.
     """
     if isinstance(data, Tensor):
-        return data.to(concrete(device) if device is not None else data._device, dtype or data._dtype)
+        return data.to(
+            concrete(device) if device is not None else data._device, dtype or data._dtype
+        )
     if hasattr(data, "__array_interface__") and getattr(data, "shape", None):
         made = from_numpy(data)
         return made.to(concrete(device), dtype or made._dtype)

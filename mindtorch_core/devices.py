@@ -60,8 +60,29 @@ def row_of(type: str) -> DeviceRow:
 
 # Types that PyTorch knows: a string naming one parses even when no plugin serves it.
 KNOWN_TYPES: Final = frozenset(
-    "cpu cuda ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps meta hpu "
-    "mtia npu privateuseone".split()
+    [
+        "cpu",
+        "cuda",
+        "ipu",
+        "xpu",
+        "mkldnn",
+        "opengl",
+        "opencl",
+        "ideep",
+        "hip",
+        "ve",
+        "fpga",
+        "maia",
+        "xla",
+        "lazy",
+        "vulkan",
+        "mps",
+        "meta",
+        "hpu",
+        "mtia",
+        "npu",
+        "privateuseone",
+    ]
 )
 
 _INTERNED: Final[dict[tuple[str, int | None], device]] = {}
@@ -83,6 +104,7 @@ class device:
     _previous: list[device | None]
 
     def __new__(cls, type: str | device | int, index: int | None = None) -> device:
+        """Find or make the one object for a type and an index."""
         if isinstance(type, device):
             if index is not None:
                 raise TypeError("device() takes an index only together with a device type string")

@@ -86,9 +86,7 @@ class Interchange:
 
     def __dlpack__(self, **options: Any) -> Any:
         if self._keys & AUTOGRAD:
-            raise BufferError(
-                "Can't export tensors that require gradient, use tensor.detach()"
-            )
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
         return self._shared_array().__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
@@ -148,7 +146,13 @@ class Interchange:
                 "Only Tensors created explicitly by the user (graph leaves) support serialisation "
                 "at the moment; use tensor.detach()"
             )
-        return rebuild, (bytes(self._host()), self._shape, self._dtype, str(self._device), self.requires_grad)
+        return rebuild, (
+            bytes(self._host()),
+            self._shape,
+            self._dtype,
+            str(self._device),
+            self.requires_grad,
+        )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not self.is_leaf:

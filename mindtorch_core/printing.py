@@ -34,7 +34,12 @@ def set_printoptions(
         linewidth: characters per line (80).
         sci_mode: scientific notation always, never, or where numbers need it (None).
     """
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
     OPTIONS.update({k: v for k, v in given.items() if v is not None})
     OPTIONS["sci_mode"] = sci_mode
 
@@ -56,8 +61,10 @@ def format_tensor(t: Tensor) -> str:
     else:
         body = _body(t, len(prefix))
     implied = (get_default_dtype(), default_complex(), int64, bool_)
-    if t._dtype not in implied or (t.numel() == 0 and t._dtype is not get_default_dtype()) or (
-        t._keys & DispatchKey.Meta and t._dtype is not get_default_dtype()
+    if (
+        t._dtype not in implied
+        or (t.numel() == 0 and t._dtype is not get_default_dtype())
+        or (t._keys & DispatchKey.Meta and t._dtype is not get_default_dtype())
     ):
         suffixes.append(f"dtype={t._dtype}")
     if t.grad_fn is not None:

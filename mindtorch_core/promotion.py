@@ -75,9 +75,7 @@ def _promote(a: dtype, b: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether a result of dtype ``from_`` may be stored in ``to`` (category never goes down)."""
-    return from_.category <= to.category or (
-        from_.category == INTEGER and to.category == INTEGER
-    )
+    return from_.category <= to.category or (from_.category == INTEGER and to.category == INTEGER)
 
 
 def _default_for(category: int, current: dtype) -> dtype:

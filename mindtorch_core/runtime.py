@@ -88,12 +88,20 @@ class Runtime(ABC):
         if index >= count:
             raise RuntimeError(
                 f"{self.type}:{index} was asked for, but "
-                + (f"there are {count} {self.type} devices" if count else f"no {self.type} device was found")
+                + (
+                    f"there are {count} {self.type} devices"
+                    if count
+                    else f"no {self.type} device was found"
+                )
             )
         return device(self.type, index)
 
     def synchronize(self, on: device | None = None) -> None:
-        """Wait until all work queued on a device is done. The default: nothing is ever queued."""
+        """Wait until all work queued on a device is done.
+
+        The default is for devices on which nothing is ever queued.
+        """
+        return
 
     def properties(self, on: device) -> dict[str, Any]:
         """Facts about a device for people to read."""
@@ -164,9 +172,10 @@ class Runtime(ABC):
         return {}
 
     def generator(self, on: device) -> Any:
-        """A new source of random numbers for a device: an object with ``manual_seed(int)``,
-        ``seed() -> int``, ``initial_seed() -> int``, ``get_state() -> bytes`` and
-        ``set_state(bytes)``.
+        """A new source of random numbers for a device.
+
+        It has ``manual_seed(int)``, ``initial_seed() -> int``, ``get_state() -> bytes`` and
+        ``set_state(bytes)``; the backend's random kernels draw from it.
 
         Raises:
             RuntimeError: if the device has no random numbers.

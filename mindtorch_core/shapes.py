@@ -217,7 +217,9 @@ def infer_size(requested: Sequence[int], count: int) -> Shape:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = i
         elif n < 0:
-            raise RuntimeError(f"invalid shape dimension {n} at index {i} of shape {show(requested)}")
+            raise RuntimeError(
+                f"invalid shape dimension {n} at index {i} of shape {show(requested)}"
+            )
         else:
             known *= n
     if unknown >= 0:

@@ -29,7 +29,16 @@ class Storage:
         pending: the pipeline that has recorded writes to this memory and not launched them, or None.
     """
 
-    __slots__ = ("__weakref__", "_prune_at", "device", "memory", "nbytes", "pending", "version", "views")
+    __slots__ = (
+        "__weakref__",
+        "_prune_at",
+        "device",
+        "memory",
+        "nbytes",
+        "pending",
+        "version",
+        "views",
+    )
 
     def __init__(self, memory: Any, nbytes: int, device: device) -> None:
         self.memory = memory

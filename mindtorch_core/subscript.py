@@ -69,6 +69,8 @@ def _trimmed(value: Tensor, rank: int) -> Tensor:
 
 _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
+
+
 def _select(self: Tensor, dim: int, index: int) -> Tensor:
     shape = self._shape
     if not shape:
@@ -151,7 +153,9 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
             _place(found, dim, item)
             dim += max(len(item._shape), 1) if item._dtype in _MASKS else 1
             found += [None] * (dim - len(found))
-        elif kind in _SEQUENCES or (hasattr(item, "__array_interface__") and getattr(item, "shape", None)):
+        elif kind in _SEQUENCES or (
+            hasattr(item, "__array_interface__") and getattr(item, "shape", None)
+        ):
             position = _as_index(item, self)
             any_tensor = True
             _place(found, dim, position)

@@ -60,7 +60,6 @@ class Tensor(Interchange):
     __hash__ = object.__hash__
 
     if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
-
         real: Tensor
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
@@ -140,7 +139,9 @@ class Tensor(Interchange):
         """Bytes per element."""
         return self._dtype.itemsize
 
-    element_size = lambda self: self._dtype.itemsize
+    def element_size(self) -> int:
+        """Bytes per element."""
+        return self._dtype.itemsize
 
     @property
     def nbytes(self) -> int:
@@ -411,7 +412,9 @@ def make_tensor(
     return r
 
 
-def make_view(base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype | None = None) -> Tensor:
+def make_view(
+    base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype | None = None
+) -> Tensor:
     """Make a view of ``base``'s storage; strides and offset count elements of the view's dtype."""
     storage = base._own_storage()
     d = base._dtype if d is None else d
@@ -419,7 +422,9 @@ def make_view(base: Tensor, shape: Shape, strides: Shape, offset: int, d: dtype 
     data = None
     if storage.memory is not None:  # else it is pending, and the view gets its payload at launch
         data = row.runtime.payload(storage, shape, strides, offset, d)
-    view = make_tensor(data, shape, d, base._device, base._keys & ~AUTOGRAD, storage, (strides, offset))
+    view = make_tensor(
+        data, shape, d, base._device, base._keys & ~AUTOGRAD, storage, (strides, offset)
+    )
     view._base = base if base._base is None else base._base
     storage.add_view(view)
     return view
@@ -436,4 +441,3 @@ def alias(t: Tensor) -> Tensor:
 def from_values(values: list[Any], shape: Shape, d: dtype, on: device) -> Tensor:
     """Make a tensor from a flat list of Python numbers."""
     return TABLE[on.type].runtime.from_host(memoryview(pack(values, d)), shape, d, on)
-

@@ -27,8 +27,9 @@ def sum_to(g: Tensor, shape: Shape) -> Tensor:
 
 
 def conform(g: Any, shape: Shape, d: dtype) -> Any:
-    """Sum ``g`` to ``shape`` and convert it to ``d``; a complex gradient of a real input loses its
-    imaginary part.
+    """Sum ``g`` to ``shape`` and convert it to ``d``.
+
+    A complex gradient of a real input loses its imaginary part.
     """
     if g is None:
         return None

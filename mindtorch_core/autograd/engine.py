@@ -82,7 +82,9 @@ def grad(
     wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
     given = [grad_outputs] if isinstance(grad_outputs, Tensor) else grad_outputs
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True"
+        )
     for t in wanted:
         if not t._keys & AUTOGRAD:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -90,7 +92,8 @@ def grad(
     found = run(roots, _start(roots, given), keep, create_graph, wanted)
     if materialize_grads:
         return tuple(
-            g if g is not None else t.new_zeros(t._shape) for g, t in zip(found, wanted, strict=True)
+            g if g is not None else t.new_zeros(t._shape)
+            for g, t in zip(found, wanted, strict=True)
         )
     if not allow_unused and any(g is None for g in found):
         raise RuntimeError(
@@ -108,7 +111,9 @@ def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[T
     for i, t in enumerate(roots):
         t._settled()
         if not t._keys & AUTOGRAD:
-            raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+            raise RuntimeError(
+                f"element {i} of tensors does not require grad and does not have a grad_fn"
+            )
         g = None if given is None else given[i]
         if g is None:
             if t.numel() != 1:
@@ -165,7 +170,8 @@ def run(
     """Walk the graph from ``roots``.
 
     Args:
-        roots, grads: outputs and their gradients.
+        roots: outputs.
+        grads: their gradients.
         keep: leave saved values in place, for another walk.
         create_graph: record what the formulas compute.
         inputs: collect the gradients of these instead of accumulating into leaves.
@@ -290,7 +296,11 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     """
     if meta.grad is not None:
         meta.grad = meta.grad + g
-    elif g._storage is None and sys.getrefcount(g) <= _UNSHARED and (create_graph or not g._keys & AUTOGRAD):
+    elif (
+        g._storage is None
+        and sys.getrefcount(g) <= _UNSHARED
+        and (create_graph or not g._keys & AUTOGRAD)
+    ):
         meta.grad = g
     else:
         meta.grad = g.clone() if create_graph else g.detach().clone()
@@ -329,7 +339,9 @@ def _on_the_way(roots: list[Tensor], targets: dict[Place, Any]) -> set[Node]:
         if node in reachable:
             continue
         reachable[node] = None
-        stack += [e.node for e in node.edges if e is not None and not e.is_leaf and e.node is not None]
+        stack += [
+            e.node for e in node.edges if e is not None and not e.is_leaf and e.node is not None
+        ]
     ends = {place for place, _ in targets}
     needed: set[Node] = set()
     for node in sorted(reachable, key=lambda n: n.number):

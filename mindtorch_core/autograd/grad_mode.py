@@ -59,6 +59,7 @@ class no_grad(_GradMode):
     enabled = False
 
     def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
+        """Make a context, or decorate ``fn`` when used without parentheses."""
         made = object.__new__(cls)
         if fn is None:
             return made
@@ -73,6 +74,7 @@ class enable_grad(_GradMode):
     enabled = True
 
     def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
+        """Make a context, or decorate ``fn`` when used without parentheses."""
         made = object.__new__(cls)
         if fn is None:
             return made

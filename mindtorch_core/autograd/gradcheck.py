@@ -38,7 +38,8 @@ def gradcheck(
         func: takes the inputs, returns a tensor or a tuple of them.
         inputs: arguments; those that require grad are checked and must be float64.
         eps: step of the differences.
-        atol, rtol: absolute and relative tolerance.
+        atol: absolute tolerance.
+        rtol: relative tolerance.
         raise_exception: raise on a mismatch instead of returning False.
 
     Raises:
@@ -84,7 +85,10 @@ def _analytic(out: Tensor, wanted: list[Tensor], at: list[int]) -> dict[int, lis
             columns[i].append(
                 [0.0] * t.numel() if g is None else g.detach().contiguous().reshape(-1).tolist()
             )
-    return {i: [list(row) for row in zip(*c, strict=True)] if c and c[0] else [] for i, c in columns.items()}
+    return {
+        i: [list(row) for row in zip(*c, strict=True)] if c and c[0] else []
+        for i, c in columns.items()
+    }
 
 
 def _compare(
@@ -157,7 +161,8 @@ def gradgradcheck(
 
         with enable_grad():
             tracked = [
-                v if not isinstance(v, Tensor) or v._keys & AUTOGRAD or i not in differentiable
+                v
+                if not isinstance(v, Tensor) or v._keys & AUTOGRAD or i not in differentiable
                 else v.detach().requires_grad_()
                 for i, v in enumerate(values)
             ]

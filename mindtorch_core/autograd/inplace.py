@@ -131,7 +131,9 @@ class CopySlices(Node):
 
     __slots__ = ("base", "inner", "view")
 
-    def __init__(self, edge: AutogradMeta | None, inner: Node, base: Geometry, view: Geometry) -> None:
+    def __init__(
+        self, edge: AutogradMeta | None, inner: Node, base: Geometry, view: Geometry
+    ) -> None:
         super().__init__((edge, *inner.edges[1:]), (), None)
         self.inner = inner
         self.base = base

@@ -39,6 +39,7 @@ def backward(
     """Accumulate the gradient of this tensor into the leaves of its graph.
 
     Args:
+        self: the tensor to differentiate.
         gradient: gradient of this tensor; may be left out if it has one element.
         retain_graph: keep what a second walk needs; by default ``create_graph``.
         create_graph: record the walk itself, for higher derivatives.

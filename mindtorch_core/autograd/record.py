@@ -122,10 +122,17 @@ class _Generator:
         if name not in self.arguments and name.startswith("result"):
             number = name[6:] or "0"
             source = f"_result[{number}]" if self.several else "_result"
-            return _Value(name, [], [f"OUTPUT_PARTS({source}){unless}"], f"saved_output(self, {number}, saved[{{0}}])")
+            return _Value(
+                name,
+                [],
+                [f"OUTPUT_PARTS({source}){unless}"],
+                f"saved_output(self, {number}, saved[{{0}}])",
+            )
         owner, _, part = name.rpartition("_")
         if name not in self.arguments and part in _PARTS and owner in self.arguments:
-            return _Value(name, [], [self._part(self.arguments[owner], part) + unless], "saved[{0}]")
+            return _Value(
+                name, [], [self._part(self.arguments[owner], part) + unless], "saved[{0}]"
+            )
         a = self.arguments[name]
         source = python_name(a)
         if a.type != "Tensor":
@@ -146,7 +153,9 @@ class _Generator:
     def _condition(self, name: str) -> str:
         """Save only if an input whose formula needs the value requires grad."""
         users = [
-            f"_n{i}" for i, a in enumerate(self.wanted) if name in formula_needs(self.formulas[a.name])
+            f"_n{i}"
+            for i, a in enumerate(self.wanted)
+            if name in formula_needs(self.formulas[a.name])
         ]
         return "" if len(users) == len(self.wanted) else f" if {' or '.join(users)} else None"
 
@@ -154,7 +163,9 @@ class _Generator:
         source = python_name(a)
         if a.is_list:
             return f"[None if t is None else t._{part} for t in {source}]"
-        return f"getattr({source}, '_{part}', None)" if self._may_lack_keys(a) else f"{source}._{part}"
+        return (
+            f"getattr({source}, '_{part}', None)" if self._may_lack_keys(a) else f"{source}._{part}"
+        )
 
     def _may_lack_keys(self, a: Argument) -> bool:
         """Whether the argument may be None or a number."""
@@ -194,7 +205,9 @@ class _Generator:
             n = python_name(a)
             if a.is_list:
                 absent = "_t is None or " if a.element_optional else ""
-                lines.append(f"_e{i} = [None if {absent}not _t._keys & AUTOGRAD else _t._autograd for _t in {n}]")
+                lines.append(
+                    f"_e{i} = [None if {absent}not _t._keys & AUTOGRAD else _t._autograd for _t in {n}]"
+                )
                 lines.append(f"_n{i} = any(e is not None for e in _e{i})")
             elif a.optional:
                 lines.append(f"_n{i} = 0 if {n} is None else {n}._keys & AUTOGRAD")
@@ -262,7 +275,11 @@ class _Generator:
         return type(node_name(self.entry.name), (Node,), members)
 
     def _apply(self) -> Callable[..., Any]:
-        lines = ["saved = self.saved", "if saved is None: raise freed_error()", "edges = self.edges"]
+        lines = [
+            "saved = self.saved",
+            "if saved is None: raise freed_error()",
+            "edges = self.edges",
+        ]
         if self.several:
             lines += ["g = grads[0]", "if g is None: return (None,) * len(edges)"]
         results = []

@@ -1,0 +1,1 @@
+"""Dispatch: keys, registry, tables of computed kernels, call paths, the pipeline."""

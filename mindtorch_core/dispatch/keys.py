@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 
-
 class DispatchKey(IntEnum):
     """What an op can be dispatched on; values are ``1 << priority``."""
 

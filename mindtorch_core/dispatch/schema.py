@@ -15,8 +15,26 @@ from ..errors import SchemaError
 __all__ = ["AliasInfo", "Argument", "OperatorSchema", "parse_schema", "split_name"]
 
 BASE_TYPES: Final = frozenset(
-    "Tensor int SymInt float double bool str Scalar complex number ScalarType Layout Device "
-    "MemoryFormat Generator Storage Stream Any".split()
+    [
+        "Tensor",
+        "int",
+        "SymInt",
+        "float",
+        "double",
+        "bool",
+        "str",
+        "Scalar",
+        "complex",
+        "number",
+        "ScalarType",
+        "Layout",
+        "Device",
+        "MemoryFormat",
+        "Generator",
+        "Storage",
+        "Stream",
+        "Any",
+    ]
 )
 
 

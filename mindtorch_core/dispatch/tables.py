@@ -277,4 +277,3 @@ def _no_kernel(entry: OpEntry, where: str) -> NoKernelError:
         op=entry.name,
         device=where,
     )
-

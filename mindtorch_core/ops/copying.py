@@ -157,7 +157,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         elif hasattr(a, "_keys"):
             d, where = a._dtype, a._device
         elif isinstance(a, bool) and i:
-            copy = copy or i == len(args) - 1 and i > 1
+            copy = copy or (i == len(args) - 1 and i > 1)
         elif a is not None:
             raise TypeError(
                 f"to() received an invalid combination of arguments - argument {i + 1} must be "
@@ -232,4 +232,3 @@ op(
     primitive=True,
     namespaces=("torch",),
 )
-

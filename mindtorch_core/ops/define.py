@@ -241,7 +241,18 @@ def _inplace_variant(d: OpDef) -> OpDef:
 
 
 _HAVE_INPLACE: Final = frozenset(
-    "__add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __and__ __or__ __xor__".split()
+    [
+        "__add__",
+        "__sub__",
+        "__mul__",
+        "__truediv__",
+        "__floordiv__",
+        "__mod__",
+        "__pow__",
+        "__and__",
+        "__or__",
+        "__xor__",
+    ]
 )
 
 

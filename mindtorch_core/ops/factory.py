@@ -14,7 +14,7 @@ from . import rules
 from .define import TensorSpec, fn, op
 
 _OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
-_RANDOM = "*, Generator? generator=None, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+_RANDOM = _OPTIONS.replace("*, ", "*, Generator? generator=None, ")
 
 
 def checked_size(size: Sequence[int]) -> tuple[int, ...]:
@@ -211,7 +211,8 @@ op(
 op(
     f"arange(Scalar end, {_OPTIONS}) -> Tensor",
     doc="Numbers from 0 up to but not including ``end``.",
-    decomposition=lambda end, *, dtype=None, device=None: fn.arange(0, end, 1, dtype=dtype, device=device
+    decomposition=lambda end, *, dtype=None, device=None: fn.arange(
+        0, end, 1, dtype=dtype, device=device
     ),
     namespaces=("torch",),
 )
@@ -267,9 +268,9 @@ def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
         doc=doc,
         rule=rule,
         grad={"self": lambda g: fn.zeros_like(g)},
-        decomposition=lambda self, *args, generator=None: getattr(
-            fn.empty_like(self), f"{name}_"
-        )(*args, generator=generator),
+        decomposition=lambda self, *args, generator=None: getattr(fn.empty_like(self), f"{name}_")(
+            *args, generator=generator
+        ),
         inplace=True,
         inplace_primitive=True,
         random=True,
@@ -280,7 +281,7 @@ def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
 def _floating_only(name: str) -> Any:
     def check(self: Tensor, *args: Any) -> None:
         if self._dtype.category < FLOATING:
-            raise NotImplementedError(f'"{name}" not implemented for \'{self._dtype.label}\'')
+            raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
 
     return check
 
@@ -310,9 +311,7 @@ _inplace_random(
     "uniform", "float low=0, float high=1", "Uniform numbers from [low, high).", _check_uniform
 )
 _inplace_random("normal", "float mean=0, float std=1", "Normal numbers.", _check_normal)
-_inplace_random(
-    "random", "int low=0, int? high=None", "Integers from [low, high).", _check_random
-)
+_inplace_random("random", "int low=0, int? high=None", "Integers from [low, high).", _check_random)
 _inplace_random(
     "bernoulli_p", "float p=0.5", "Ones with probability ``p``, zeros otherwise.",
     lambda self, p=0.5: None if 0 <= p <= 1 else _bad_probability(p),
@@ -381,7 +380,9 @@ def _randint(
     return made.random_(low, high, generator=generator)
 
 
-_drawn("randint", "randint.low(int low, int high, int[] size", "Integers from [low, high).", _randint)
+_drawn(
+    "randint", "randint.low(int low, int high, int[] size", "Integers from [low, high).", _randint
+)
 _drawn(
     "randint",
     "randint(int high, int[] size",
@@ -405,4 +406,3 @@ op(
     random=True,
     namespaces=("torch",),
 )
-

@@ -22,11 +22,20 @@ def _zero(g: Any) -> Any:
 # ---- exponentials -------------------------------------------------------------------------------
 
 unary("exp", "Exponential.", lambda g, result: g * conj(result), to_float=True)
-unary("expm1", "``exp(x) - 1``, accurate near 0.", lambda g, result: g * (conj(result) + 1), to_float=True)
+unary(
+    "expm1",
+    "``exp(x) - 1``, accurate near 0.",
+    lambda g, result: g * (conj(result) + 1),
+    to_float=True,
+)
 unary("log", "Natural logarithm.", lambda g, self: g / conj(self), to_float=True)
-unary("log1p", "``log(1 + x)``, accurate near 0.", lambda g, self: g / conj(self + 1), to_float=True)
+unary(
+    "log1p", "``log(1 + x)``, accurate near 0.", lambda g, self: g / conj(self + 1), to_float=True
+)
 unary("log2", "Logarithm to base 2.", lambda g, self: g / (conj(self) * math.log(2)), to_float=True)
-unary("log10", "Logarithm to base 10.", lambda g, self: g / (conj(self) * math.log(10)), to_float=True)
+unary(
+    "log10", "Logarithm to base 10.", lambda g, self: g / (conj(self) * math.log(10)), to_float=True
+)
 unary("sqrt", "Square root.", lambda g, result: g / (conj(result) * 2), to_float=True)
 unary("rsqrt", "``1 / sqrt(x)``.", lambda g, result: g * -0.5 * conj(result**3), to_float=True)
 unary("reciprocal", "``1 / x``.", lambda g, result: -g * conj(result * result), to_float=True)
@@ -56,9 +65,24 @@ unary("tanh", "Hyperbolic tangent.", lambda g, result: g * conj(1 - result * res
 unary("tan", "Tangent of radians.", lambda g, result: g * conj(1 + result * result), to_float=True)
 unary("sinh", "Hyperbolic sine.", lambda g, self: g * conj(self.cosh()), to_float=True)
 unary("cosh", "Hyperbolic cosine.", lambda g, self: g * conj(self.sinh()), to_float=True)
-unary("asin", "Angle whose sine is given.", lambda g, self: g * conj((1 - self * self).rsqrt()), to_float=True)
-unary("acos", "Angle whose cosine is given.", lambda g, self: -g * conj((1 - self * self).rsqrt()), to_float=True)
-unary("atan", "Angle whose tangent is given.", lambda g, self: g / conj(self * self + 1), to_float=True)
+unary(
+    "asin",
+    "Angle whose sine is given.",
+    lambda g, self: g * conj((1 - self * self).rsqrt()),
+    to_float=True,
+)
+unary(
+    "acos",
+    "Angle whose cosine is given.",
+    lambda g, self: -g * conj((1 - self * self).rsqrt()),
+    to_float=True,
+)
+unary(
+    "atan",
+    "Angle whose tangent is given.",
+    lambda g, self: g / conj(self * self + 1),
+    to_float=True,
+)
 
 # ---- rounding -----------------------------------------------------------------------------------
 
@@ -77,7 +101,12 @@ unary(
 
 # ---- activations --------------------------------------------------------------------------------
 
-unary("sigmoid", "``1 / (1 + exp(-x))``.", lambda g, result: g * conj((1 - result) * result), to_float=True)
+unary(
+    "sigmoid",
+    "``1 / (1 + exp(-x))``.",
+    lambda g, result: g * conj((1 - result) * result),
+    to_float=True,
+)
 unary(
     "relu",
     "Zero for negative elements.",
@@ -93,8 +122,7 @@ op(
         "grad_output": lambda g, self, threshold: fn.threshold_backward(g, self, threshold),
         "self": _zero,
     },
-    decomposition=lambda grad_output, self, threshold: fn.where(self > threshold, grad_output, 0
-    ),
+    decomposition=lambda grad_output, self, threshold: fn.where(self > threshold, grad_output, 0),
     namespaces=("torch",),
 )
 
@@ -115,7 +143,7 @@ def in_single(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 def _gelu(self: Any, *, approximate: str = "none") -> Any:
     if self._dtype.category < float32.category or self._dtype.category == complex64.category:
-        raise NotImplementedError(f'"gelu" not implemented for \'{self._dtype.label}\'')
+        raise NotImplementedError(f"\"gelu\" not implemented for '{self._dtype.label}'")
     if approximate == "tanh":
         inner = (self + self * self * self * 0.044715) * math.sqrt(2 / math.pi)
         return self * 0.5 * (inner.tanh() + 1)

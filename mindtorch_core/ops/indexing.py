@@ -61,8 +61,7 @@ def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
             out += t.nonzero().unbind(1)
         elif t._dtype.category > 1:
             raise IndexError(
-                "tensors used as indices must be long, int, byte or bool tensors, got "
-                f"{t._dtype}"
+                f"tensors used as indices must be long, int, byte or bool tensors, got {t._dtype}"
             )
         else:
             out.append(t)
@@ -91,7 +90,8 @@ op(
     doc="`index` by integer tensors only.",
     rule=lambda self, indices: TensorSpec(index_shape(self._shape, indices), self._dtype),
     grad={
-        "self": lambda g, self_shape, indices: fn._index_put_positions(g.new_zeros(self_shape), indices, g, True
+        "self": lambda g, self_shape, indices: fn._index_put_positions(
+            g.new_zeros(self_shape), indices, g, True
         )
     },
     primitive=True,
@@ -131,14 +131,12 @@ op(
     rule=_index_put_rule,
     grad={
         "self": lambda g, self, indices, values, accumulate: (
-            g
-            if accumulate
-            else fn._index_put_positions(g, indices, g.new_zeros(()), False)
+            g if accumulate else fn._index_put_positions(g, indices, g.new_zeros(()), False)
         ),
         "values": lambda g, indices, values_shape: _sum_values(g, indices, values_shape),
     },
-    decomposition=lambda self, indices, values, accumulate=False: self.clone()._index_put_positions_(
-        indices, values, accumulate
+    decomposition=lambda self, indices, values, accumulate=False: (
+        self.clone()._index_put_positions_(indices, values, accumulate)
     ),
     inplace=True,
     inplace_primitive=True,
@@ -165,7 +163,8 @@ op(
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     doc="A copy with values put at the positions that index tensors give.",
-    decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(self, integer_indices(self, indices), values, accumulate
+    decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(
+        self, integer_indices(self, indices), values, accumulate
     ),
 )
 op(
@@ -206,7 +205,9 @@ def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
 
 def _check_index(name: str, index: Tensor) -> None:
     if index._dtype.name not in ("int64", "int32"):
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index._dtype.label}")
+        raise RuntimeError(
+            f"{name}(): Expected dtype int32/int64 for index, got {index._dtype.label}"
+        )
 
 
 def _gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> TensorSpec:
@@ -214,9 +215,7 @@ def _gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     if index._dtype is not int64:
         raise RuntimeError("gather(): Expected dtype int64 for index")
     if len(index._shape) != len(self._shape) and numel(index._shape):
-        raise RuntimeError(
-            "Index tensor must have the same number of dimensions as input tensor"
-        )
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for i, (n, have) in enumerate(zip(index._shape, self._shape, strict=True)):
         if i != at and n > have:
             raise RuntimeError(

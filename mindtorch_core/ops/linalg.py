@@ -201,7 +201,9 @@ op(
         "mat1": lambda g, mat2, alpha: _scaled(g.mm(conj(mat2).transpose(0, 1)), alpha),
         "mat2": lambda g, mat1, alpha: _scaled(conj(mat1).transpose(0, 1).mm(g), alpha),
     },
-    decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: _addmm(self, mat1, mat2, beta, alpha),
+    decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: _addmm(
+        self, mat1, mat2, beta, alpha
+    ),
     out=True,
 )
 
@@ -245,7 +247,9 @@ op(
 
 def _linear_rule(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> TensorSpec:
     if len(weight._shape) not in (1, 2):
-        raise RuntimeError(f"linear(): weight must have 1 or 2 dimensions, got {len(weight._shape)}")
+        raise RuntimeError(
+            f"linear(): weight must have 1 or 2 dimensions, got {len(weight._shape)}"
+        )
     shape = rules.matmul_shape(input._shape, tuple(reversed(weight._shape)))
     _same_dtype(input, weight)
     if bias is not None and broadcast(bias._shape, shape) != shape:

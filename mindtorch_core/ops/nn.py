@@ -16,7 +16,9 @@ def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
     d = dtype or self._dtype
     if d.category != FLOATING:
-        raise NotImplementedError(f'"softmax_lastdim_kernel_impl" not implemented for \'{d.label}\'')
+        raise NotImplementedError(
+            f"\"softmax_lastdim_kernel_impl\" not implemented for '{d.label}'"
+        )
     return TensorSpec(self._shape, d)
 
 
@@ -172,7 +174,8 @@ op(
     f"nll_loss_forward(Tensor input, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
     doc="`nll_loss`, and the sum of the weights it counted.",
     grad={
-        "input": lambda g, input, target, weight, reduction, ignore_index, result1: fn.nll_loss_backward(g, input, target, weight, reduction, ignore_index, result1
+        "input": lambda g, input, target, weight, reduction, ignore_index, result1: (
+            fn.nll_loss_backward(g, input, target, weight, reduction, ignore_index, result1)
         )
     },
     decomposition=_nll_forward,
@@ -183,7 +186,8 @@ op(
     doc="Gradient of `nll_loss_forward` for its input.",
     grad={
         # The loss is linear in its input, so the gradient of the gradient is the loss again.
-        "grad": lambda g, target, weight, reduction, ignore_index: fn.nll_loss_forward(g, target, weight, reduction, ignore_index
+        "grad": lambda g, target, weight, reduction, ignore_index: fn.nll_loss_forward(
+            g, target, weight, reduction, ignore_index
         )[0]
     },
     decomposition=_nll_backward,
@@ -221,9 +225,7 @@ def _cross_entropy(
     kind = _reduction(reduction)
     at = 0 if len(input._shape) == 1 else 1
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     logs: Any = fn.log_softmax(input, at)
     if target._dtype.category >= FLOATING:
         return _soft_cross_entropy(logs, target, weight, kind, label_smoothing, at)

@@ -101,9 +101,7 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
         )
     first = start + size if start < 0 else start
     if first + length > size:
-        raise RuntimeError(
-            f"start ({first}) + length ({length}) exceeds dimension size ({size})."
-        )
+        raise RuntimeError(f"start ({first}) + length ({length}) exceeds dimension size ({size}).")
     return fn.slice(self, at, first, first + length, 1)
 
 
@@ -146,7 +144,9 @@ def _split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     size = self.size(dim)
     if split_size < 0 or (split_size == 0 and size):
-        raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
     if not size:
         return (_narrow(self, dim, 0, 0),)
     return tuple(

@@ -113,6 +113,8 @@ binary(
     inplace=False,
     out=False,
 )
+
+
 def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:
     if self._dtype is bool_ or isinstance(other, bool):
         _sub_rule(other, self)
@@ -183,7 +185,8 @@ op(
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
     doc="Alias of `div`.",
-    decomposition=lambda self, other, *, rounding_mode=None: fn.div(self, other, rounding_mode=rounding_mode
+    decomposition=lambda self, other, *, rounding_mode=None: fn.div(
+        self, other, rounding_mode=rounding_mode
     ),
     numbers=True,
 )
@@ -420,5 +423,9 @@ unary(
     operators=("__invert__",),
 )
 unary("isnan", "True where NaN.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
-unary("isinf", "True where infinite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
-unary("isfinite", "True where finite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
+unary(
+    "isinf", "True where infinite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False
+)
+unary(
+    "isfinite", "True where finite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False
+)

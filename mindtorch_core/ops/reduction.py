@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..dispatch.keys import AUTOGRAD
 from ..dtypes import (
     COMPLEX,
     FLOATING,
@@ -71,7 +72,8 @@ op(
     rule=_mean_rule,
     grad={
         "self": lambda g, self_shape, self_dtype, dim, keepdim: (
-            unreduce(g, self_shape, dim, keepdim).to(self_dtype) / max(reduced_count(self_shape, dim), 1)
+            unreduce(g, self_shape, dim, keepdim).to(self_dtype)
+            / max(reduced_count(self_shape, dim), 1)
         )
     },
     decomposition=lambda self, dim=None, keepdim=False, *, dtype=None: _mean(
@@ -140,7 +142,9 @@ def _extreme_rule(name: str) -> Any:
                 if dim is None or dim in ([], ()):
                     rules.nonempty(name, self, None)
                 rules.nonempty(name, self, d)
-        return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), self._dtype)
+        return TensorSpec(
+            reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), self._dtype
+        )
 
     return rules.limited(rule, name, "bif", operands=1)
 
@@ -221,6 +225,7 @@ for _name, _all, _arg, _other in (
         decomposition=lambda self, other, _other=_other: getattr(fn, _other)(self, other),
     )
 
+
 def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> TensorSpec:
     """As other reductions, except that an empty list of dimensions reduces none."""
     d = uint8 if self._dtype is uint8 else bool_
@@ -241,7 +246,9 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
     )
 
 
-def _var(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
+def _var(
+    self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
+) -> Tensor:
     if self._dtype.category < FLOATING:
         raise RuntimeError(
             f"std and var only support floating point and complex dtypes, got {self._dtype}"
@@ -258,13 +265,23 @@ def _var(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: boo
     return total / max(free, 0)
 
 
-def _std(self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
-    root: Tensor = _var(self, dim, correction=correction, keepdim=keepdim).sqrt()
+def _std(
+    self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
+) -> Tensor:
+    variance: Any = _var(self, dim, correction=correction, keepdim=keepdim)
+    if not self._keys & AUTOGRAD:
+        return variance.sqrt()  # type: ignore[no-any-return]
+    flat = variance == 0  # where the root's slope is infinite; the gradient there is 0
+    root: Tensor = fn.where(flat, 0, fn.where(flat, 1, variance).sqrt())
     return root
 
 
 for _name, _doc, _deviation in (
-    ("var", "Variance: squared deviations over ``n - correction`` (1 by default).", in_single(_var)),
+    (
+        "var",
+        "Variance: squared deviations over ``n - correction`` (1 by default).",
+        in_single(_var),
+    ),
     ("std", "Standard deviation, the root of `var`.", in_single(_std)),
 ):
     op(

@@ -45,7 +45,7 @@ def pointwise_spec(operands: tuple[Any, ...], d: dtype) -> TensorSpec:
             plain = False
             break
         plain = plain and t._layout is None
-    if plain and (tensors[0]._storage is None or tensors[0]._keys & 64) or len(shape) < 2:
+    if (plain and (tensors[0]._storage is None or tensors[0]._keys & 64)) or len(shape) < 2:
         return TensorSpec(shape, d)
     strides = pointwise_strides(shape, [(t._shape, t._geometry()[0]) for t in tensors])
     return TensorSpec(shape, d, None if strides == contiguous_strides(shape) else strides)
@@ -65,9 +65,7 @@ def pointwise(result: Callable[[dtype], dtype] | dtype | None = None, count: int
         if isinstance(result, dtype):
             return pointwise_spec(operands, result)
         first = operands[0]
-        if len(operands) == 1:
-            common = first._dtype
-        elif (
+        if len(operands) == 1 or (
             len(operands) == 2
             and operands[1].__class__ is Tensor
             and operands[1]._dtype is first._dtype
@@ -129,7 +127,7 @@ def limited(rule: Rule, name: str, kinds: str, *, operands: int = 2) -> Rule:
         spec = rule(*args, **kwargs)
         d = args[0]._dtype if operands == 1 or len(args) == 1 else result_type(*args[:2])
         if "bifc"[d.category] not in kinds:
-            raise NotImplementedError(f'"{name}" not implemented for \'{d.label}\'')
+            raise NotImplementedError(f"\"{name}\" not implemented for '{d.label}'")
         return spec
 
     return checked
@@ -184,7 +182,9 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
         return ()
     if len(b) == 1:
         if a[-1] != b[0]:
-            raise RuntimeError(f"size mismatch, got input ({a[-2]}), mat ({a[-2]}x{a[-1]}), vec ({b[0]})")
+            raise RuntimeError(
+                f"size mismatch, got input ({a[-2]}), mat ({a[-2]}x{a[-1]}), vec ({b[0]})"
+            )
         return a[:-1]
     rows: Shape = a[:-1] if len(a) == 1 else a[-2:-1]
     if a[-1] != b[-2]:

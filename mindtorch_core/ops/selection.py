@@ -58,7 +58,7 @@ def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:
     d = result_type(*operands)
     one_tensor = len(operands) == 2 and hasattr(operands[1], "_keys")
     if d.category == COMPLEX or (d.category == BOOL and not one_tensor):
-        raise NotImplementedError(f'"clamp" not implemented for \'{d.label}\'')
+        raise NotImplementedError(f"\"clamp\" not implemented for '{d.label}'")
     return rules.pointwise_spec(operands, d)
 
 
@@ -84,9 +84,11 @@ op(
     rule=_clamp_rule,
     grad={
         "self": _clamp_grad,
-        "min": lambda g, self, min, max: fn.where(self < min if max is None else (self < min) & (min < max), g, 0
+        "min": lambda g, self, min, max: fn.where(
+            self < min if max is None else (self < min) & (min < max), g, 0
         ),
-        "max": lambda g, self, min, max: fn.where(self > max if min is None else (self > max) | (max < min), g, 0
+        "max": lambda g, self, min, max: fn.where(
+            self > max if min is None else (self > max) | (max < min), g, 0
         ),
     },
     decomposition=_clamped,

@@ -1,5 +1,6 @@
-"""Views: ops whose result shares the first argument's memory. Rules give the geometry; one kernel,
-made here from the rule, serves every backend.
+"""Views: ops whose result shares the first argument's memory.
+
+Rules give the geometry; one kernel, made here from the rule, serves every backend.
 """
 
 from __future__ import annotations
@@ -293,7 +294,9 @@ def _unsqueeze(self: Tensor, dim: int) -> TensorSpec:
     at = wrap_dim(dim, len(self._shape) + 1)
     strides = self._geometry()[0]
     step = self._shape[at] * strides[at] if at < len(self._shape) else 1
-    return spec(self, (*self._shape[:at], 1, *self._shape[at:]), (*strides[:at], step, *strides[at:]))
+    return spec(
+        self, (*self._shape[:at], 1, *self._shape[at:]), (*strides[:at], step, *strides[at:])
+    )
 
 
 view(
@@ -302,6 +305,7 @@ view(
     _unsqueeze,
     lambda g, dim: g.squeeze(dim),
 )
+
 
 def _contiguous(self: Tensor) -> Tensor:
     if is_contiguous(self._shape, self._geometry()[0]):

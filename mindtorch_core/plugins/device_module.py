@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..devices import device as Device  # noqa: N812  (a method here is called device)
+from ..devices import device as Device
 from ..dispatch.pipeline.context import flush_current
 from ..random import default_generator
 from ..runtime import Runtime

@@ -107,7 +107,7 @@ class _Loader:
             # Independent: a backend that this one needs stays loaded when this one fails.
             with registry.transaction(status.distribution, independent=True) as journal:
                 self._load(ep, status)
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (a plugin may raise anything)
             _forget_modules(ep, set(sys.modules) - before)
             status.state, status.error = "failed", error
             status.device = status.key = ""

@@ -61,7 +61,8 @@ def assert_close(
     Args:
         actual: a tensor or array, a number, or a sequence or mapping of such.
         expected: the same of this framework, PyTorch or NumPy.
-        rtol, atol: tolerances; by default those of the dtypes. Give both or neither.
+        rtol: relative tolerance; by default the dtypes'.
+        atol: absolute tolerance; give both or neither.
         equal_nan: whether NaN equals NaN.
         check_device: compare devices, where both have one.
         check_dtype: compare dtypes.
@@ -107,7 +108,9 @@ class _Comparison:
             if len(actual) != len(expected):
                 return f"lengths differ: {len(actual)} and {len(expected)}"
             return self.first(dict(enumerate(zip(actual, expected, strict=True))))
-        if isinstance(actual, int | float | complex) and isinstance(expected, int | float | complex):
+        if isinstance(actual, int | float | complex) and isinstance(
+            expected, int | float | complex
+        ):
             return self.numbers([actual], [expected], (), type(actual).__name__)
         if actual is None and expected is None:
             return ""
@@ -246,7 +249,7 @@ def outcome(call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What a call returns, or the exception it raises."""
     try:
         return call(*args, **kwargs)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (the outcome is the exception)
         return error
 
 

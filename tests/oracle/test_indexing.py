@@ -44,8 +44,7 @@ def item(draw, shape, dim, common):
     size = shape[dim] if dim < len(shape) else 2
     kind = draw(
         st.sampled_from(
-            "int int slice slice slice none ellipsis tensor tensor list mask mask_list bool int32 "
-            "scalar array uint8 range float".split()
+            ["int", "int", "slice", "slice", "slice", "none", "ellipsis", "tensor", "tensor", "list", "mask", "mask_list", "bool", "int32", "scalar", "array", "uint8", "range", "float"]
         )
     )
     if kind == "int":

@@ -44,9 +44,7 @@ def step(draw, t):
     rank = t.dim()
     name = draw(
         st.sampled_from(
-            "view reshape transpose permute t expand squeeze squeeze_dim squeeze_dims unsqueeze select "
-            "slice narrow diagonal flatten unflatten movedim as_strided detach unbind split split_sizes "
-            "chunk contiguous swapaxes swapdims".split()
+            ["view", "reshape", "transpose", "permute", "t", "expand", "squeeze", "squeeze_dim", "squeeze_dims", "unsqueeze", "select", "slice", "narrow", "diagonal", "flatten", "unflatten", "movedim", "as_strided", "detach", "unbind", "split", "split_sizes", "chunk", "contiguous", "swapaxes", "swapdims"]
         )
     )
     if name in ("view", "reshape"):

@@ -76,7 +76,7 @@ def run(entries: list[Entry]) -> None:
                         _ready(t)
                     _settle(entry, launch())
                     continue
-                except Exception as cause:
+                except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
                     error = _error(entry, cause)
                     error.__cause__ = cause
                 first = first or error

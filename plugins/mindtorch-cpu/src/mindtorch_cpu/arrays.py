@@ -162,7 +162,11 @@ def in_common_order(data: Any, *operands: Any) -> Any:
     NumPy orders a result by the strides of its operands too, but weighs broadcast dimensions
     differently.
     """
-    if data.__class__ is not ndarray or data.ndim < 2 or all(o.flags.c_contiguous for o in operands):
+    if (
+        data.__class__ is not ndarray
+        or data.ndim < 2
+        or all(o.flags.c_contiguous for o in operands)
+    ):
         return data
     geometries = [(o.shape, tuple(s // o.itemsize for s in o.strides)) for o in operands]
     wanted = pointwise_strides(data.shape, geometries)

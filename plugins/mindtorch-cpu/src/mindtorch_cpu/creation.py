@@ -114,5 +114,3 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -
     spec = rule_of("full")(size, fill_value, dtype=dtype)
     d = spec.dtype
     return wrap(np.full(spec.shape, exact(fill_value, d)), d)
-
-

@@ -62,7 +62,9 @@ class MetaRuntime(Runtime):
 
     def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
         """A tensor without data."""
-        return make_tensor(None, shape, d, META, self.key, None, None if strides is None else (strides, 0))
+        return make_tensor(
+            None, shape, d, META, self.key, None, None if strides is None else (strides, 0)
+        )
 
     def generator(self, on: device) -> Any:
         """Random numbers nobody sees need no source."""

@@ -61,4 +61,7 @@ def to_dtype(self: Any, dtype: Any) -> Any:
         return wrap(data.copy() if data is a or data.base is not None else data, dtype)
     from ..arrays import NUMPY_OF
 
-    return wrap(relaid(a.real if a.dtype.kind == "c" and dtype.category < COMPLEX else a, NUMPY_OF[dtype]), dtype)
+    return wrap(
+        relaid(a.real if a.dtype.kind == "c" and dtype.category < COMPLEX else a, NUMPY_OF[dtype]),
+        dtype,
+    )

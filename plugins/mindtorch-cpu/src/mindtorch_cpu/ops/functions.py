@@ -39,7 +39,6 @@ def unary(
         result: dtype of the result where it is not the input's.
         widen: compute half-precision types in float32.
     """
-
     allowed = served(name)
     plain = tuple(ok and not (to_float and c < FLOATING) for c, ok in enumerate(allowed))
 
@@ -97,7 +96,9 @@ def unary_inplace(
     return run
 
 
-def function(name: str, ufunc: Ufunc, *, to_float: bool = True, plain: bool = False, widen: bool = False) -> None:
+def function(
+    name: str, ufunc: Ufunc, *, to_float: bool = True, plain: bool = False, widen: bool = False
+) -> None:
     """Register an op of one operand and its in-place form."""
     register(name, unary(name, ufunc, to_float=to_float, widen=widen))
     register(f"{name}_", unary_inplace(name, ufunc, to_float=to_float, plain=plain or widen))
@@ -134,7 +135,13 @@ function("erf", _erf, plain=True, widen=True)
 function("reciprocal", lambda a: np.true_divide(a.dtype.type(1), a), plain=True)
 function("neg", np.negative, to_float=False)
 function("sign", _sign, to_float=False, plain=True)
-for _name, _ufunc in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.rint)):
+for _name, _ufunc in (
+    ("floor", np.floor),
+    ("ceil", np.ceil),
+    ("trunc", np.trunc),
+    ("round", np.rint),
+):
+
     def _rounded(a: Any, out: Any = None, ufunc: Ufunc = _ufunc) -> Any:
         """Rounding leaves integers alone, whatever ufunc would make of them."""
         if a.dtype.kind in "iub":

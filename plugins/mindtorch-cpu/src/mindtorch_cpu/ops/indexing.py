@@ -15,6 +15,7 @@ from ..register import kernel, rule_of
 
 _new = object.__new__
 
+
 def positions(indices: Any) -> tuple[Any, ...]:
     """NumPy's index tuple for integer index tensors; None takes a whole dimension."""
     return tuple(slice(None) if t is None else t._data for t in indices)
@@ -92,7 +93,10 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
     rule_of("gather")(self, dim, index)
     a, i = self._data, index._data
     if not a.ndim or not i.size:
-        return wrap(np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype), self._dtype)
+        return wrap(
+            np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype),
+            self._dtype,
+        )
     at = wrap_dim(dim, a.ndim)
     checked("gather", i, a.shape[at], at)
     return wrap(row_major(a[open_grid(i, at)]), self._dtype)

@@ -16,6 +16,7 @@ _add_reduce: Any = np.add.reduce
 _nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
 _nll_backward: Any = registry.entry("nll_loss_backward").definition.decomposition  # type: ignore[union-attr]
 
+
 def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
     """The input minus its maximum along the dimension, and the result's dtype."""
     d = rule_of(name)(self, dim, dtype).dtype
@@ -134,7 +135,9 @@ def nll_loss_forward(
     if reduction == "none":
         loss = QUIET.run(np.negative, picked)
     else:
-        loss = QUIET.run(np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked)
+        loss = QUIET.run(
+            np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked
+        )
         if reduction == "mean":
             loss = QUIET.run(np.divide, loss, total)
     return wrap(loss, d), wrap(total, d)
@@ -164,7 +167,9 @@ def nll_loss_backward(
     if reduction == "mean":
         share = QUIET.run(np.divide, share, total._data)
     if weights is not None:
-        share = np.where(weights == 0, weights.dtype.type(0), QUIET.run(np.multiply, share, weights))
+        share = np.where(
+            weights == 0, weights.dtype.type(0), QUIET.run(np.multiply, share, weights)
+        )
     out = np.zeros(a.shape, a.dtype)
     out.reshape(-1)[_positions(a, classes)] = share
     return wrap(out, d)

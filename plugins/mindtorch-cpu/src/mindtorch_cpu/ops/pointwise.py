@@ -195,7 +195,12 @@ def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = N
             if alpha.__class__ is int and alpha == 1:
                 return plain(self, other)
             d = self._dtype
-            if alpha.__class__ is float and other.__class__ is Tensor and other._dtype is d and d.category == FLOATING:
+            if (
+                alpha.__class__ is float
+                and other.__class__ is Tensor
+                and other._dtype is d
+                and d.category == FLOATING
+            ):
                 return plain(self, wrap(QUIET.run(np.multiply, other._data, scalar(alpha, d)), d))
             d = result_type(self, other)
             check_alpha(alpha, d)

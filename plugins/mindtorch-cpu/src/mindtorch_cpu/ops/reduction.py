@@ -16,6 +16,7 @@ from ..register import kernel, register, rule_of
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
 
+
 def axes(dim: Any, rank: int) -> Any:
     """A reduction's dimensions as NumPy's ``axis``: None for all."""
     if dim is None:
@@ -107,7 +108,11 @@ def _truth(name: str, reduce: Any) -> None:
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self._data
         d = uint8 if self._dtype is uint8 else bool_
-        axis = () if dim is not None and dim.__class__ is not int and not len(dim) else axes(dim, a.ndim)
+        axis = (
+            ()
+            if dim is not None and dim.__class__ is not int and not len(dim)
+            else axes(dim, a.ndim)
+        )
         found = row_major(reduce(a, axis, np.bool_, None, keepdim))
         return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 

@@ -16,6 +16,7 @@ from ..register import kernel, rule_of
 
 _reshape: Any = registry.entry("reshape").definition.decomposition  # type: ignore[union-attr]
 
+
 def general(name: str, self: Any, *args: Any) -> Any:
     """The view as the op's rule gives it: for unusual cases, and to raise the rule's errors."""
     spec = rule_of(name)(self, *args)
