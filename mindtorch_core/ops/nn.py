@@ -71,6 +71,7 @@ for _name, _formula in (
     op(
         f"{_name}_backward(Tensor grad, Tensor output, int dim) -> Tensor",
         doc=f"Gradient of `{_name}` from its output.",
+        rule=lambda grad, output, dim: TensorSpec(output._shape, output._dtype),
         decomposition=_formula,
         namespaces=("torch",),
     )
@@ -106,10 +107,8 @@ def _reduction(name: str) -> int:
     return _REDUCTIONS.index(name)
 
 
-def _nll_parts(
-    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
-) -> tuple[Tensor, Tensor]:
-    """Losses per element and the weights they count with."""
+def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    """Refuse shapes and dtypes that do not fit together."""
     if len(input._shape) == 0 or len(target._shape) > max(len(input._shape) - 1, 0):
         raise RuntimeError(
             f"0D or 1D target tensor expected, multi-target not supported (input {show(input._shape)}, "
@@ -131,6 +130,23 @@ def _nll_parts(
             f"weight tensor should be defined either for all {input._shape[at]} classes or no classes "
             f"but got weight tensor of shape: {show(weight._shape)}"
         )
+
+
+def _nll_rule(
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+) -> tuple[TensorSpec, TensorSpec]:
+    kind = _reduction(reduction)
+    _check_nll(input, target, weight)
+    shape = () if kind else target._shape
+    return TensorSpec(shape, input._dtype), TensorSpec((), input._dtype)
+
+
+def _nll_parts(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int
+) -> tuple[Tensor, Tensor]:
+    """Losses per element and the weights they count with."""
+    _check_nll(input, target, weight)
+    at = 0 if len(input._shape) == 1 else 1
     kept: Any = target != ignore_index
     safe = fn.where(kept, target, 0)
     picked = input.gather(at, safe.unsqueeze(at)).squeeze(at)
@@ -173,6 +189,7 @@ _NLL = "Tensor? weight, str reduction, int ignore_index"
 op(
     f"nll_loss_forward(Tensor input, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
     doc="`nll_loss`, and the sum of the weights it counted.",
+    rule=_nll_rule,
     grad={
         "input": lambda g, input, target, weight, reduction, ignore_index, result1: (
             fn.nll_loss_backward(g, input, target, weight, reduction, ignore_index, result1)
@@ -184,6 +201,7 @@ op(
 op(
     f"nll_loss_backward(Tensor grad, Tensor input, Tensor target, {_NLL}, Tensor total) -> Tensor",
     doc="Gradient of `nll_loss_forward` for its input.",
+    rule=lambda grad, input, *_: TensorSpec(input._shape, input._dtype),
     grad={
         # The loss is linear in its input, so the gradient of the gradient is the loss again.
         "grad": lambda g, target, weight, reduction, ignore_index: fn.nll_loss_forward(

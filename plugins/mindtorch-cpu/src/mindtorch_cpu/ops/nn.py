@@ -30,7 +30,7 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
 
 
 def _finished(data: Any, d: Any) -> Any:
-    return wrap(data.astype(NUMPY_OF[d]) if d in WIDER else data, d)
+    return wrap(row_major(data.astype(NUMPY_OF[d]) if d in WIDER else data), d)
 
 
 @kernel("softmax")
