@@ -179,7 +179,8 @@ def __getattr__(name: str) -> Any:
 
 def _device_module(name: str) -> Any:
     """``torch.<device>``, for devices whose backend is installed."""
-    if any(status.name == name for status in _loader.backends()):
+    # No builtin that an op shares its name with: `torch.any` would be found first.
+    if name in {status.name for status in _loader.backends()}:
         return _loader.load(name).module
     return None
 

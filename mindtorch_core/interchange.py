@@ -106,13 +106,21 @@ class Interchange:
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._python_scalar("int64_t"))
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._python_scalar("double"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._python_scalar(""))
+
+    def _python_scalar(self, real: str) -> Any:
+        """The one element, for a conversion to Python's ``real`` type (any type if empty)."""
+        if numel(self._shape) != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        if real and self._dtype.is_complex:
+            raise RuntimeError(f"value cannot be converted to type {real} without overflow")
+        return self.item()
 
     def __index__(self) -> int:
         if numel(self._shape) != 1 or self._dtype.category > 1:

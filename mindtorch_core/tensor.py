@@ -349,6 +349,11 @@ class Tensor(Interchange):
                 f"assigned grad has data of a different size: {list(value._shape)} for a tensor of "
                 f"{list(self._shape)}"
             )
+        if value._dtype is not self._dtype:
+            raise RuntimeError(
+                f"attempting to assign a gradient with dtype {value._dtype} to a tensor with dtype "
+                f"{self._dtype}: convert it with grad.to({self._dtype})"
+            )
         if value._device is not self._device:
             raise RuntimeError(
                 f"assigned grad has data located on a different device: {value._device} for a tensor "
@@ -360,8 +365,13 @@ class Tensor(Interchange):
 
     @property
     def data(self) -> Tensor:
-        """The tensor without its history; shares memory but not the version counter's checks."""
-        return alias(self)
+        """The tensor without its history; shares memory, but not the version counter."""
+        s = self._settled()._own_storage()
+        shared = Storage(s.memory, s.nbytes, s.device)
+        return make_tensor(
+            self._data, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
+            self._layout,
+        )  # fmt: skip
 
     @data.setter
     def data(self, value: Tensor) -> None:

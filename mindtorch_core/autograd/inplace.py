@@ -18,7 +18,7 @@ from ..dispatch.registry import Kernel, OpEntry, registry
 from ..shapes import Shape
 from ..tensor import Tensor, alias
 from .formulas import as_strided_backward
-from .grad_mode import no_grad
+from .grad_mode import is_grad_enabled, no_grad
 from .node import Node
 
 __all__ = ["inplace_kernel", "version_kernel"]
@@ -43,13 +43,10 @@ def version_kernel(
     copies = entry.name == "aten::copy_"
 
     def writing(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if self._base is not None and not idempotent and shares_elements(self):
+        if self._base is not None:
             if copies and args[0] is self:
                 return self
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a "
-                "single memory location. Please clone() the tensor before performing the operation."
-            )
+            refuse_views(self, idempotent)
         result = below(self, *args, **kwargs)
         s = self._storage
         if s is None:
@@ -58,6 +55,25 @@ def version_kernel(
         return result
 
     return writing
+
+
+def refuse_views(t: Tensor, idempotent: bool) -> None:
+    """Refuse to write views whose elements share memory, or whose base's history would miss it.
+
+    Raises:
+        RuntimeError: if ``t`` is such a view.
+    """
+    base = t._base
+    if base is not None and base._keys & AUTOGRAD and not t._keys & AUTOGRAD and is_grad_enabled():
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+            "Make the view where gradients are enabled, or change it under torch.no_grad()."
+        )
+    if not idempotent and shares_elements(t):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
 
 
 def shares_elements(t: Tensor) -> bool:

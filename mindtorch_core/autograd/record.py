@@ -36,7 +36,8 @@ from .node import Node, freed_error
 __all__ = ["autograd_kernel", "formula_needs", "recorder"]
 
 _RECORDERS: Final[dict[OpEntry, Callable[..., Kernel]]] = {}
-_PARTS: Final = ("shape", "dtype", "device")  # ``self_shape`` saves only the shape of ``self``
+# ``self_shape`` saves only the shape of ``self``; a geometry is (shape, strides, offset).
+_PARTS: Final = ("shape", "dtype", "device", "geometry")
 
 
 def autograd_kernel(
@@ -161,6 +162,8 @@ class _Generator:
 
     def _part(self, a: Argument, part: str) -> str:
         source = python_name(a)
+        if part == "geometry":
+            return f"({source}._shape, *{source}._geometry())"
         if a.is_list:
             return f"[None if t is None else t._{part} for t in {source}]"
         return (

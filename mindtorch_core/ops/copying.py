@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autograd.conform import conform
 from ..devices import concrete, device, row_of
 from ..dtypes import COMPLEX, dtype
 from ..shapes import broadcast, show
@@ -46,7 +47,9 @@ op(
     rule=_copy_rule,
     grad={
         "self": lambda g: fn.zeros_like(g),
-        "src": lambda g, src_shape, src_dtype, src: _back_to(g, src),
+        "src": lambda g, src_shape, src_dtype, src_device: (
+            conform(g, src_shape, src_dtype).to(src_device)
+        ),
     },
     decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
     crosses_devices=True,
@@ -54,12 +57,6 @@ op(
     inplace_primitive=True,
     namespaces=(),
 )
-
-
-def _back_to(g: Tensor, src: Tensor) -> Any:
-    from ..autograd.conform import conform
-
-    return conform(g, src._shape, src._dtype).to(src._device)
 
 
 op(

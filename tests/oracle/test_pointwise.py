@@ -3,6 +3,8 @@
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
@@ -432,6 +434,51 @@ def test_out_argument():
     empty = torch.empty(0)
     assert torch.mul(x, y, out=empty) is empty
     assert empty.shape == (2, 3)
+
+
+@st.composite
+def arranged(draw, shape, dtype, seed):
+    """A PyTorch tensor that broadcasts to a shape, in any order, step and expansion."""
+    kept = shape[draw(st.integers(0, len(shape))) if draw(st.integers(0, 3)) == 0 else 0 :]
+    sizes = [1 if draw(st.integers(0, 4)) == 0 else n for n in kept]
+    order = draw(st.permutations(range(len(sizes))))
+    steps = [draw(st.sampled_from([1, 1, 1, 2, 4])) for _ in sizes]
+    memory = [sizes[i] * steps[i] for i in order]
+    count = pt.Size(memory).numel()
+    values = pt.randn(count, generator=pt.Generator().manual_seed(seed)) * 3
+    if dtype.startswith("u"):
+        values = values.abs()
+    back = [order.index(i) for i in range(len(order))]
+    t = values.to(getattr(pt, dtype)).reshape(memory).permute(back)
+    t = t[tuple(slice(None, None, step) for step in steps)]
+    return t.expand(kept) if draw(st.booleans()) else t
+
+
+SOME = ["float32", "float64", "int64", "int32", "int8", "bool", "bfloat16"]
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.data())
+def test_any_arrangement_of_operands(data):
+    shape = data.draw(st.lists(st.sampled_from([1, 2, 3, 5, 0]), max_size=4))
+    kinds = data.draw(st.tuples(st.sampled_from(SOME), st.sampled_from(SOME)))
+    a, b = (data.draw(arranged(shape, kind, i)) for i, kind in enumerate(kinds))
+    x, y = from_pytorch(a), from_pytorch(b)
+    name = data.draw(st.sampled_from(["add", "mul", "lt", "maximum", "logical_xor", "where", "div"]))
+    mask = data.draw(arranged(shape, "bool", 7))
+    if name == "where":
+        found, expected = torch.where(from_pytorch(mask), x, y), pt.where(mask, a, b)
+    else:
+        found, expected = getattr(torch, name)(x, y), getattr(pt, name)(a, b)
+    check(found, expected, rtol=1e-2, atol=1e-2)
+    name = data.draw(st.sampled_from(["neg", "abs", "sin", "logical_not", "isfinite", "sign", "clone", "sigmoid"]))
+    if kinds[0] != "bool" or name not in ("neg", "abs"):
+        check(getattr(x, name)(), getattr(a, name)(), rtol=1e-2, atol=1e-2)
+    if a.is_floating_point() and len({*a.flatten().tolist()}) == a.numel():
+        write = data.draw(st.sampled_from(["neg_", "abs_", "sin_", "mul_", "add_", "exp_", "relu_", "zero_"]))
+        arguments = (2,) if write in ("mul_", "add_") else ()
+        if 0 not in a.stride():
+            check(getattr(x, write)(*arguments), getattr(a, write)(*arguments), rtol=1e-2, atol=1e-2)
 
 
 def test_in_place_through_overlapping_operands():

@@ -110,6 +110,13 @@ def _sigmoid(a: Any) -> Any:
     return np.reciprocal(t)
 
 
+def _negative(a: Any, out: Any = None) -> Any:
+    if out is None or out.flags.c_contiguous:
+        return np.negative(a, out)
+    np.copyto(out, np.negative(a))  # NumPy 2.4 skips elements of outputs with some strides
+    return out
+
+
 def _rsqrt(a: Any) -> Any:
     return np.reciprocal(np.sqrt(a))
 
@@ -133,7 +140,8 @@ function("sigmoid", _sigmoid, plain=True)
 function("rsqrt", _rsqrt, plain=True)
 function("erf", _erf, plain=True, widen=True)
 function("reciprocal", lambda a: np.true_divide(a.dtype.type(1), a), plain=True)
-function("neg", np.negative, to_float=False)
+register("neg", unary("neg", np.negative))
+register("neg_", unary_inplace("neg", _negative))
 function("sign", _sign, to_float=False, plain=True)
 for _name, _ufunc in (
     ("floor", np.floor),
