@@ -16,7 +16,7 @@ from ..devices import TABLE
 from ..dispatch.keys import AUTOGRAD
 from ..dispatch.registry import Kernel, OpEntry, registry
 from ..shapes import Shape
-from ..tensor import Tensor, alias
+from ..tensor import Tensor, make_tensor
 from .formulas import as_strided_backward
 from .grad_mode import is_grad_enabled, no_grad
 from .node import Node
@@ -95,8 +95,14 @@ def inplace_kernel(entry: OpEntry, below: Kernel) -> Kernel:
 
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         refuse_leaves(self)
-        with no_grad():
-            shadow = self.clone() if needs_self else alias(self)
+        # The node is recorded for a stand-in that is what the tensor was before the op.
+        if needs_self:
+            with no_grad():
+                shadow = self.clone()
+        else:
+            shadow = make_tensor(
+                None, self._shape, self._dtype, self._device, 0, self._storage, self._layout
+            )
         shadow._autograd, shadow._keys = self._autograd, self._keys
         base = self._base
         make(lambda _, *a, **k: below(self, *a, **k))(shadow, *args, **kwargs)

@@ -89,13 +89,15 @@ def reduction(result: Callable[[dtype], dtype] | dtype | None = None) -> Rule:
     def rule(
         self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None, **_: Any
     ) -> TensorSpec:
-        dims = wrap_dims(dim, len(self._shape))
         if dtype is not None:
             d = dtype
         elif result is None:
             d = self._dtype
         else:
             d = result(self._dtype) if callable(result) else result
+        if dim is None and not keepdim:
+            return TensorSpec((), d)
+        dims = wrap_dims(dim, len(self._shape))
         return TensorSpec(reduced(self._shape, dims, keepdim), d)
 
     return rule
@@ -169,6 +171,8 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
     Raises:
         RuntimeError: if the inner sizes differ; the text depends on the ranks as PyTorch's does.
     """
+    if len(a) == 2 and len(b) == 2 and a[1] == b[0]:
+        return a[0], b[1]
     if not a or not b:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D"

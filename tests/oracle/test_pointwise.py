@@ -470,10 +470,12 @@ def test_any_arrangement_of_operands(data):
         found, expected = torch.where(from_pytorch(mask), x, y), pt.where(mask, a, b)
     else:
         found, expected = getattr(torch, name)(x, y), getattr(pt, name)(a, b)
-    check(found, expected, rtol=1e-2, atol=1e-2)
-    name = data.draw(st.sampled_from(["neg", "abs", "sin", "logical_not", "isfinite", "sign", "clone", "sigmoid"]))
+    # Where the operands' orders of dimensions disagree, the result's order is NumPy's.
+    assert_close(found, expected, rtol=1e-2, atol=1e-2, equal_nan=True)
+    name = data.draw(st.sampled_from(["neg", "abs", "sin", "logical_not", "isfinite", "sign", "exp", "sigmoid"]))
     if kinds[0] != "bool" or name not in ("neg", "abs"):
-        check(getattr(x, name)(), getattr(a, name)(), rtol=1e-2, atol=1e-2)
+        compare = assert_close if 0 in a.stride() else check
+        compare(getattr(x, name)(), getattr(a, name)(), rtol=1e-2, atol=1e-2)
     if a.is_floating_point() and len({*a.flatten().tolist()}) == a.numel():
         write = data.draw(st.sampled_from(["neg_", "abs_", "sin_", "mul_", "add_", "exp_", "relu_", "zero_"]))
         arguments = (2,) if write in ("mul_", "add_") else ()
