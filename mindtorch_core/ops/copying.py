@@ -47,8 +47,8 @@ op(
     rule=_copy_rule,
     grad={
         "self": lambda g: fn.zeros_like(g),
-        "src": lambda g, src_shape, src_dtype, src_device: (
-            conform(g, src_shape, src_dtype).to(src_device)
+        "src": lambda g, src_shape, src_dtype, src_device: conform(g, src_shape, src_dtype).to(
+            src_device
         ),
     },
     decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),

@@ -213,7 +213,9 @@ def _as_strided(
     return spec(self, size, stride, at)
 
 
-def _as_strided_grad(g: Any, self_geometry: Any, size: Any, stride: Any, storage_offset: Any) -> Any:
+def _as_strided_grad(
+    g: Any, self_geometry: Any, size: Any, stride: Any, storage_offset: Any
+) -> Any:
     at = self_geometry[2] if storage_offset is None else storage_offset
     return as_strided_backward(g, self_geometry, (tuple(size), tuple(stride), at))
 

@@ -84,7 +84,11 @@ def test_roots_with_gradients():
         return x.grad
 
     both(call)
-    both(lambda lib: lib.autograd.grad([(x := leaf(lib, 2)) * 2, x * 3], [x], [lib.ones(2), lib.ones(2)]))
+    both(
+        lambda lib: lib.autograd.grad(
+            [(x := leaf(lib, 2)) * 2, x * 3], [x], [lib.ones(2), lib.ones(2)]
+        )
+    )
 
 
 def test_inputs_limit_accumulation():
@@ -309,7 +313,13 @@ def test_writes_to_views_of_results(view, write):
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
-@given(st.lists(st.tuples(st.sampled_from(sorted(VIEWS)), st.sampled_from(sorted(WRITES))), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(sorted(VIEWS)), st.sampled_from(sorted(WRITES))),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_sequences_of_writes(steps):
     def call(lib):
         x = leaf(lib, 2, 3)

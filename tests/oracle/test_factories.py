@@ -55,9 +55,12 @@ def test_like_and_new(dtype):
     ours = from_pytorch(theirs)
     for name in ("zeros_like", "ones_like"):
         assert_close(getattr(torch, name)(ours), getattr(pt, name)(theirs))
-        assert_close(getattr(torch, name)(ours.t()), getattr(pt, name)(theirs.t()), check_stride=True)
         assert_close(
-            getattr(torch, name)(ours, dtype=torch.float64), getattr(pt, name)(theirs, dtype=pt.float64)
+            getattr(torch, name)(ours.t()), getattr(pt, name)(theirs.t()), check_stride=True
+        )
+        assert_close(
+            getattr(torch, name)(ours, dtype=torch.float64),
+            getattr(pt, name)(theirs, dtype=pt.float64),
         )
     assert_close(torch.full_like(ours, 1), pt.full_like(theirs, 1))
     assert_close(torch.full_like(ours.t(), 1), pt.full_like(theirs.t(), 1), check_stride=True)
@@ -118,14 +121,35 @@ DATA = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", DATA, ids=lambda d: str(d)[:30] if not isinstance(d, object) or d is None else type(d).__name__)
+@pytest.mark.parametrize(
+    "data",
+    DATA,
+    ids=lambda d: str(d)[:30] if not isinstance(d, object) or d is None else type(d).__name__,
+)
 def test_tensor_of_python_data(data):
     both(lambda lib: lib.tensor(data), equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_tensor_with_a_dtype(dtype):
-    for data in ([1, 2, 3], [1.7, -1.7], [True, False], 3, [[0.1, 0.2]], [], [1e6], [-1], [127, 128], [255, 256], [3e38, 1e39], [70000], [65504.0, 65520.0], [1 + 2j], [math.nan], [math.inf]):
+    for data in (
+        [1, 2, 3],
+        [1.7, -1.7],
+        [True, False],
+        3,
+        [[0.1, 0.2]],
+        [],
+        [1e6],
+        [-1],
+        [127, 128],
+        [255, 256],
+        [3e38, 1e39],
+        [70000],
+        [65504.0, 65520.0],
+        [1 + 2j],
+        [math.nan],
+        [math.inf],
+    ):
         both(
             lambda lib, data=data: lib.tensor(data, dtype=getattr(lib, dtype)),
             equal_nan=True,
@@ -133,10 +157,33 @@ def test_tensor_with_a_dtype(dtype):
         )
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "float32",
+        "float64",
+        "float16",
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "bool",
+        "complex64",
+        "complex128",
+    ],
+)
 def test_tensor_of_numpy_arrays(dtype):
     array = np.arange(12).reshape(3, 4).astype(dtype)
-    for view in (array, array.T, array[::2, 1:], array[0, 0], array[:0], np.array(3, dtype), array[::-1]):
+    for view in (
+        array,
+        array.T,
+        array[::2, 1:],
+        array[0, 0],
+        array[:0],
+        np.array(3, dtype),
+        array[::-1],
+    ):
         if view.ndim < 2 or view.strides[0] >= 0:  # PyTorch refuses to copy backwards
             both(lambda lib, view=view: lib.tensor(view))
         both(lambda lib, view=view: lib.as_tensor(view))
@@ -154,7 +201,12 @@ def test_tensor_of_numpy_arrays(dtype):
 
 
 def test_arrays_that_cannot_be_shared():
-    for array in (np.array(["a"]), np.array([None]), np.arange(3)[::-1], np.arange(3).astype(">i8")):
+    for array in (
+        np.array(["a"]),
+        np.array([None]),
+        np.arange(3)[::-1],
+        np.arange(3).astype(">i8"),
+    ):
         both(lambda lib, array=array: lib.from_numpy(array))
     both(lambda lib: lib.from_numpy([1, 2]))
 
@@ -184,7 +236,11 @@ def test_ragged_data_names_place_and_lengths():
 
 
 def test_requires_grad_of_factories():
-    for made in (torch.ones(2, requires_grad=True), torch.randn(2, requires_grad=True), torch.full((2,), 1.0, requires_grad=True)):
+    for made in (
+        torch.ones(2, requires_grad=True),
+        torch.randn(2, requires_grad=True),
+        torch.full((2,), 1.0, requires_grad=True),
+    ):
         assert made.requires_grad
         assert made.is_leaf
     both(lambda lib: lib.ones(2, dtype=lib.int64, requires_grad=True))
@@ -318,7 +374,9 @@ def test_ranges_and_moments(dtype):
 def test_integers_are_uniform(dtype):
     g = torch.Generator().manual_seed(0)
     d = getattr(torch, dtype)
-    values = np.array(torch.randint(-3 if dtype != "uint8" else 0, 5, (20_000,), generator=g, dtype=d).tolist())
+    values = np.array(
+        torch.randint(-3 if dtype != "uint8" else 0, 5, (20_000,), generator=g, dtype=d).tolist()
+    )
     low = 0 if dtype == "uint8" else -3
     assert sorted(set(values.tolist())) == list(range(low, 5))
     counts = np.bincount((values - low).astype(int))
@@ -327,11 +385,24 @@ def test_integers_are_uniform(dtype):
     assert sorted(order.tolist()) == list(range(100))
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8", "bool", "float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["int64", "int32", "int8", "uint8", "bool", "float32", "float64", "float16", "bfloat16"],
+)
 def test_random_fills_the_dtype(dtype):
     g = torch.Generator().manual_seed(0)
     values = torch.empty(2000, dtype=getattr(torch, dtype)).random_(generator=g).tolist()
-    tops = {"int64": 2**63 - 1, "int32": 2**31 - 1, "int8": 127, "uint8": 255, "bool": 1, "float32": 2**24, "float64": 2**53, "float16": 2**11, "bfloat16": 2**8}
+    tops = {
+        "int64": 2**63 - 1,
+        "int32": 2**31 - 1,
+        "int8": 127,
+        "uint8": 255,
+        "bool": 1,
+        "float32": 2**24,
+        "float64": 2**53,
+        "float16": 2**11,
+        "bfloat16": 2**8,
+    }
     assert min(values) >= 0
     assert tops[dtype] / 2 < max(values) <= tops[dtype]
 

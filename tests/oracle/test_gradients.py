@@ -191,7 +191,8 @@ def test_against_pytorch(letters, function):
 @pytest.mark.parametrize(("letters", "function"), CASES.values(), ids=CASES.keys())
 def test_against_pytorch_in_other_layouts(letters, function):
     theirs = [
-        t.t().contiguous().t() if t.dim() == 2 else pt.stack([t, t], -1)[..., 0] for t in arguments(letters)
+        t.t().contiguous().t() if t.dim() == 2 else pt.stack([t, t], -1)[..., 0]
+        for t in arguments(letters)
     ]
     ours = [from_pytorch(t).requires_grad_() for t in theirs]
     theirs = [t.detach().requires_grad_() for t in theirs]
@@ -227,7 +228,24 @@ NOT_SMOOTH = [CASES["inplace.overwrite"][1], CASES["embedding"][1]]
 
 
 @pytest.mark.parametrize(
-    "name", ["mul", "div", "matmul", "addmm", "pow.number", "softmax", "log_softmax", "prod", "var", "index", "cat", "tanh", "logsumexp", "mean", "amax"]
+    "name",
+    [
+        "mul",
+        "div",
+        "matmul",
+        "addmm",
+        "pow.number",
+        "softmax",
+        "log_softmax",
+        "prod",
+        "var",
+        "index",
+        "cat",
+        "tanh",
+        "logsumexp",
+        "mean",
+        "amax",
+    ],
 )
 def test_second_order_against_pytorch(name):
     letters, function = CASES[name]
@@ -254,13 +272,32 @@ def test_every_differentiable_op_is_covered():
     }  # fmt: skip
     tested.add("complex")
     with_formulas = {
-        d.base_name for d in definitions() if isinstance(d.grad, dict) and d.functional is None and "::" not in d.name
+        d.base_name
+        for d in definitions()
+        if isinstance(d.grad, dict) and d.functional is None and "::" not in d.name
     }
     missing = {name for name in with_formulas if behind.get(name, name) not in tested}
     assert not missing
 
 
-@pytest.mark.parametrize("name", ["mul", "div", "exp", "sum", "matmul", "abs", "reciprocal", "sqrt", "tanh", "sigmoid", "log", "sin", "pow"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mul",
+        "div",
+        "exp",
+        "sum",
+        "matmul",
+        "abs",
+        "reciprocal",
+        "sqrt",
+        "tanh",
+        "sigmoid",
+        "log",
+        "sin",
+        "pow",
+    ],
+)
 def test_complex_gradients(name):
     g = pt.Generator().manual_seed(0)
     a = pt.randn(3, 3, dtype=pt.complex128, generator=g)
@@ -281,7 +318,12 @@ def test_complex_gradients(name):
         results.append([found[0].real, found[0].imag if lib is pt else found[0]])
     ours, theirs = results
     assert_close(ours[0], theirs[0], rtol=1e-9, atol=1e-9)
-    assert_close(ours[1].tolist() and [v.imag for row in ours[1].tolist() for v in row], [v for row in theirs[1].tolist() for v in row], rtol=1e-9, atol=1e-9)
+    assert_close(
+        ours[1].tolist() and [v.imag for row in ours[1].tolist() for v in row],
+        [v for row in theirs[1].tolist() for v in row],
+        rtol=1e-9,
+        atol=1e-9,
+    )
 
 
 DTYPES = ["float32", "float64", "float16", "bfloat16"]
@@ -301,7 +343,14 @@ def test_gradients_keep_the_operands_dtypes(first, second):
 
 
 def test_broadcasting_sums_gradients():
-    for first, second in (((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2, 3)), ((4, 1, 3), (2, 1)), ((1,), (0,)), ((0, 3), (1, 3))):
+    for first, second in (
+        ((2, 3), (3,)),
+        ((2, 1), (1, 3)),
+        ((), (2, 3)),
+        ((4, 1, 3), (2, 1)),
+        ((1,), (0,)),
+        ((0, 3), (1, 3)),
+    ):
         results = []
         for lib in (torch, pt):
             a = lib.full(first, 2.0, requires_grad=True)
@@ -325,7 +374,7 @@ def test_ties_and_corners_as_in_pytorch():
         lambda l, x: x.prod(),
         lambda l, x: x.prod(1),
         lambda l, x: x**2,
-        lambda l, x: x**x.detach().abs(),
+        lambda l, x: x ** x.detach().abs(),
         lambda l, x: x.sign(),
         lambda l, x: l.where(x > 0, x, x * 0),
         lambda l, x: l.atan2(x, x.detach() + 1),

@@ -44,7 +44,27 @@ def item(draw, shape, dim, common):
     size = shape[dim] if dim < len(shape) else 2
     kind = draw(
         st.sampled_from(
-            ["int", "int", "slice", "slice", "slice", "none", "ellipsis", "tensor", "tensor", "list", "mask", "mask_list", "bool", "int32", "scalar", "array", "uint8", "range", "float"]
+            [
+                "int",
+                "int",
+                "slice",
+                "slice",
+                "slice",
+                "none",
+                "ellipsis",
+                "tensor",
+                "tensor",
+                "list",
+                "mask",
+                "mask_list",
+                "bool",
+                "int32",
+                "scalar",
+                "array",
+                "uint8",
+                "range",
+                "float",
+            ]
         )
     )
     if kind == "int":
@@ -70,7 +90,11 @@ def item(draw, shape, dim, common):
         sizes = shape[dim : dim + covered] or (2,)
         if draw(st.integers(0, 15)) == 0:
             sizes = (*sizes[:-1], sizes[-1] + 1)
-        bits = draw(st.lists(st.booleans(), min_size=pt.Size(sizes).numel(), max_size=pt.Size(sizes).numel()))
+        bits = draw(
+            st.lists(
+                st.booleans(), min_size=pt.Size(sizes).numel(), max_size=pt.Size(sizes).numel()
+            )
+        )
         if kind == "mask_list":
             return bits, bits, 1
         mask = pt.tensor(bits, dtype=pt.bool if kind == "mask" else pt.uint8).reshape(sizes)
@@ -145,7 +169,11 @@ def test_getitem(case):
 @st.composite
 def values_for(draw, shape):
     """A value to assign where an index gives ``shape``, in both libraries' terms."""
-    kind = draw(st.sampled_from(["number", "same", "row", "lead", "wrong", "dtype", "scalar", "list", "array"]))
+    kind = draw(
+        st.sampled_from(
+            ["number", "same", "row", "lead", "wrong", "dtype", "scalar", "list", "array"]
+        )
+    )
     if kind == "number":
         v = draw(st.sampled_from([7, 2.5, True]))
         return v, v
@@ -187,7 +215,10 @@ def test_setitem(case, data):
     if "only supports boolean masks" in str(expected):
         return  # PyTorch reads through uint8 masks but does not write numbers
     if isinstance(expected, Exception):
-        either = {type(found), type(expected)} <= {IndexError, RuntimeError}  # index or value at fault
+        either = {type(found), type(expected)} <= {
+            IndexError,
+            RuntimeError,
+        }  # index or value at fault
         assert either or isinstance(found, type(expected)), (case, a, expected, found)
         return
     if isinstance(found, IndexError) and not read.numel():
@@ -201,7 +232,8 @@ def distinct(index):
     """Whether an index names no element twice, as far as one sees; else the winner is open."""
     parts = index if isinstance(index, tuple) else (index,)
     return not any(
-        isinstance(i, list | np.ndarray | range) or (isinstance(i, pt.Tensor) and i.dtype in (pt.int64, pt.int32) and i.dim())
+        isinstance(i, list | np.ndarray | range)
+        or (isinstance(i, pt.Tensor) and i.dtype in (pt.int64, pt.int32) and i.dim())
         for i in parts
     )
 
@@ -222,12 +254,28 @@ def test_repeated_positions_accumulate(shape, data):
 
 # ---- ops along a dimension ----------------------------------------------------------------------
 
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool", "complex64"]
+DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "uint8",
+    "bool",
+    "complex64",
+]
 
 
 def sample(shape, dtype="float32", seed=0):
     t = pt.randn(shape, generator=pt.Generator().manual_seed(seed)) * 3
-    return (t > 0) if dtype == "bool" else t.abs().to(pt.uint8) if dtype == "uint8" else t.to(getattr(pt, dtype))
+    return (
+        (t > 0)
+        if dtype == "bool"
+        else t.abs().to(pt.uint8)
+        if dtype == "uint8"
+        else t.to(getattr(pt, dtype))
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -241,7 +289,9 @@ def test_gather_and_scatter(dtype):
         source = sample((3, 4), dtype, 5)
         src = from_pytorch(source)
         close = {"rtol": 1e-2, "atol": 1e-2} if dtype in ("float16", "bfloat16") else {}
-        assert_close(ours.scatter_add(dim, at, src), theirs.scatter_add(dim, index, source), **close)
+        assert_close(
+            ours.scatter_add(dim, at, src), theirs.scatter_add(dim, index, source), **close
+        )
         assert_close(ours.scatter(dim, at, 1), theirs.scatter(dim, index, 1))
         assert_close(torch.scatter(ours, dim, at, value=1), pt.scatter(theirs, dim, index, value=1))
         assert_close(ours.clone().scatter_(dim, at, 1), theirs.clone().scatter_(dim, index, 1))
@@ -329,9 +379,14 @@ def test_joining(dtype):
     assert_close(torch.concat([x, y]), pt.concat([a, b]))
     assert_close(torch.stack([x, x], 2), pt.stack([a, a], 2))
     assert_close(torch.stack([x[0], y[1]]), pt.stack([a[0], b[1]]))
-    assert_close(torch.cat([torch.empty(0, dtype=x.dtype), x]), pt.cat([pt.empty(0, dtype=a.dtype), a]))
+    assert_close(
+        torch.cat([torch.empty(0, dtype=x.dtype), x]), pt.cat([pt.empty(0, dtype=a.dtype), a])
+    )
     assert_close(torch.cat([x, torch.ones(1, 3)]), pt.cat([a, pt.ones(1, 3)]))
-    assert_close(torch.cat([x, torch.ones(1, 3, dtype=torch.int64)]), pt.cat([a, pt.ones(1, 3, dtype=pt.int64)]))
+    assert_close(
+        torch.cat([x, torch.ones(1, 3, dtype=torch.int64)]),
+        pt.cat([a, pt.ones(1, 3, dtype=pt.int64)]),
+    )
     out = torch.empty(6, 3, dtype=x.dtype)
     assert torch.cat([x, y], out=out) is out
     assert_close(out, pt.cat([a, b]))

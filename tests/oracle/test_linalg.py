@@ -10,7 +10,17 @@ from mindtorch_core.testing.comparison import assert_close, assert_same_outcome,
 
 pt = pytest.importorskip("torch")
 
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "complex64"]
+DTYPES = [
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "int64",
+    "int32",
+    "int8",
+    "uint8",
+    "complex64",
+]
 
 
 def sample(shape, dtype="float64", seed=0):
@@ -30,7 +40,19 @@ def loose(dtype):
     return {"rtol": 1e-5, "atol": 1e-5} if dtype != "float64" else {"rtol": 1e-12, "atol": 1e-12}
 
 
-SHAPES = [(3,), (2, 3), (3, 2), (4, 2, 3), (1, 3, 2), (2, 1, 2, 3), (5, 1, 3, 2), (0, 3), (3, 0), (2, 0, 3), ()]
+SHAPES = [
+    (3,),
+    (2, 3),
+    (3, 2),
+    (4, 2, 3),
+    (1, 3, 2),
+    (2, 1, 2, 3),
+    (5, 1, 3, 2),
+    (0, 3),
+    (3, 0),
+    (2, 0, 3),
+    (),
+]
 
 
 @pytest.mark.parametrize("first", SHAPES, ids=str)
@@ -65,7 +87,9 @@ def test_products_of_every_dtype(dtype):
         lambda: torch.addmm(from_pytorch(bias), x, y), lambda: pt.addmm(bias, a, b), **options
     )
     assert_same_outcome(
-        lambda: F.linear(x, from_pytorch(b.t())), lambda: pt.nn.functional.linear(a, b.t()), **options
+        lambda: F.linear(x, from_pytorch(b.t())),
+        lambda: pt.nn.functional.linear(a, b.t()),
+        **options,
     )
 
 
@@ -168,6 +192,11 @@ def test_texts_carry_the_sizes():
 def test_numpy_agrees():
     np = pytest.importorskip("numpy")
     rng = np.random.default_rng(0)
-    for first, second in (((2, 3), (3, 4)), ((5, 2, 3), (3,)), ((3,), (4, 3, 2)), ((2, 1, 3, 4), (5, 4, 2))):
+    for first, second in (
+        ((2, 3), (3, 4)),
+        ((5, 2, 3), (3,)),
+        ((3,), (4, 3, 2)),
+        ((2, 1, 3, 4), (5, 4, 2)),
+    ):
         a, b = rng.standard_normal(first), rng.standard_normal(second)
         assert_close(torch.tensor(a) @ torch.tensor(b), np.matmul(a, b))

@@ -45,7 +45,16 @@ def compare_with_gradients(ours_call, theirs_call, *inputs, options=None):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax(name, dtype):
-    for shape, dim in (((5,), 0), ((3, 4), 1), ((3, 4), 0), ((2, 3, 4), -2), ((), 0), ((0, 3), 1), ((2, 1), 1), ((3, 0), 1)):
+    for shape, dim in (
+        ((5,), 0),
+        ((3, 4), 1),
+        ((3, 4), 0),
+        ((2, 3, 4), -2),
+        ((), 0),
+        ((0, 3), 1),
+        ((2, 1), 1),
+        ((3, 0), 1),
+    ):
         compare_with_gradients(
             lambda t, dim=dim: getattr(F, name)(t, dim=dim),
             lambda t, dim=dim: getattr(PF, name)(t, dim=dim),
@@ -65,9 +74,18 @@ def test_softmax(name, dtype):
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_softmax_of_extreme_values(name):
-    rows = [[1000.0, 999.0, -1000.0], [-math.inf, 0.0, 1.0], [math.nan, 0.0, 1.0], [3e38, -3e38, 0.0], [math.inf, 0.0, 1.0], [-math.inf] * 3]
+    rows = [
+        [1000.0, 999.0, -1000.0],
+        [-math.inf, 0.0, 1.0],
+        [math.nan, 0.0, 1.0],
+        [3e38, -3e38, 0.0],
+        [math.inf, 0.0, 1.0],
+        [-math.inf] * 3,
+    ]
     theirs = pt.tensor(rows)
-    assert_close(getattr(torch, name)(from_pytorch(theirs), 1), getattr(pt, name)(theirs, 1), equal_nan=True)
+    assert_close(
+        getattr(torch, name)(from_pytorch(theirs), 1), getattr(pt, name)(theirs, 1), equal_nan=True
+    )
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
@@ -84,7 +102,13 @@ def test_bad_softmax(name):
     )
 
 
-SHAPES = [((4, 3), (4,)), ((3,), ()), ((2, 3, 5), (2, 5)), ((2, 3, 2, 2), (2, 2, 2)), ((1, 3), (1,))]
+SHAPES = [
+    ((4, 3), (4,)),
+    ((3,), ()),
+    ((2, 3, 5), (2, 5)),
+    ((2, 3, 2, 2), (2, 2, 2)),
+    ((1, 3), (1,)),
+]
 
 
 def targets(shape, classes=3, ignored=()):

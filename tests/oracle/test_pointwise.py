@@ -28,7 +28,9 @@ LAYOUTS = ["contiguous", "transposed", "expanded", "stepped", "scalar", "empty",
 def sample(layout, dtype, seed=0, positive=False):
     """A PyTorch tensor of a dtype in a layout, with values that most functions accept."""
     generator = pt.Generator().manual_seed(seed)
-    shape = {"scalar": (), "empty": (0, 3), "expanded": (1, 3), "stepped": (5, 7)}.get(layout, (2, 3))
+    shape = {"scalar": (), "empty": (0, 3), "expanded": (1, 3), "stepped": (5, 7)}.get(
+        layout, (2, 3)
+    )
     if layout == "permuted":
         shape = (2, 3, 4)
     d = getattr(pt, dtype)
@@ -86,7 +88,9 @@ def test_function_of_one_tensor(name, dtype):
         ours = from_pytorch(theirs)
         options = {**loose(dtype), "equal_nan": True, "msg": layout}
         expected = outcome(getattr(pt, name), theirs)
-        assert_same_outcome(lambda: getattr(torch, name)(ours), lambda: getattr(pt, name)(theirs), **options)
+        assert_same_outcome(
+            lambda: getattr(torch, name)(ours), lambda: getattr(pt, name)(theirs), **options
+        )
         assert_same_outcome(
             lambda: getattr(ours, name)(), lambda: getattr(theirs, name)(), **options
         )
@@ -95,12 +99,16 @@ def test_function_of_one_tensor(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [n for n in UNARY if n not in ("isnan", "isinf", "isfinite", "positive", "conj")])
+@pytest.mark.parametrize(
+    "name", [n for n in UNARY if n not in ("isnan", "isinf", "isfinite", "positive", "conj")]
+)
 def test_function_of_one_tensor_in_place(name, dtype):
     if name == "abs" and dtype == "complex64":
         pytest.skip("PyTorch refuses it; here the absolute values become the real parts")
     for layout in ("contiguous", "transposed", "stepped", "scalar", "empty"):
-        theirs = sample(layout, dtype, positive=name in POSITIVE).clone(memory_format=pt.preserve_format)
+        theirs = sample(layout, dtype, positive=name in POSITIVE).clone(
+            memory_format=pt.preserve_format
+        )
         if name in ("asin", "acos") and theirs.is_floating_point():
             theirs = theirs.clamp(-1, 1)
         ours = from_pytorch(theirs)
@@ -126,7 +134,26 @@ def raise_or_return(value):
     return value
 
 
-SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 1e30, -1e30, 1e-40, 88.0, -104.0, 700.0]
+SPECIAL = [
+    0.0,
+    -0.0,
+    math.inf,
+    -math.inf,
+    math.nan,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    1e30,
+    -1e30,
+    1e-40,
+    88.0,
+    -104.0,
+    700.0,
+]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -179,10 +206,14 @@ def test_function_of_two_tensors(name, dtype):
             y = from_pytorch(b)
         options = {**loose(dtype), "equal_nan": True, "msg": f"{first}, {second}"}
         expected = outcome(getattr(pt, name), a, b)
-        assert_same_outcome(lambda: getattr(torch, name)(x, y), lambda: raise_or_return(expected), **options)
+        assert_same_outcome(
+            lambda: getattr(torch, name)(x, y), lambda: raise_or_return(expected), **options
+        )
         if isinstance(expected, Exception):
             continue
-        assert strides_that_matter(getattr(torch, name)(x, y)) == strides_that_matter(expected), options["msg"]
+        assert strides_that_matter(getattr(torch, name)(x, y)) == strides_that_matter(expected), (
+            options["msg"]
+        )
         assert_close(getattr(x, name)(y), expected, **options)
 
 
@@ -207,12 +238,16 @@ def test_function_of_two_tensors_in_place(name, dtype):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("number", [2, 2.5, True, -3, 0.5, 1 + 2j])
-@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^"])
+@pytest.mark.parametrize(
+    "sign", ["+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^"]
+)
 def test_operators_with_numbers(sign, number, dtype):
     if dtype == "float16" and isinstance(number, complex):
         pytest.skip("PyTorch's experimental complex32 is not a dtype here")
     if dtype == "bool" and sign == "**" and number is True:
-        pytest.skip("powers of booleans are refused; PyTorch makes an exception for the exponent True")
+        pytest.skip(
+            "powers of booleans are refused; PyTorch makes an exception for the exponent True"
+        )
     a = sample("contiguous", dtype, positive=sign == "**")
     if sign in ("/", "//", "%"):
         a = pt.where(a == 0, pt.ones_like(a), a)
@@ -266,12 +301,18 @@ def test_rounding_modes_of_division(mode, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod", "div", "pow", "atan2", "maximum", "minimum"])
+@pytest.mark.parametrize(
+    "name", ["floor_divide", "remainder", "fmod", "div", "pow", "atan2", "maximum", "minimum"]
+)
 def test_two_special_values(name, dtype):
     pool = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 2.0, -2.0, 0.5, 3.0]
     grid = pt.tensor(pool, dtype=getattr(pt, dtype))
     a, b = grid.reshape(-1, 1), grid.reshape(1, -1)
-    check(getattr(torch, name)(from_pytorch(a), from_pytorch(b)), getattr(pt, name)(a, b), **loose(dtype))
+    check(
+        getattr(torch, name)(from_pytorch(a), from_pytorch(b)),
+        getattr(pt, name)(a, b),
+        **loose(dtype),
+    )
 
 
 def test_integer_overflow_wraps():
@@ -324,7 +365,10 @@ def test_alpha(dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_where(dtype):
     for seed in range(3):
-        a, b = sample("contiguous", dtype, seed), sample("transposed", dtype, seed + 9).t().clone().t()
+        a, b = (
+            sample("contiguous", dtype, seed),
+            sample("transposed", dtype, seed + 9).t().clone().t(),
+        )
         condition = sample("contiguous", "bool", seed)
         c = from_pytorch(condition)
         x = from_pytorch(a)
@@ -337,7 +381,8 @@ def test_where(dtype):
         row = sample("contiguous", dtype, 3)[:1]
         column = sample("contiguous", dtype, 4)[:, :1]
         check(
-            torch.where(c, from_pytorch(row), from_pytorch(column)), pt.where(condition, row, column)
+            torch.where(c, from_pytorch(row), from_pytorch(column)),
+            pt.where(condition, row, column),
         )
         assert b.numel() == 6
     condition = sample("contiguous", "bool")
@@ -365,9 +410,12 @@ def test_clamp(dtype):
                     msg=f"{layout} {bounds}",
                 )
         assert_same_outcome(
-            lambda x=x: x.clamp(from_pytorch(low), from_pytorch(high)), lambda a=a: a.clamp(low, high)
+            lambda x=x: x.clamp(from_pytorch(low), from_pytorch(high)),
+            lambda a=a: a.clamp(low, high),
         )
-        assert_same_outcome(lambda x=x: x.clamp(max=from_pytorch(high)), lambda a=a: a.clamp(max=high))
+        assert_same_outcome(
+            lambda x=x: x.clamp(max=from_pytorch(high)), lambda a=a: a.clamp(max=high)
+        )
         assert_same_outcome(lambda x=x: x.clone().clamp_(0, 2), lambda a=a: a.clone().clamp_(0, 2))
         assert_same_outcome(lambda x=x: x.clamp_min(1), lambda a=a: a.clamp_min(1))
         assert_same_outcome(lambda x=x: x.clamp_max(1), lambda a=a: a.clamp_max(1))
@@ -464,7 +512,9 @@ def test_any_arrangement_of_operands(data):
     kinds = data.draw(st.tuples(st.sampled_from(SOME), st.sampled_from(SOME)))
     a, b = (data.draw(arranged(shape, kind, i)) for i, kind in enumerate(kinds))
     x, y = from_pytorch(a), from_pytorch(b)
-    name = data.draw(st.sampled_from(["add", "mul", "lt", "maximum", "logical_xor", "where", "div"]))
+    name = data.draw(
+        st.sampled_from(["add", "mul", "lt", "maximum", "logical_xor", "where", "div"])
+    )
     mask = data.draw(arranged(shape, "bool", 7))
     if name == "where":
         found, expected = torch.where(from_pytorch(mask), x, y), pt.where(mask, a, b)
@@ -472,15 +522,21 @@ def test_any_arrangement_of_operands(data):
         found, expected = getattr(torch, name)(x, y), getattr(pt, name)(a, b)
     # Where the operands' orders of dimensions disagree, the result's order is NumPy's.
     assert_close(found, expected, rtol=1e-2, atol=1e-2, equal_nan=True)
-    name = data.draw(st.sampled_from(["neg", "abs", "sin", "logical_not", "isfinite", "sign", "exp", "sigmoid"]))
+    name = data.draw(
+        st.sampled_from(["neg", "abs", "sin", "logical_not", "isfinite", "sign", "exp", "sigmoid"])
+    )
     if kinds[0] != "bool" or name not in ("neg", "abs"):
         compare = assert_close if 0 in a.stride() else check
         compare(getattr(x, name)(), getattr(a, name)(), rtol=1e-2, atol=1e-2)
     if a.is_floating_point() and len({*a.flatten().tolist()}) == a.numel():
-        write = data.draw(st.sampled_from(["neg_", "abs_", "sin_", "mul_", "add_", "exp_", "relu_", "zero_"]))
+        write = data.draw(
+            st.sampled_from(["neg_", "abs_", "sin_", "mul_", "add_", "exp_", "relu_", "zero_"])
+        )
         arguments = (2,) if write in ("mul_", "add_") else ()
         if 0 not in a.stride():
-            check(getattr(x, write)(*arguments), getattr(a, write)(*arguments), rtol=1e-2, atol=1e-2)
+            check(
+                getattr(x, write)(*arguments), getattr(a, write)(*arguments), rtol=1e-2, atol=1e-2
+            )
 
 
 def test_in_place_through_overlapping_operands():
@@ -495,7 +551,13 @@ def test_in_place_through_overlapping_operands():
 def test_numpy_agrees_on_broadcasting():
     np = pytest.importorskip("numpy")
     rng = np.random.default_rng(0)
-    for first, second in [((2, 1, 3), (4, 1)), ((1,), (3, 1)), ((), (2, 2)), ((0, 1), (1, 4)), ((5,), (2, 5))]:
+    for first, second in [
+        ((2, 1, 3), (4, 1)),
+        ((1,), (3, 1)),
+        ((), (2, 2)),
+        ((0, 1), (1, 4)),
+        ((5,), (2, 5)),
+    ]:
         a, b = rng.standard_normal(first), rng.standard_normal(second)
         x, y = torch.tensor(a), torch.tensor(b)
         for name, function in (("add", np.add), ("mul", np.multiply), ("maximum", np.maximum)):

@@ -39,7 +39,9 @@ def same(ours, theirs, case):
 def test_promote_types(first):
     for second in NAMES:
         same(
-            lambda second=second: torch.promote_types(getattr(torch, first), getattr(torch, second)),
+            lambda second=second: torch.promote_types(
+                getattr(torch, first), getattr(torch, second)
+            ),
             lambda second=second: pt.promote_types(getattr(pt, first), getattr(pt, second)),
             second,
         )
@@ -61,7 +63,9 @@ def made(lib, name, rank):
 def test_result_type(first):
     for second, (a, b) in itertools.product(COMMON, itertools.product((0, 1), repeat=2)):
         same(
-            lambda second=second, a=a, b=b: torch.result_type(made(torch, first, a), made(torch, second, b)),
+            lambda second=second, a=a, b=b: torch.result_type(
+                made(torch, first, a), made(torch, second, b)
+            ),
             lambda second=second, a=a, b=b: pt.result_type(made(pt, first, a), made(pt, second, b)),
             (second, a, b),
         )
@@ -78,7 +82,21 @@ def test_result_type(first):
         )
 
 
-OPS = ["add", "sub", "mul", "div", "floor_divide", "pow", "eq", "lt", "bitwise_and", "maximum", "atan2", "where", "remainder"]
+OPS = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "pow",
+    "eq",
+    "lt",
+    "bitwise_and",
+    "maximum",
+    "atan2",
+    "where",
+    "remainder",
+]
 
 
 def apply(lib, name, a, b):
@@ -94,8 +112,12 @@ def test_two_tensors(name, first):
         if "float16" in (first, second) and "complex" in first + second:
             continue  # PyTorch computes these in its experimental complex32
         same(
-            lambda second=second, a=a, b=b: apply(torch, name, made(torch, first, a), made(torch, second, b)),
-            lambda second=second, a=a, b=b: apply(pt, name, made(pt, first, a), made(pt, second, b)),
+            lambda second=second, a=a, b=b: apply(
+                torch, name, made(torch, first, a), made(torch, second, b)
+            ),
+            lambda second=second, a=a, b=b: apply(
+                pt, name, made(pt, first, a), made(pt, second, b)
+            ),
             (second, a, b),
         )
 
@@ -116,7 +138,9 @@ def test_a_tensor_and_a_number(name, first):
 
 
 @pytest.mark.parametrize("first", COMMON)
-@pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_", "pow_", "eq_", "bitwise_or_", "copy_", "fill_"])
+@pytest.mark.parametrize(
+    "name", ["add_", "sub_", "mul_", "div_", "pow_", "eq_", "bitwise_or_", "copy_", "fill_"]
+)
 def test_in_place(name, first):
     others = [*itertools.product(COMMON, (0, 1))]
     for second, rank in others:
@@ -125,8 +149,12 @@ def test_in_place(name, first):
         if "complex" in second and "complex" not in first and name in ("copy_", "fill_", "eq_"):
             continue  # PyTorch drops the imaginary part with a warning
         same(
-            lambda second=second, rank=rank: getattr(made(torch, first, 1), name)(made(torch, second, rank)),
-            lambda second=second, rank=rank: getattr(made(pt, first, 1), name)(made(pt, second, rank)),
+            lambda second=second, rank=rank: getattr(made(torch, first, 1), name)(
+                made(torch, second, rank)
+            ),
+            lambda second=second, rank=rank: getattr(made(pt, first, 1), name)(
+                made(pt, second, rank)
+            ),
             (second, rank),
         )
     if name == "copy_":
@@ -160,11 +188,32 @@ def test_out(name, out):
 
 @pytest.mark.parametrize("name", COMMON)
 def test_functions_of_integers(name):
-    for function in ("exp", "sqrt", "sin", "sigmoid", "sum", "prod", "mean", "abs", "neg", "relu", "floor", "square", "amax", "argmax", "any", "softmax"):
+    for function in (
+        "exp",
+        "sqrt",
+        "sin",
+        "sigmoid",
+        "sum",
+        "prod",
+        "mean",
+        "abs",
+        "neg",
+        "relu",
+        "floor",
+        "square",
+        "amax",
+        "argmax",
+        "any",
+        "softmax",
+    ):
         arguments = (0,) if function == "softmax" else ()
         same(
-            lambda function=function, arguments=arguments: getattr(torch, function)(made(torch, name, 1), *arguments),
-            lambda function=function, arguments=arguments: getattr(pt, function)(made(pt, name, 1), *arguments),
+            lambda function=function, arguments=arguments: getattr(torch, function)(
+                made(torch, name, 1), *arguments
+            ),
+            lambda function=function, arguments=arguments: getattr(pt, function)(
+                made(pt, name, 1), *arguments
+            ),
             function,
         )
 
@@ -212,7 +261,9 @@ def test_default_dtype():
     finally:
         torch.set_default_dtype(kept)
         pt.set_default_dtype(pt.float32)
-    assert_same_outcome(lambda: torch.set_default_dtype(torch.int64), lambda: pt.set_default_dtype(pt.int64))
+    assert_same_outcome(
+        lambda: torch.set_default_dtype(torch.int64), lambda: pt.set_default_dtype(pt.int64)
+    )
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "complex64"])
@@ -226,7 +277,12 @@ def test_finfo(name):
 @pytest.mark.parametrize("name", ["int8", "uint8", "int16", "int32", "int64", "uint16", "uint32"])
 def test_iinfo(name):
     ours, theirs = torch.iinfo(getattr(torch, name)), pt.iinfo(getattr(pt, name))
-    assert (ours.bits, ours.max, ours.min, ours.dtype) == (theirs.bits, theirs.max, theirs.min, theirs.dtype)
+    assert (ours.bits, ours.max, ours.min, ours.dtype) == (
+        theirs.bits,
+        theirs.max,
+        theirs.min,
+        theirs.dtype,
+    )
     if ours.bits < 32:  # PyTorch rounds the larger ones to six digits
         assert repr(ours) == repr(theirs)
 

@@ -90,9 +90,7 @@ def test_over_several_dimensions(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "name", ["prod", "argmax", "argmin", "max", "min", "logsumexp"]
-)
+@pytest.mark.parametrize("name", ["prod", "argmax", "argmin", "max", "min", "logsumexp"])
 def test_over_one_dimension(name, dtype):
     for seed, layout in enumerate(LAYOUTS):
         theirs = sample(layout, dtype, seed)
@@ -105,7 +103,9 @@ def test_over_one_dimension(name, dtype):
             cases += [(rank,), (-rank - 1,)]
         for arguments in cases:
             assert_same_outcome(
-                lambda ours=ours, arguments=arguments: first(getattr(torch, name)(ours, *arguments)),
+                lambda ours=ours, arguments=arguments: first(
+                    getattr(torch, name)(ours, *arguments)
+                ),
                 lambda theirs=theirs, arguments=arguments: first(
                     getattr(pt, name)(theirs, *arguments)
                 ),
@@ -137,9 +137,7 @@ def test_extremes_and_their_positions(name, dtype):
             assert indices.dtype is torch.int64
     assert repr(found).startswith(f"torch.return_types.{name}(\nvalues=tensor(")
     other = sample("permuted", dtype, 5)
-    assert_close(
-        getattr(torch, name)(ours, from_pytorch(other)), getattr(pt, name)(theirs, other)
-    )
+    assert_close(getattr(torch, name)(ours, from_pytorch(other)), getattr(pt, name)(theirs, other))
     assert_close(getattr(ours, name)(dim=1).values, getattr(theirs, name)(dim=1).values)
 
 
@@ -155,7 +153,19 @@ def test_arg_extremes_take_the_first_of_equals():
 def test_nan_wins():
     theirs = pt.tensor([[1.0, math.nan, 3.0], [math.inf, -math.inf, 0.0]])
     ours = from_pytorch(theirs)
-    for name in ("amax", "amin", "max", "min", "argmax", "argmin", "sum", "mean", "prod", "any", "all"):
+    for name in (
+        "amax",
+        "amin",
+        "max",
+        "min",
+        "argmax",
+        "argmin",
+        "sum",
+        "mean",
+        "prod",
+        "any",
+        "all",
+    ):
         assert_close(getattr(ours, name)(), getattr(theirs, name)(), equal_nan=True)
         assert_close(first(getattr(ours, name)(1)), first(getattr(theirs, name)(1)), equal_nan=True)
 
@@ -168,7 +178,9 @@ def test_dtype_option(name, dtype):
     for wanted in ("float64", "float32", "int64", "int32", "complex64"):
         arguments = (0,)
         assert_same_outcome(
-            lambda wanted=wanted: getattr(torch, name)(ours, *arguments, dtype=getattr(torch, wanted)),
+            lambda wanted=wanted: getattr(torch, name)(
+                ours, *arguments, dtype=getattr(torch, wanted)
+            ),
             lambda wanted=wanted: getattr(pt, name)(theirs, *arguments, dtype=getattr(pt, wanted)),
             msg=wanted,
             **loose(dtype),

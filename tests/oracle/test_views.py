@@ -23,7 +23,9 @@ def new_shape(draw, t):
     """Sizes for view and reshape: a regrouping of the factors of the element count, or nonsense."""
     n = t.numel()
     if n == 0:
-        return draw(st.sampled_from([tuple(t.shape), (0,), (0, 2), (3, 0, 1), (-1, 1), (2, -1, 0), (1,)]))
+        return draw(
+            st.sampled_from([tuple(t.shape), (0,), (0, 2), (3, 0, 1), (-1, 1), (2, -1, 0), (1,)])
+        )
     sizes = []
     rest = n
     while rest > 1 and len(sizes) < 4:
@@ -44,7 +46,34 @@ def step(draw, t):
     rank = t.dim()
     name = draw(
         st.sampled_from(
-            ["view", "reshape", "transpose", "permute", "t", "expand", "squeeze", "squeeze_dim", "squeeze_dims", "unsqueeze", "select", "slice", "narrow", "diagonal", "flatten", "unflatten", "movedim", "as_strided", "detach", "unbind", "split", "split_sizes", "chunk", "contiguous", "swapaxes", "swapdims"]
+            [
+                "view",
+                "reshape",
+                "transpose",
+                "permute",
+                "t",
+                "expand",
+                "squeeze",
+                "squeeze_dim",
+                "squeeze_dims",
+                "unsqueeze",
+                "select",
+                "slice",
+                "narrow",
+                "diagonal",
+                "flatten",
+                "unflatten",
+                "movedim",
+                "as_strided",
+                "detach",
+                "unbind",
+                "split",
+                "split_sizes",
+                "chunk",
+                "contiguous",
+                "swapaxes",
+                "swapdims",
+            ]
         )
     )
     if name in ("view", "reshape"):
@@ -113,7 +142,9 @@ def longer(t):
 def same_view(ours, theirs, done):
     assert tuple(ours.shape) == tuple(theirs.shape), done
     if theirs.numel():  # without elements, strides and offset say nothing
-        assert [ours.stride(i) for i in longer(theirs)] == [theirs.stride(i) for i in longer(theirs)], done
+        assert [ours.stride(i) for i in longer(theirs)] == [
+            theirs.stride(i) for i in longer(theirs)
+        ], done
         assert ours.storage_offset() == theirs.storage_offset(), done
     assert ours.is_contiguous() == theirs.is_contiguous(), done
     assert ours.tolist() == theirs.tolist(), done
@@ -144,7 +175,9 @@ def test_chains_of_views(data):
         shares = expected.untyped_storage().data_ptr() == theirs.untyped_storage().data_ptr()
         same_view(found, expected, done)
         if theirs.numel() and expected.numel():
-            assert (found.untyped_storage().data_ptr() == ours.untyped_storage().data_ptr()) == shares
+            assert (
+                found.untyped_storage().data_ptr() == ours.untyped_storage().data_ptr()
+            ) == shares
         theirs, ours = expected, found
     if len(set(theirs.flatten().tolist())) == theirs.numel():  # no two elements share memory
         theirs.detach().mul_(-1).sub_(1)
@@ -172,7 +205,11 @@ def test_copies_keep_or_drop_the_layout(shape, data):
     ):
         expected, found = make(theirs, pt), make(ours, torch)
         assert found.tolist() == expected.tolist()
-        assert found.is_contiguous() == expected.is_contiguous(), (shape, order, make.__code__.co_names)
+        assert found.is_contiguous() == expected.is_contiguous(), (
+            shape,
+            order,
+            make.__code__.co_names,
+        )
         at = longer(expected) if expected.numel() else []
         assert [found.stride(i) for i in at] == [expected.stride(i) for i in at]
 
@@ -220,13 +257,20 @@ def test_overlapping_writes_are_refused():
         lambda t: t.exp_(),
     ):
         theirs = pt.ones(1, 3).expand(2, 3)
-        assert_same_outcome(lambda write=write: write(torch.ones(1, 3).expand(2, 3)), lambda write=write, theirs=theirs: write(theirs))
+        assert_same_outcome(
+            lambda write=write: write(torch.ones(1, 3).expand(2, 3)),
+            lambda write=write, theirs=theirs: write(theirs),
+        )
 
 
 @example(pt.float32, pt.int32)
 @given(
-    st.sampled_from([pt.float32, pt.int32, pt.int64, pt.float64, pt.int16, pt.float16, pt.uint8, pt.bool]),
-    st.sampled_from([pt.float32, pt.int32, pt.int64, pt.float64, pt.int16, pt.float16, pt.uint8, pt.int8]),
+    st.sampled_from(
+        [pt.float32, pt.int32, pt.int64, pt.float64, pt.int16, pt.float16, pt.uint8, pt.bool]
+    ),
+    st.sampled_from(
+        [pt.float32, pt.int32, pt.int64, pt.float64, pt.int16, pt.float16, pt.uint8, pt.int8]
+    ),
 )
 @EXAMPLES
 def test_views_as_another_dtype(first, second):

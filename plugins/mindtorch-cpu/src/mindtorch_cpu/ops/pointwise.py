@@ -89,10 +89,11 @@ def binary(
     """
     allowed = served(name)
     plain = allowed if compute is None and check is None else (False,) * 4
+    always = all(plain)
 
     def run(self: Any, other: Any) -> Any:
         d = self._dtype
-        if plain[d.category] and other.__class__ is Tensor and other._dtype is d:
+        if (always or plain[d.category]) and other.__class__ is Tensor and other._dtype is d:
             a, b = self._data, other._data
         else:
             if guard is not None:
@@ -141,6 +142,7 @@ def inplace(
 ) -> Callable[..., Any]:
     """A kernel that writes ``ufunc(self, other)`` into ``self``."""
     allowed = served(name)
+    limited = not all(allowed)
 
     def run(self: Any, other: Any) -> Any:
         out = self._data
@@ -163,7 +165,7 @@ def inplace(
                     check(d, b)
                 np.copyto(out, quietly(ufunc, a, b), casting="unsafe")
                 return self
-        if not allowed[d.category]:
+        if limited and not allowed[d.category]:
             refuse(name, self, other)
         if check is not None:
             check(d, b)
@@ -192,7 +194,7 @@ def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = N
         plain = make(name, ufunc, guard=guard)
 
         def run(self: Any, other: Any, *, alpha: Any = 1, plain: Any = plain) -> Any:
-            if alpha.__class__ is int and alpha == 1:
+            if alpha == 1:
                 return plain(self, other)
             d = self._dtype
             if (
