@@ -215,6 +215,7 @@ def _real_part(self: Tensor) -> Any:
 
 
 Tensor.real = property(_real_part)  # type: ignore[assignment]
+Tensor.imag = property(lambda self: fn.imag(self))  # type: ignore[attr-defined]
 
 op(
     "conj(Tensor self) -> Tensor",

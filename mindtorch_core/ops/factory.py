@@ -391,6 +391,22 @@ _drawn(
 )
 
 
+def _randint_like(
+    self: Tensor, low: int, high: int | None = None, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    first, last = (0, low) if high is None else (low, high)
+    return fn.empty_like(self, dtype=dtype, device=device).random_(first, last)
+
+
+op(
+    f"randint_like(Tensor self, int low, int? high=None, {_OPTIONS}) -> Tensor",
+    doc="Integers from [low, high), or [0, low) if one is given, in the layout of ``input``.",
+    decomposition=_randint_like,
+    random=True,
+    namespaces=("torch",),
+)
+
+
 def _randperm_rule(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Any:
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")

@@ -11,7 +11,16 @@ from ..tensor import Tensor
 from .define import TensorSpec, fn, op
 
 
+def _refuse_one(name: str, tensors: Any) -> None:
+    """A tensor is no sequence of tensors, although it can be iterated."""
+    if isinstance(tensors, Tensor):
+        raise TypeError(
+            f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
+        )
+
+
 def _cat_rule(tensors: Sequence[Tensor], dim: int = 0) -> TensorSpec:
+    _refuse_one("cat", tensors)
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for i, t in enumerate(tensors):
@@ -83,6 +92,7 @@ for _alias in ("concat", "concatenate"):
 
 
 def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    _refuse_one("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]._shape

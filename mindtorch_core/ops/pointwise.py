@@ -181,6 +181,7 @@ op(
     doc="Alias of `div` without rounding.",
     decomposition=lambda self, other: self / other,
     numbers=True,
+    inplace=True,
 )
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
@@ -189,6 +190,7 @@ op(
         self, other, rounding_mode=rounding_mode
     ),
     numbers=True,
+    inplace=True,
 )
 op(
     "_rdiv(Tensor self, Tensor other) -> Tensor",

@@ -261,6 +261,7 @@ op(
     "broadcast_to(Tensor self, int[] size) -> Tensor",
     doc="Expand to a shape.",
     decomposition=lambda self, size: self.expand(size),
+    varargs="size",
 )
 
 

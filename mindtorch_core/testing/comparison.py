@@ -27,6 +27,9 @@ TOLERANCES: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+_NUMBERS: Final = (bool, int, float, complex)
+
+
 def default_tolerances(*dtypes: Any) -> tuple[float, float]:
     """The loosest relative and absolute tolerance that any of the dtypes has by default.
 
@@ -108,10 +111,10 @@ class _Comparison:
             if len(actual) != len(expected):
                 return f"lengths differ: {len(actual)} and {len(expected)}"
             return self.first(dict(enumerate(zip(actual, expected, strict=True))))
-        if isinstance(actual, int | float | complex) and isinstance(
-            expected, int | float | complex
-        ):
-            return self.numbers([actual], [expected], (), type(actual).__name__)
+        if isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
+            exact = isinstance(actual, int) and isinstance(expected, int)
+            default = (0.0, 0.0) if exact else TOLERANCES["float64"]
+            return self.numbers([actual], [expected], (), "numbers", default)
         if actual is None and expected is None:
             return ""
         return f"cannot compare {type(actual).__name__} with {type(expected).__name__}"
@@ -139,32 +142,27 @@ class _Comparison:
         return ""
 
     def values(self, actual: Any, expected: Any) -> str:
-        """Compare the elements."""
-        rtol, atol = self.rtol, self.atol
-        if rtol is None or atol is None:
-            rtol, atol = default_tolerances(actual.dtype, expected.dtype)
-        kept = self.rtol, self.atol
-        self.rtol, self.atol = rtol, atol
-        try:
-            shape = tuple(actual.shape)
-            what = f"{_dtype_name(expected.dtype)} elements"
-            return self.numbers(_flat(actual), _flat(expected), shape, what)
-        finally:
-            self.rtol, self.atol = kept
+        """Compare the elements of two arrays."""
+        found, wanted = _flat(actual), _flat(expected)
+        if len(found) != len(wanted):
+            return f"numbers of elements differ: {len(found)} and {len(wanted)}"
+        default = default_tolerances(actual.dtype, expected.dtype)
+        what = f"{_dtype_name(expected.dtype)} elements"
+        return self.numbers(found, wanted, tuple(actual.shape), what, default)
 
     def numbers(
-        self, actual: Sequence[Any], expected: Sequence[Any], shape: tuple[int, ...], what: str
+        self,
+        actual: Sequence[Any],
+        expected: Sequence[Any],
+        shape: tuple[int, ...],
+        what: str,
+        default: tuple[float, float],
     ) -> str:
-        """Compare flat lists of numbers."""
-        rtol, atol = self.rtol, self.atol
-        if rtol is None or atol is None:
-            exact = all(isinstance(v, int) for v in (*actual, *expected))
-            rtol, atol = (0.0, 0.0) if exact else TOLERANCES["float64"]
-        bad = [
-            i
-            for i, (a, e) in enumerate(zip(actual, expected, strict=True))
-            if not self.close(a, e, rtol, atol)
-        ]
+        """Compare flat lists of numbers, with tolerances ``default`` unless some were given."""
+        rtol = default[0] if self.rtol is None else self.rtol
+        atol = default[1] if self.atol is None else self.atol
+        pairs = zip(actual, expected, strict=True)
+        bad = [i for i, (a, e) in enumerate(pairs) if not self.close(a, e, rtol, atol)]
         if not bad:
             return ""
         worst = max(bad, key=lambda i: _distance(actual[i], expected[i]))

@@ -483,3 +483,11 @@ def test_copies_and_pickles():
     assert copy.copy(strided).tolist() == strided.tolist()
     assert copy.deepcopy(torch.float32) is torch.float32
     assert pickle.loads(pickle.dumps(torch.bool)) is torch.bool
+
+
+def test_randint_like():
+    x = torch.ones(2, 3).t()
+    assert torch.randint_like(x, 5).shape == (3, 2)
+    assert set(torch.randint_like(torch.ones(500), 2, 4).tolist()) == {2.0, 3.0}
+    assert torch.randint_like(x, 1, 2, dtype=torch.int64).tolist() == [[1, 1]] * 3
+    assert torch.bernoulli(torch.tensor([0.0, 1.0])).tolist() == [0, 1]

@@ -187,6 +187,8 @@ def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -
 @kernel("cat")
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another."""
+    if tensors.__class__ is Tensor:
+        return _cat_mixed(tensors, dim)
     arrays = [t._data for t in tensors]
     try:
         data = np.concatenate(arrays, dim)

@@ -1,0 +1,171 @@
+"""Changes in place under autograd, against PyTorch: writes to views, and saved values that changed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mindtorch_core as torch
+from mindtorch_core.testing.comparison import assert_same_outcome
+
+pt = pytest.importorskip("torch")
+
+
+def both(call, **options):
+    assert_same_outcome(lambda: call(torch), lambda: call(pt), **options)
+
+
+def leaf(lib, *shape, value=None):
+    if value is not None:
+        return lib.tensor(value, requires_grad=True)
+    return lib.arange(1.0, 1 + pt.Size(shape).numel()).reshape(shape).requires_grad_()
+
+
+WRITES = {
+    "add": lambda t: t.add_(2),
+    "mul": lambda t: t.mul_(3),
+    "exp": lambda t: t.exp_(),
+    "zero": lambda t: t.zero_(),
+    "fill": lambda t: t.fill_(5),
+    "pow": lambda t: t.pow_(2),
+    "relu": lambda t: t.relu_(),
+    "abs": lambda t: t.abs_(),
+    "div": lambda t: t.div_(t.detach() + 1),
+    "copy": lambda t: t.copy_(t.detach() * 2),
+    "masked_fill": lambda t: t.masked_fill_(t.detach() > 3, 0.0),
+    "clamp": lambda t: t.clamp_(2, 4),
+    "setitem": lambda t: t.__setitem__(0, 7.0),
+    "neg": lambda t: t.neg_(),
+    "sub": lambda t: t.sub_(t.detach()),
+}
+VIEWS = {
+    "whole": lambda t: t,
+    "row": lambda t: t[0],
+    "column": lambda t: t[:, 1],
+    "element": lambda t: t[1, 2],
+    "transposed": lambda t: t.t(),
+    "stepped": lambda t: t[:, ::2],
+    "flat": lambda t: t.view(-1),
+    "part": lambda t: t.view(-1)[1:5],
+    "diagonal": lambda t: t.diagonal(),
+    "nested": lambda t: t.t()[1:].t()[0],
+    "unsqueezed": lambda t: t.unsqueeze(1),
+    "narrow": lambda t: t.narrow(1, 0, 2),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_writes_to_views_of_results(view, write):
+    def call(lib):
+        x = leaf(lib, 2, 3)
+        y = x * 1.5
+        part = view(y)
+        other = view(y)
+        if part.dim() or write is not WRITES["setitem"]:
+            write(part)
+        (y * y).sum().backward(retain_graph=True)
+        first = x.grad.clone()
+        x.grad = None
+        (part * other).sum().backward()
+        return [y.detach(), part.detach(), first, x.grad]
+
+    both(call)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(sorted(VIEWS)), st.sampled_from(sorted(WRITES))),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_sequences_of_writes(steps):
+    def call(lib):
+        x = leaf(lib, 2, 3)
+        y = x * 1.5
+        kept = []
+        for view, write in steps:
+            part = VIEWS[view](y)
+            if part.dim() or write != "setitem":
+                WRITES[write](part)
+            kept.append(part)
+        total = (y * y).sum()
+        for part in kept:
+            total = total + part.sum()
+        total.backward()
+        return [y.detach(), x.grad]
+
+    both(call)
+
+
+def test_writing_tracked_values_into_views():
+    def call(lib):
+        x, v = leaf(lib, 2, 3), leaf(lib, 3)
+        y = lib.zeros(2, 3)
+        y[0] = v * 2
+        y[1].copy_(x[0] * v)
+        y[:, 0] += x[:, 1]
+        y.view(-1)[3:5].mul_(v[:2])
+        (y * y).sum().backward()
+        return [y.detach(), x.grad, v.grad]
+
+    both(call)
+
+
+def test_writing_a_tracked_value_into_a_base_gives_its_views_history():
+    def call(lib):
+        base = lib.zeros(4)
+        part = base[1:3]
+        v = leaf(lib, 2)
+        base[:2] = v
+        return [part.requires_grad, base.requires_grad, *lib.autograd.grad((part * part).sum(), v)]
+
+    both(call)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: changed(x * 2, lambda y: y.exp(), lambda y, z: z.add_(1)),
+        lambda x: changed(x * 2, lambda y: y * y, lambda y, z: y.add_(1)),
+        lambda x: changed(x * 2, lambda y: y + y, lambda y, z: y.add_(1)),
+        lambda x: changed(x * 2, lambda y: y * 3, lambda y, z: y.add_(1)),
+        lambda x: changed(x * 2, lambda y: y.sin(), lambda y, z: y[0].add_(1)),
+        lambda x: changed(x * 2, lambda y: y.sin(), lambda y, z: y.detach().add_(1)),
+        lambda x: changed(x * 2, lambda y: y.sigmoid(), lambda y, z: y.zero_()),
+        lambda x: changed(x * 2, lambda y: y.relu(), lambda y, z: z.mul_(2)),
+        lambda x: changed(x * 2, lambda y: y.sum(), lambda y, z: y.zero_()),
+        lambda x: changed(x * 2, lambda y: y.view(-1).exp(), lambda y, z: z.view(-1).neg_()),
+        lambda x: changed(x * 2, lambda y: y.softmax(0), lambda y, z: z.mul_(2)),
+        lambda x: changed(x * 2, lambda y: y.clone(), lambda y, z: y.mul_(2)),
+    ],
+)
+def test_changed_saved_values_are_noticed(function):
+    def call(lib):
+        x = leaf(lib, 3)
+        function(x)
+        return x.grad
+
+    both(call)
+
+
+def test_changes_through_data_are_not_noticed():
+    both(lambda lib: changed(leaf(lib, 3) * 2, lambda y: y.sin(), lambda y, z: y.data.add_(1)))
+
+
+def changed(y, compute, change):
+    z = compute(y)
+    change(y, z)
+    z.sum().backward()
+
+
+def test_changed_leaf_is_noticed():
+    def call(lib):
+        x, w = leaf(lib, 2), leaf(lib, 2)
+        y = (x * w).sum()
+        with lib.no_grad():
+            w.add_(1)
+        y.backward()
+
+    both(call)
