@@ -307,6 +307,10 @@ def _index_select(self: Tensor, dim: int, index: Tensor) -> TensorSpec:
     _check_index("index_select", index)
     n = numel(index._shape)
     if not self._shape:
+        if n != 1:
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {n} value(s)"
+            )
         return TensorSpec((), self._dtype)
     return TensorSpec((*self._shape[:at], n, *self._shape[at + 1 :]), self._dtype)
 

@@ -333,6 +333,7 @@ def test_index_select_and_index_add(dtype):
         lambda t, lib: t.index_select(0, lib.tensor([-1])),
         lambda t, lib: t.index_select(0, lib.tensor([[0]])),
         lambda t, lib: t.index_select(0, lib.tensor([0.0])),
+        lambda t, lib: lib.tensor(1.0).index_select(0, lib.tensor([0, 0])),
         lambda t, lib: t.scatter(0, lib.tensor([[7]]), 1),
         lambda t, lib: t.scatter_add(0, lib.tensor([[0]]), lib.tensor([[1]])),
         lambda t, lib: t.index_add(0, lib.tensor([0]), lib.ones(1, 7)),
