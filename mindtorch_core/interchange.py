@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from .devices import TABLE, device
+from .dispatch.binding import python_number
 from .dispatch.keys import AUTOGRAD
 from .dtypes import dtype, unpack
 from .shapes import Shape, numel
@@ -138,6 +139,10 @@ class Interchange:
         return iter(self.unbind(0))
 
     def __contains__(self, value: Any) -> bool:
+        if not hasattr(value, "_keys") and python_number(value) is None:
+            raise RuntimeError(
+                f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(value)}."
+            )
         return bool((self == value).any())
 
     def __repr__(self) -> str:

@@ -344,6 +344,8 @@ class Tensor(Interchange):
                 f"assigned grad expected to be a Tensor or None but got grad of type "
                 f"{type(value).__name__}"
             )
+        if value is self:
+            raise RuntimeError("can't assign Variable as its own grad")
         if value._shape != self._shape:
             raise RuntimeError(
                 f"assigned grad has data of a different size: {list(value._shape)} for a tensor of "

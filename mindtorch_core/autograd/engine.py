@@ -327,7 +327,23 @@ def _run_hooks(node: Node, arrived: list[Any]) -> None:
             if arrived[i] is not None:
                 replaced = hook(arrived[i])
                 if replaced is not None:
+                    _check_replacement(arrived[i], replaced)
                     arrived[i] = replaced
+
+
+def _check_replacement(g: Any, replaced: Any) -> None:
+    """Refuse what a hook returned if it cannot stand for the gradient.
+
+    Raises:
+        TypeError: if it is no tensor.
+        RuntimeError: if it has another shape.
+    """
+    if not isinstance(replaced, Tensor):
+        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'")
+    if replaced._shape != g._shape:
+        raise RuntimeError(
+            f"hook has changed the size of value: from {show(g._shape)} to {show(replaced._shape)}"
+        )
 
 
 def _on_the_way(roots: list[Tensor], targets: dict[Place, Any]) -> set[Node]:

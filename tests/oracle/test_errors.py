@@ -223,7 +223,20 @@ CONVERSIONS = [
     lambda lib: float(lib.tensor(1 + 2j)),
     lambda lib: setattr(leaf(lib, 2), "grad", lib.ones(2, dtype=lib.float64)),
     lambda lib: no_grad_view(lib).add_(1),
+    lambda lib: "a" in lib.ones(2),
+    lambda lib: own_grad(leaf(lib, 2)),
+    lambda lib: hooked(leaf(lib, 2), lambda g: 3),
+    lambda lib: hooked(leaf(lib, 2), lambda g: g[:1]),
 ]
+
+
+def own_grad(x):
+    x.grad = x
+
+
+def hooked(x, hook):
+    x.register_hook(hook)
+    (x * 2).sum().backward()
 
 
 @pytest.mark.parametrize("call", CONVERSIONS)
