@@ -12,13 +12,13 @@ from typing import Final
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.ops import NONDIFF, OpDef, definitions
+from mindtorch_core.operators import NONDIFF, OpDef, definitions
 from mindtorch_core.plugins import load
 
 INTRODUCTION: Final = """\
 # Ops
 
-Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/ops/`. Do not edit.
+Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/operators/`. Do not edit.
 
 {counts}
 

@@ -11,7 +11,7 @@ from math import e, inf, nan, pi
 from typing import Any
 
 from . import autograd, nn
-from . import ops as _ops  # noqa: F401  (defines the ops)
+from . import operators as _operators  # noqa: F401  (defines the ops)
 from . import subscript as _subscript  # noqa: F401  (attaches indexing)
 from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
@@ -52,7 +52,7 @@ from .errors import (
     PipelineError,
     SchemaError,
 )
-from .ops.define import FUNCTIONS as _FUNCTIONS
+from .operators.define import FUNCTIONS as _FUNCTIONS
 from .plugins import PLUGIN_API
 from .plugins import loader as _loader
 from .printing import set_printoptions

@@ -94,7 +94,7 @@ def _body(t: Tensor, indent: int) -> str:
 
 def _edges(t: Tensor, edge: int) -> Tensor:
     """Only the first and last elements of each long dimension."""
-    from .ops.define import fn
+    from .operators.define import fn
 
     for d, n in enumerate(t._shape):
         if n > 2 * edge:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from .dispatch.binding import python_number
 from .dtypes import INTEGER, bool_, uint8
-from .ops.define import fn
+from .operators.define import fn
 from .tensor import Tensor
 
 __all__ = ["getitem", "setitem"]

@@ -1,6 +1,6 @@
 """The tensor: metadata, a backend's payload, and the operations that are not ops.
 
-Ops become methods when they are defined (`mindtorch_core.ops`); this file holds what reads the
+Ops become methods when they are defined (`mindtorch_core.operators`); this file holds what reads the
 metadata: shape, layout, storage, place in the graph.
 """
 

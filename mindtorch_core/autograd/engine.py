@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD, MASKS, activate, deactivate
-from ..ops.define import fn
+from ..operators.define import fn
 from ..shapes import show
 from ..tensor import Tensor
 from .node import Node

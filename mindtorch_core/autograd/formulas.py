@@ -38,7 +38,7 @@ def as_strided_backward(g: Tensor, base: Geometry, view: Geometry) -> Tensor:
         base: shape, strides and offset of the base.
         view: shape, strides and offset of the view.
     """
-    from ..ops.define import fn
+    from ..operators.define import fn
 
     def at(geometry: Geometry) -> Any:
         shape, strides, offset = geometry

@@ -163,7 +163,7 @@ class CopySlices(Node):
 
     def apply(self, *grads: Tensor | None) -> tuple[Any, ...]:
         """Hand the view's slice of the gradient through the op, keep the rest."""
-        from ..ops.define import fn
+        from ..operators.define import fn
 
         g = grads[0]
         if g is None:

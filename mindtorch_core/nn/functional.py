@@ -1,10 +1,10 @@
-"""Functions of ``torch.nn.functional``; each is defined with its op in `mindtorch_core.ops`."""
+"""Functions of ``torch.nn.functional``; each is defined with its op in `mindtorch_core.operators`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..ops.define import FUNCTIONS
+from ..operators.define import FUNCTIONS
 
 
 def __getattr__(name: str) -> Any:

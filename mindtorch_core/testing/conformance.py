@@ -29,7 +29,7 @@ from ..dispatch.pipeline import pipeline_context
 from ..dispatch.registry import registry
 from ..dispatch.schema import parse_schema
 from ..errors import BackendUnavailableError, PipelineError
-from ..ops.define import OpDef, TensorSpec, definitions, front
+from ..operators.define import OpDef, TensorSpec, definitions, front
 from ..promotion import can_cast
 from ..random import manual_seed
 from ..shapes import contiguous_strides

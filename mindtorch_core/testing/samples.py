@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..dispatch.schema import Argument, OperatorSchema, parse_schema
 from ..dtypes import float64, int64
-from ..ops.define import OpDef
+from ..operators.define import OpDef
 from .recipes import DEVICE, Sample, TensorRecipe, tensor
 from .sample_table import TABLE
 

@@ -16,7 +16,7 @@ from mindtorch_core.dispatch import callpath, dispatcher, tables
 from mindtorch_core.dispatch.dispatcher import dispatch, dispatch_with_keyset, redispatch
 from mindtorch_core.dispatch.keys import DispatchKey, apply_tls_masks, exclude_keys, include_keys
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.ops.define import TensorSpec
+from mindtorch_core.operators.define import TensorSpec
 
 CPU, Meta, Pipeline = DispatchKey.CPU, DispatchKey.Meta, DispatchKey.Pipeline
 OP = "pipeline_key_test::op"

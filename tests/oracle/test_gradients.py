@@ -7,7 +7,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
 from mindtorch_core.nn import functional as F
-from mindtorch_core.ops.define import definitions
+from mindtorch_core.operators.define import definitions
 from mindtorch_core.testing.comparison import assert_close, from_pytorch
 
 pt = pytest.importorskip("torch")

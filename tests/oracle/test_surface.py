@@ -4,7 +4,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
-from mindtorch_core.ops.define import FUNCTIONS
+from mindtorch_core.operators.define import FUNCTIONS
 
 pt = pytest.importorskip("torch")
 

@@ -140,7 +140,7 @@ def _settle(entry: Entry, result: Any) -> None:
             continue
         strides, _ = _known_geometry(t)
         if r._geometry() != (strides, 0) and t.numel():
-            from ...ops.define import fn
+            from ...operators.define import fn
 
             make = fn.empty_strided
             r = make(t._shape, strides, dtype=t._dtype, device=t._device).copy_(r)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from ...devices import TABLE, concrete
 from ...errors import BackendUnavailableError
-from ...ops.define import OpDef
-from ...ops.variants import check_inplace_result
+from ...operators.define import OpDef
+from ...operators.variants import check_inplace_result
 from ...shapes import numel
 from ...storage import BEFORE_EXPORT, Storage
 from ...tensor import Tensor, make_tensor, make_view

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import FLOATING, get_default_dtype, int64
-from mindtorch_core.ops.factory import checked_size
+from mindtorch_core.operators.factory import checked_size
 from mindtorch_core.random import source_for
 
 from .arrays import CPU, NUMPY_OF, exact, quietly, wrap

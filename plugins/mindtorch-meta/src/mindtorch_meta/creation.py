@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.ops.define import TensorSpec
+from mindtorch_core.operators.define import TensorSpec
 from mindtorch_core.tensor import Tensor
 
 from .runtime import META

@@ -7,8 +7,8 @@ from typing import Any
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.ops.define import OpDef, TensorSpec, definitions
-from mindtorch_core.ops.variants import check_inplace_result
+from mindtorch_core.operators.define import OpDef, TensorSpec, definitions
+from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.tensor import Tensor
 
 from .creation import made

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, dtype
-from mindtorch_core.ops.variants import check_inplace_result
+from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.promotion import to_floating
 from mindtorch_core.tensor import Tensor
 

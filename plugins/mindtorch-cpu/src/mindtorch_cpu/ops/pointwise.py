@@ -13,7 +13,7 @@ import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
-from mindtorch_core.ops.variants import check_inplace_result
+from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.promotion import check_alpha, result_type, to_floating
 from mindtorch_core.shapes import broadcast_all
 from mindtorch_core.tensor import Tensor
