@@ -10,9 +10,10 @@ written for it go on working. The classes below refine those types::
     │   ├── PipelineError             a recorded op failed when the pipeline launched it
     │   └── OutOfMemoryError          a device could not supply the memory that was asked for
     ├── NotImplementedError
+    │   ├── OperandTypeError          an operator does not serve a dtype; also a TypeError
     │   └── NoKernelError             an op has no kernel for the backend of its arguments
     └── ValueError
-        └── SchemaError               an operator schema that does not parse
+        └── SchemaError               an operator schema that does not parse; also a RuntimeError
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = [
     "BackendConflictError",
     "BackendUnavailableError",
     "NoKernelError",
+    "OperandTypeError",
     "OutOfMemoryError",
     "PipelineError",
     "SchemaError",
@@ -61,6 +63,13 @@ class NoKernelError(NotImplementedError):
         self.device = device
 
 
+class OperandTypeError(NotImplementedError, TypeError):
+    """An operator does not serve the dtype of its operand.
+
+    PyTorch raises NotImplementedError when the op is called by name, and TypeError for the operator.
+    """
+
+
 class PipelineError(RuntimeError):
     """A recorded op failed when the pipeline launched it.
 
@@ -81,8 +90,10 @@ class OutOfMemoryError(RuntimeError):
     """A device could not supply the memory that was asked for."""
 
 
-class SchemaError(ValueError):
+class SchemaError(ValueError, RuntimeError):
     """An operator schema does not parse; the text shows the position.
+
+    PyTorch raises RuntimeError; a text that cannot be read is a ValueError in Python.
 
     Attributes:
         schema: the whole schema string.
@@ -90,7 +101,12 @@ class SchemaError(ValueError):
     """
 
     def __init__(self, message: str, *, schema: str, position: int) -> None:
-        super().__init__(f"{message}\n{schema}\n{' ' * position}^ here")
+        start = schema.rfind("\n", 0, position) + 1
+        end = schema.find("\n", position)
+        end = len(schema) if end < 0 else end
+        # Under a tab stands a tab, so that the mark is below its character.
+        blank = "".join(["\t" if c == "\t" else " " for c in schema[start:position]])
+        super().__init__(f"{message}\n{schema[:end]}\n{blank}^ here{schema[end:]}")
         self.schema = schema
         self.position = position
 

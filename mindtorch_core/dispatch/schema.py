@@ -2,107 +2,228 @@
 
 Source of the grammar: the schema strings of PyTorch's ``native_functions.yaml``, such as
 ``sum.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor``.
+``str()`` of a schema is its canonical text, and schemas are equal when their texts are.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Any, Final
 
-from ..errors import SchemaError
+from ..dtypes import dtype
+from .schema_types import SchemaType
 
 __all__ = ["AliasInfo", "Argument", "OperatorSchema", "parse_schema", "split_name"]
 
-BASE_TYPES: Final = frozenset(
-    [
-        "Tensor",
-        "int",
-        "SymInt",
-        "float",
-        "double",
-        "bool",
-        "str",
-        "Scalar",
-        "complex",
-        "number",
-        "ScalarType",
-        "Layout",
-        "Device",
-        "MemoryFormat",
-        "Generator",
-        "Storage",
-        "Stream",
-        "Any",
-    ]
-)
 
-
-@dataclass(frozen=True, slots=True)
 class AliasInfo:
-    """What an alias annotation such as ``(a!)`` says: the sets' names, and whether it is written."""
+    """What an alias annotation such as ``(a!)`` says.
 
-    sets: tuple[str, ...]
-    is_write: bool
+    Attributes:
+        before_set, after_set: names of the alias sets that the value belongs to before and after
+            the call; ``*`` stands for all of them, and ``Tensor!`` is alone in an unnamed one.
+        contained: what is said of a list's elements, as in ``Tensor(a!)[]``.
+        is_write: whether the value or an element of it is written.
+    """
+
+    __slots__ = ("_own_write", "after_set", "before_set", "contained", "is_write")
+
+    def __init__(
+        self,
+        before_set: frozenset[str],
+        after_set: frozenset[str],
+        is_write: bool,
+        contained: AliasInfo | None = None,
+    ) -> None:
+        self.before_set = before_set
+        self.after_set = after_set
+        self.contained = contained
+        self._own_write = is_write
+        self.is_write: bool = is_write or (contained is not None and contained.is_write)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """Names of the alias sets of the value and of its elements, before the call."""
+        inner = self.contained.sets if self.contained is not None else ()
+        return tuple(sorted({*self.before_set, *inner}))
 
     def __str__(self) -> str:
-        return f"({'|'.join(self.sets)}{'!' if self.is_write else ''})"
+        """The annotation of the value itself; empty if only its elements have one."""
+        if not self.before_set:
+            return ""
+        if not self.after_set:
+            return "!"
+        text = _union_text(self.before_set) + ("!" if self._own_write else "")
+        if self.after_set != self.before_set:
+            text += f" -> {_union_text(self.after_set)}"
+        return f"({text})"
+
+    def __repr__(self) -> str:
+        return f"<AliasInfo {self}>" if self.contained is None else f"<AliasInfo {self.sets}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AliasInfo):
+            return NotImplemented
+        return str(self) == str(other) and self.contained == other.contained
+
+    def __hash__(self) -> int:
+        return hash((str(self), self.contained))
 
 
-@dataclass(frozen=True, slots=True)
+def _union_text(sets: frozenset[str]) -> str:
+    # The grammar wants the wildcard last.
+    return "|".join(sorted(sets, key=lambda name: (name == "*", name)))
+
+
 class Argument:
     """One argument or return of a schema.
 
     Attributes:
         name: argument name; may be empty for a return.
-        type: base type, such as ``Tensor`` or ``int``.
+        real_type: the type, with its structure.
+        type: which values it takes or which its elements are, such as ``Tensor`` or ``int``. A
+            SymInt is an ``int``; elements that are lists or tuples have their own type's text.
         is_list, size: ``int[2]`` is a list with size 2, ``int[]`` a list with size None.
         optional: whether None is accepted in place of the value (or list).
         element_optional: whether elements of the list may be None (``Tensor?[]``).
-        default, has_default: the default value.
+        default, has_default: the default value as Python has it; a list is a tuple.
         kwarg_only: whether it follows ``*``.
         alias: aliasing and mutation, or None.
     """
 
-    name: str
-    type: str
-    is_list: bool = False
-    size: int | None = None
-    optional: bool = False
-    element_optional: bool = False
-    default: Any = None
-    has_default: bool = False
-    kwarg_only: bool = False
-    alias: AliasInfo | None = None
+    __slots__ = (
+        "alias",
+        "default",
+        "element_optional",
+        "has_default",
+        "is_list",
+        "kwarg_only",
+        "name",
+        "optional",
+        "real_type",
+        "size",
+        "type",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        real_type: SchemaType,
+        default: Any = None,
+        has_default: bool = False,
+        kwarg_only: bool = False,
+        alias: AliasInfo | None = None,
+    ) -> None:
+        self.name = name
+        self.real_type = real_type
+        self.type, self.is_list, self.size, self.optional, self.element_optional = real_type.flat
+        self.default = default
+        self.has_default = has_default
+        self.kwarg_only = kwarg_only
+        self.alias = alias
 
     @property
     def type_text(self) -> str:
         """The type as the schema writes it, without the alias annotation."""
-        text = self.type + ("?" if self.element_optional else "")
-        if self.is_list:
-            text += f"[{'' if self.size is None else self.size}]"
-        return text + ("?" if self.optional else "")
+        return self.real_type.text
+
+    @property
+    def N(self) -> int | None:
+        """Length of a list with a fixed one, otherwise None."""
+        return self.size
+
+    @property
+    def alias_info(self) -> AliasInfo | None:
+        """Aliasing and mutation, or None."""
+        return self.alias
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it, or an element of it, is written."""
+        return self.alias is not None and self.alias.is_write
+
+    @property
+    def is_out(self) -> bool:
+        """Whether a result is written to it: it is keyword-only and written."""
+        return self.kwarg_only and self.is_write
+
+    @property
+    def default_value(self) -> Any:
+        """The default as PyTorch has it: lists are lists, dtypes their numbers."""
+        value = self.default
+        if isinstance(value, tuple):
+            return [v.index if isinstance(v, dtype) else v for v in value]
+        return value.index if isinstance(value, dtype) else value
+
+    def has_default_value(self) -> bool:
+        """Whether it may be left out of a call."""
+        return self.has_default
 
     def __str__(self) -> str:
-        text = self.type_text
-        if self.alias is not None:
-            text = self.type + str(self.alias) + text[len(self.type) :]
+        text = _annotated(self.real_type, self.alias)
         if self.name:
             text += f" {self.name}"
-        if self.has_default:
-            value = f'"{self.default}"' if isinstance(self.default, str) else str(self.default)
-            text += f"={value}"
-        return text
+        return f"{text}={_default_text(self)}" if self.has_default else text
+
+    def __repr__(self) -> str:
+        return f"<Argument {self}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Argument):
+            return NotImplemented
+        return self.kwarg_only == other.kwarg_only and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
 
-@dataclass(frozen=True, slots=True)
 class OperatorSchema:
-    """A parsed signature. ``str()`` gives the canonical text."""
+    """A parsed signature.
 
-    name: str
-    overload: str
-    arguments: tuple[Argument, ...]
-    returns: tuple[Argument, ...]
+    Attributes:
+        name: the op's name without namespace, such as ``add``.
+        namespace: what stands before ``::``; empty if the text has none.
+        overload: what stands behind the dot; empty for the default overload.
+        arguments, returns: in order, keyword-only arguments last.
+        is_vararg, is_varret: whether the arguments or the returns end in ``...``.
+    """
+
+    __slots__ = (
+        "arguments",
+        "is_vararg",
+        "is_varret",
+        "name",
+        "namespace",
+        "overload",
+        "returns",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        overload: str,
+        arguments: tuple[Argument, ...],
+        returns: tuple[Argument, ...],
+        namespace: str = "",
+        is_vararg: bool = False,
+        is_varret: bool = False,
+    ) -> None:
+        self.name = name
+        self.namespace = namespace
+        self.overload = overload
+        self.arguments = arguments
+        self.returns = returns
+        self.is_vararg = is_vararg
+        self.is_varret = is_varret
+
+    @property
+    def overload_name(self) -> str:
+        """The overload's name; empty for the default overload."""
+        return self.overload
+
+    @property
+    def qualified_name(self) -> str:
+        """Namespace and name, such as ``aten::add``: what PyTorch's schemas have as name."""
+        return f"{self.namespace}::{self.name}" if self.namespace else self.name
 
     @property
     def is_mutable(self) -> bool:
@@ -124,15 +245,47 @@ class OperatorSchema:
         """Arguments that follow ``*``."""
         return tuple(a for a in self.arguments if a.kwarg_only)
 
+    def is_backward_compatible_with(self, old: OperatorSchema) -> bool:
+        """Whether every call that ``old`` allows means the same with this schema."""
+        from .schema_compatibility import backward_compatible
+
+        return backward_compatible(self, old)
+
+    def check_forward_compatible_with(self, old: OperatorSchema) -> tuple[bool, str]:
+        """Whether calls written for this schema also work with ``old``, and if not, why."""
+        from .schema_compatibility import forward_problem
+
+        problem = forward_problem(self, old)
+        return problem is None, problem or ""
+
     def __str__(self) -> str:
         parts = [str(a) for a in self.positional]
         if self.keyword_only:
             parts += ["*", *(str(a) for a in self.keyword_only)]
-        returns = ", ".join(map(str, self.returns))
-        if len(self.returns) != 1:
-            returns = f"({returns})"
-        dotted = f"{self.name}.{self.overload}" if self.overload else self.name
-        return f"{dotted}({', '.join(parts)}) -> {returns}"
+        if self.is_vararg:
+            parts.append("...")
+        dotted = f"{self.qualified_name}.{self.overload}" if self.overload else self.qualified_name
+        return f"{dotted}({', '.join(parts)}) -> {self._returns_text()}"
+
+    def _returns_text(self) -> str:
+        parts = [str(r) for r in self.returns]
+        if self.is_varret:
+            parts.append("...")
+        # In brackets a tuple is one return; without them it would be several.
+        if len(parts) == 1 and not parts[0].startswith("("):
+            return parts[0]
+        return f"({', '.join(parts)})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OperatorSchema):
+            return NotImplemented
+        return str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
 
 def split_name(name: str) -> tuple[str, str, str]:
@@ -144,158 +297,71 @@ def split_name(name: str) -> tuple[str, str, str]:
     return namespace, base, overload
 
 
-_TOKEN: Final = re.compile(
-    r"\s*(?:(?P<number>-?\d+\.?\d*(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_][\w]*)"
-    r"|(?P<string>'[^']*'|\"[^\"]*\")|(?P<punct>->|::|[()\[\]?,*=!|.]))"
-)
+def _annotated(kind: SchemaType, alias: AliasInfo | None) -> str:
+    """A type's text with the alias annotations of it and its elements in place."""
+    if alias is None:
+        return kind.text
+    if kind.form == "optional":
+        return _annotated(kind.args[0], alias) + "?"
+    if kind.form == "list":
+        size = "" if kind.size is None else kind.size
+        return f"{_annotated(kind.args[0], alias.contained)}[{size}]{alias}"
+    return f"{kind.text}{alias}"
 
 
-class _Parser:
-    """Recursive descent over the tokens of one schema string."""
+def _default_text(a: Argument) -> str:
+    value = a.default
+    if not isinstance(value, tuple):
+        return _constant_text(value, a.type)
+    # PyTorch abbreviates lists of ints only.
+    expands = a.real_type.form == "list" and a.real_type.args[0].text == "int"
+    if expands and len(value) == a.size and len(value) > 1 and len(set(value)) == 1:
+        return str(value[0])
+    return f"[{', '.join([_constant_text(v, a.type) for v in value])}]"
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        position = 0
-        while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
-            if match is None:
-                raise SchemaError("unexpected character in schema", schema=text, position=position)
-            kind = match.lastgroup or ""
-            self.tokens.append((kind, match.group(kind), match.start(kind)))
-            position = match.end()
-        self.at = 0
 
-    def fail(self, expected: str) -> SchemaError:
-        found, position = "the end", len(self.text)
-        if self.at < len(self.tokens):
-            found, position = repr(self.tokens[self.at][1]), self.tokens[self.at][2]
-        return SchemaError(
-            f"expected {expected} but found {found} here:", schema=self.text, position=position
-        )
+def _constant_text(value: Any, kind: str) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join([_constant_text(v, kind) for v in value])}]"
+    if isinstance(value, str):
+        return value if kind == "Device" else _quoted(value)
+    if isinstance(value, dtype):
+        return str(value.index)
+    if isinstance(value, float):
+        return _float_text(value)
+    if isinstance(value, complex):
+        imaginary = _float_text(value.imag)
+        sign = "" if imaginary.startswith("-") else "+"
+        return f"{_float_text(value.real)}{sign}{imaginary}j"
+    return str(value)
 
-    def peek(self) -> str:
-        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
 
-    def accept(self, text: str) -> bool:
-        if self.at < len(self.tokens) and self.tokens[self.at][1] == text:
-            self.at += 1
-            return True
-        return False
+def _float_text(value: float) -> str:
+    """17 digits, which is enough to read the same number back; whole numbers end in a point."""
+    if value.is_integer() and abs(value) < 2**63:
+        return f"{int(value)}."
+    return f"{value:.17g}"
 
-    def expect(self, text: str) -> None:
-        if not self.accept(text):
-            raise self.fail(f"'{text}'")
 
-    def take(self, kind: str, what: str) -> str:
-        if self.at >= len(self.tokens) or self.tokens[self.at][0] != kind:
-            raise self.fail(what)
-        self.at += 1
-        return self.tokens[self.at - 1][1]
+_ESCAPED: Final = {
+    "\\": r"\\",
+    '"': r"\"",
+    "'": r"\'",
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+}
 
-    def schema(self) -> OperatorSchema:
-        name = self.take("name", "an operator name")
-        if self.accept("::"):
-            name = self.take("name", "an operator name")
-        overload = self.take("name", "an overload name") if self.accept(".") else ""
-        arguments = self.arguments()
-        self.expect("->")
-        returns = self.returns()
-        if self.at < len(self.tokens):
-            raise self.fail("the end")
-        return OperatorSchema(name, overload, arguments, returns)
 
-    def arguments(self) -> tuple[Argument, ...]:
-        self.expect("(")
-        out: list[Argument] = []
-        kwarg_only = False
-        while not self.accept(")"):
-            if out or kwarg_only:
-                self.expect(",")
-            if self.accept("*"):
-                kwarg_only = True
-                continue
-            start = self.at
-            argument = self.argument(kwarg_only)
-            if any(a.name == argument.name for a in out):
-                self.at = start
-                raise self.fail(f"an argument name other than '{argument.name}', which is taken,")
-            if out and not kwarg_only and out[-1].has_default and not argument.has_default:
-                self.at = start
-                raise self.fail("an argument with a default after one that has a default")
-            out.append(argument)
-        return tuple(out)
+def _quoted(text: str) -> str:
+    def shown(c: str) -> str:
+        return _ESCAPED.get(c) or (c if c >= " " and c != "\x7f" else f"\\{ord(c):03o}")
 
-    def returns(self) -> tuple[Argument, ...]:
-        if not self.accept("("):
-            return (self.argument(False, is_return=True),)
-        out: list[Argument] = []
-        while not self.accept(")"):
-            if out:
-                self.expect(",")
-            out.append(self.argument(False, is_return=True))
-        return tuple(out)
-
-    def argument(self, kwarg_only: bool, *, is_return: bool = False) -> Argument:
-        start = self.at
-        base = self.take("name", "a type")
-        if base not in BASE_TYPES:
-            self.at = start
-            raise self.fail(f"a type (one of {', '.join(sorted(BASE_TYPES))})")
-        alias = self.alias()
-        optional = self.accept("?")
-        element_optional = is_list = False
-        size: int | None = None
-        if self.accept("["):
-            is_list, element_optional, optional = True, optional, False
-            if self.peek() != "]":
-                size = int(self.take("number", "a list size"))
-            self.expect("]")
-            alias = alias or self.alias()
-            optional = self.accept("?")
-        name = ""
-        if not is_return or (self.at < len(self.tokens) and self.tokens[self.at][0] == "name"):
-            name = self.take("name", "an argument name")
-        default, has_default = None, False
-        if not is_return and self.accept("="):
-            default, has_default = self.default(), True
-        base = {"SymInt": "int", "double": "float", "number": "Scalar"}.get(base, base)
-        return Argument(
-            name, base, is_list, size, optional, element_optional, default, has_default,
-            kwarg_only, alias,
-        )  # fmt: skip
-
-    def alias(self) -> AliasInfo | None:
-        if not (self.peek() == "(" and self.at + 1 < len(self.tokens)):
-            return None
-        self.expect("(")
-        sets = [self.take("name", "an alias set")]
-        while self.accept("|"):
-            sets.append(self.take("name", "an alias set"))
-        is_write = self.accept("!")
-        self.expect(")")
-        return AliasInfo(tuple(sets), is_write)
-
-    def default(self) -> Any:
-        if self.accept("["):
-            out: list[Any] = []
-            while not self.accept("]"):
-                if out:
-                    self.expect(",")
-                out.append(self.default())
-            return tuple(out)
-        if self.at >= len(self.tokens):
-            raise self.fail("a default value")
-        kind, text, _ = self.tokens[self.at]
-        self.at += 1
-        if kind == "number":
-            return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
-        if kind == "string":
-            return text[1:-1]
-        if kind == "name":
-            return {"True": True, "False": False, "None": None}.get(text, text)
-        self.at -= 1
-        raise self.fail("a default value")
+    return f'"{"".join([shown(c) for c in text])}"'
 
 
 _CACHE: Final[dict[str, OperatorSchema]] = {}
@@ -306,8 +372,16 @@ def parse_schema(text: str) -> OperatorSchema:
 
     Raises:
         SchemaError: if it does not parse; the text shows the position.
+        TypeError: if it is not a string.
     """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"a schema must be a str such as 'foo(Tensor x) -> Tensor', not {type(text).__name__}"
+        )
     found = _CACHE.get(text)
     if found is None:
-        found = _CACHE[text] = _Parser(text).schema()
+        # Imported here, because a process that defines no op of its own may never parse one.
+        from .schema_parser import Parser
+
+        found = _CACHE[text] = Parser(text).schema()
     return found
