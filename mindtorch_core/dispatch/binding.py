@@ -6,7 +6,6 @@ Texts follow PyTorch's: ``add(): argument 'other' (position 2) must be Tensor, n
 from __future__ import annotations
 
 import numbers as numeric
-from collections.abc import Iterable
 from typing import Any, Final
 
 from ..devices import device
@@ -14,7 +13,7 @@ from ..dtypes import dtype
 from .registry import OpEntry
 from .schema import Argument, OperatorSchema
 
-__all__ = ["accepts", "explain", "fits", "no_overload", "operand_of", "tensor_type_error"]
+__all__ = ["accepts", "explain", "operand_of", "python_number", "tensor_type_error"]
 
 _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Number",
                    "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str"}  # fmt: skip
@@ -103,13 +102,13 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
     if kind == "float":
         return isinstance(value, numeric.Real) or hasattr(value, "_keys")
     if kind in ("Scalar", "complex"):
-        return python_number(value) is not None or hasattr(value, "_keys")
+        return python_number(value) is not None or (hasattr(value, "_keys") and not value._shape)
     if kind == "str":
         return isinstance(value, str)
     if kind == "ScalarType":
         return isinstance(value, dtype)
     if kind == "Device":
-        return isinstance(value, str | device)
+        return isinstance(value, str | device | int) and not isinstance(value, bool)
     return True
 
 
@@ -143,57 +142,3 @@ def _describe(value: Any) -> str:
         inner = sorted({type(v).__name__ for v in value})
         return f"{type(value).__name__} of ({', '.join(inner)})"
     return type(value).__name__
-
-
-def fits(entry: OpEntry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether arguments bind to an overload's schema."""
-    schema = _schema(entry)
-    numbers = entry.definition is not None and entry.definition.numbers
-    varargs = entry.definition.varargs if entry.definition is not None else ""
-    positional = schema.positional
-    remaining = dict(kwargs)
-    remaining.pop("out", None)
-    if varargs and len(args) >= len(positional):
-        at = next(i for i, a in enumerate(positional) if a.name == varargs)
-        if not isinstance(args[at], list | tuple):
-            args = (*args[:at], args[at:])
-    if len(args) > len(positional):
-        return False
-    for i, a in enumerate(schema.arguments):
-        name = "input" if a.name == "self" else a.name
-        if i < len(args) and not a.kwarg_only:
-            value = args[i]
-        elif name in remaining:
-            value = remaining.pop(name)
-        elif a.has_default:
-            continue
-        else:
-            return False
-        first = i == 0
-        if value is None and a.has_default and a.default is None:
-            continue
-        if not accepts(a, value, numbers=numbers and not first):
-            return False
-    return not remaining
-
-
-def no_overload(
-    name: str, entries: Iterable[OpEntry], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> TypeError:
-    """The error for a call that fits none of an op's overloads."""
-    got = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
-    lines = []
-    for entry in entries:
-        parts = []
-        star = False
-        for a in _schema(entry).arguments:
-            if a.kwarg_only and not star:
-                star = True
-                parts.append("*")
-            text = f"{a.type_text} {'input' if a.name == 'self' else a.name}"
-            parts.append(text + (f" = {a.default}" if a.has_default else ""))
-        lines.append(f" * ({', '.join(parts)})")
-    return TypeError(
-        f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), "
-        "but expected one of:\n" + "\n".join(lines)
-    )

@@ -36,19 +36,27 @@ nothing on the way that succeeds.
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 from ..devices import TABLE, concrete
+from ..dtypes import DTYPES
+from .adapters import returned_wrongly
 from .binding import explain, operand_of, tensor_type_error
-from .keys import ACTIVE, MASKS, PROCESS_INCLUDE
-from .registry import OpEntry
+from .conversion import converter, exact_type, result_converter
+from .entry import OpEntry
+from .keys import ACTIVE, DEFAULT_INCLUDED, MASKS, PROCESS_INCLUDE
 from .schema import Argument, OperatorSchema
 from .tables import fill
 
-__all__ = ["make_front", "make_operator"]
+__all__ = ["make_front", "make_operator", "make_strict"]
 
 NUMBERS: Final = frozenset({int, float, bool, complex})
+
+# A default that is a dtype stands in the source by its repr, such as ``torch.float32``.
+_DTYPE_NAMES: Final = SimpleNamespace(**DTYPES)
 
 
 def python_name(argument: Argument) -> str:
@@ -56,13 +64,23 @@ def python_name(argument: Argument) -> str:
     return "input" if argument.name == "self" else argument.name
 
 
-def parameters(schema: OperatorSchema, varargs: str = "", extra: str = "") -> str:
+def own_name(argument: Argument) -> str:
+    """Name of an argument as the schema has it, but for words that Python keeps: ``from_``."""
+    return f"{argument.name}_" if keyword.iskeyword(argument.name) else argument.name
+
+
+Naming = Callable[[Argument], str]
+
+
+def parameters(
+    schema: OperatorSchema, varargs: str = "", extra: str = "", naming: Naming = python_name
+) -> str:
     """The parameter list of the generated function."""
     out: list[str] = []
     star = False
     spread = ""
     for a in schema.arguments:
-        name = python_name(a)
+        name = naming(a)
         if name == varargs:  # ``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(size=(2, 3))``
             out.append(f"*_{name}")
             star = True
@@ -81,29 +99,30 @@ def parameters(schema: OperatorSchema, varargs: str = "", extra: str = "") -> st
     return ", ".join(out)
 
 
-def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
+def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_name) -> list[str]:
     """Lines that compute ``_ks`` from the tensor arguments."""
     lines: list[str] = []
     first = True
     for a in schema.arguments:
-        if a.type != "Tensor" or (a.alias is not None and a.kwarg_only):
+        if a.type != "Tensor" or (a.is_out and naming is python_name):
             continue
-        n = python_name(a)
+        n = naming(a)
         op = "=" if first else "|="
         if a.is_list:
             if first:
-                lines.append("_ks = 0")
+                lines.append(f"_ks = {DEFAULT_INCLUDED}")
             ready = "if _t is not None: " if a.element_optional else ""
+            elements = f"{n} or ()" if a.optional else n
             lines += [
                 "try:",
-                f"    for _t in {n}:",
+                f"    for _t in {elements}:",
                 f"        {ready}_ks |= _t._keys",
                 "except (AttributeError, TypeError):",
                 f"    raise WRONG_TYPE({n!r}, {n}) from None",
             ]
         elif a.optional:
             if first:
-                lines.append("_ks = 0")
+                lines.append(f"_ks = {DEFAULT_INCLUDED}")
             lines += [
                 f"if {n} is not None:",
                 f"    try: _ks |= {n}._keys",
@@ -124,33 +143,44 @@ def _gather_keys(schema: OperatorSchema, numbers: bool) -> list[str]:
                 f"    raise WRONG_TYPE({n!r}, {n}) from None",
             ]
         first = False
-    if first and any(a.type == "Device" for a in schema.arguments):
-        lines += ["device = CONCRETE(device)", "_ks = DEVICES[device.type].key"]
+    on = next((naming(a) for a in schema.arguments if a.type == "Device" and not a.is_list), None)
+    if first and on is not None:
+        lines += [f"{on} = CONCRETE({on})", f"_ks = DEVICES[{on}.type].keys"]
     elif first:
-        lines.append("_ks = 0")
+        lines.append(f"_ks = {DEFAULT_INCLUDED}")
     return lines
 
 
-def kernel_call(schema: OperatorSchema, kernel: str = "_kernel", returns: str = "{}") -> list[str]:
+def kernel_call(
+    schema: OperatorSchema,
+    kernel: str = "_kernel",
+    returns: str = "{}",
+    naming: Naming = python_name,
+) -> list[str]:
     """Lines that call a kernel; keyword-only arguments go along only when one is not its default.
 
     Args:
         schema: the op's signature.
         kernel: name of the function to call.
         returns: what to make of the result, such as ``RESULT({})``.
+        naming: how arguments are called in the generated function.
     """
-    positional = ", ".join(python_name(a) for a in schema.positional)
-    options = [a for a in schema.keyword_only if a.alias is None and a.name != "requires_grad"]
+    positional = ", ".join(naming(a) for a in schema.positional)
+    own = naming is own_name
+    options = [a for a in schema.keyword_only if own or not (a.is_out or a.name == "requires_grad")]
     lines = []
     if options and all(a.has_default and a.name != "device" for a in options):
         default = " and ".join(
-            f"{python_name(a)} is {a.default!r}"
+            f"{naming(a)} is {a.default!r}"
             if a.default is None or isinstance(a.default, bool)
-            else f"{python_name(a)} == {a.default!r}"
+            else f"{naming(a)} == {a.default!r}"
             for a in options
         )
         lines += [f"if {default}:", f"    return {returns.format(f'{kernel}({positional})')}"]
-    keywords = ", ".join(f"{python_name(a)}={python_name(a)}" for a in options)
+    keywords = ", ".join(
+        f"{a.name}={naming(a)}" if not keyword.iskeyword(a.name) else f"**{{{a.name!r}: {naming(a)}}}"
+        for a in options
+    )
     arguments = ", ".join(part for part in (positional, keywords) if part)
     lines.append(f"return {returns.format(f'{kernel}({arguments})')}")
     return lines
@@ -166,6 +196,7 @@ def _look_up() -> list[str]:
 
 def compile_function(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
     """Compile one generated function."""
+    scope["torch"] = _DTYPE_NAMES
     exec(compile(source, f"<mindtorch {name}>", "exec"), scope)
     made: Callable[..., Any] = scope[name]
     return made
@@ -173,6 +204,23 @@ def compile_function(name: str, source: str, scope: dict[str, Any]) -> Callable[
 
 def _indent(lines: list[str], by: int = 1) -> str:
     return "\n".join("    " * by + line for line in lines)
+
+
+def _scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
+    """The globals that every generated front function needs."""
+    return {
+        "ACTIVE": ACTIVE,
+        "CONCRETE": concrete,
+        "DEVICES": TABLE,
+        "ENTRY": entry,
+        "FILL": fill,
+        "KERNELS": entry.table,
+        "MASKS": MASKS,
+        "NUMBERS": NUMBERS,
+        "PROCESS_INCLUDE": PROCESS_INCLUDE,
+        "Tensor": tensor_type,
+        "WRONG_TYPE": lambda which, value: tensor_type_error(entry, which, value),
+    }
 
 
 def make_front(
@@ -190,7 +238,7 @@ def make_front(
         entry: the op; it must have a schema.
         tensor_type: the class of tensors.
         numbers: tensor arguments after the first may be Python numbers.
-        varargs: name of the int-list argument that may be spread, as in ``x.view(2, 3)``.
+        varargs: name of the list argument that may be spread, as in ``x.view(2, 3)``.
         write_out: supplies ``out=``; None if the op has none.
         result: wraps several outputs in a named tuple; None for a plain result.
     """
@@ -201,11 +249,10 @@ def make_front(
     body: list[str] = []
     if varargs:
         spread = f"_{varargs}"
-        body += [
-            f"if {varargs} is None:",
-            f"    {varargs} = {spread}",
-            f"    if len({spread}) == 1 and not isinstance({spread}[0], int): {varargs} = {spread}[0]",
-        ]
+        body += [f"if {varargs} is None:", f"    {varargs} = {spread}"]
+        if next(a.type for a in schema.arguments if a.name == varargs) != "Tensor":
+            alone = f"len({spread}) == 1 and not isinstance({spread}[0], int)"
+            body.append(f"    if {alone}: {varargs} = {spread}[0]")
     if write_out is not None:
         positional = ", ".join(
             ("*_" if python_name(a) == varargs else "") + python_name(a) for a in schema.positional
@@ -227,27 +274,76 @@ def make_front(
     ]
     params = parameters(schema, varargs, "out=None" if write_out is not None else "")
     source = f"def {name}({params}):\n{_indent(body)}\n"
-    scope: dict[str, Any] = {
-        "ACTIVE": ACTIVE,
-        "NUMBERS": NUMBERS,
-        "DEVICES": TABLE,
-        "Tensor": tensor_type,
-        "CONCRETE": concrete,
-        "MASKS": MASKS,
-        "PROCESS_INCLUDE": PROCESS_INCLUDE,
-        "ENTRY": entry,
+    scope = _scope(entry, tensor_type)
+    scope |= {
         "EXPLAIN": lambda error, values: explain(entry, error, values),
-        "FILL": fill,
         "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
         "RESULT": result,
-        "KERNELS": entry.table,
         "WITH_GRAD": lambda made, wanted: made.requires_grad_() if wanted else made,
         "WRITE_OUT": write_out,
-        "WRONG_TYPE": lambda which, value: tensor_type_error(entry, which, value),
     }
     made = compile_function(name, source, scope)
     scope["FRONT"] = made
     return made
+
+
+def make_strict(entry: OpEntry, tensor_type: type) -> Callable[..., Any]:
+    """Generate the function of an op that a third party defined by its schema alone.
+
+    Arguments have the schema's names, are checked and converted before the call, and the number of
+    results is checked after it.
+    """
+    schema = entry.schema
+    if schema is None:
+        raise TypeError(f"{entry.name} has no schema to make a function from")
+    name = schema.name if schema.name.isidentifier() else "op"
+    scope = _scope(entry, tensor_type)
+    body: list[str] = []
+    for i, a in enumerate(schema.arguments):
+        if a.type == "Tensor" and not a.is_list:
+            continue
+        scope[f"CONVERT{i}"] = converter(a)
+        exact, n = exact_type(a), own_name(a)
+        absent = [f"{n} is not None"] if a.optional else []
+        tests = [*absent, f"type({n}) is not {exact}"] if exact is not None else absent
+        guard = f"if {' and '.join(tests)}: " if tests else ""
+        body.append(f"{guard}{n} = CONVERT{i}({n})")
+    body += _gather_keys(schema, False, own_name) + _look_up()
+    body += kernel_call(schema, returns=_checked(schema), naming=own_name)
+    source = f"def {name}({parameters(schema, naming=own_name)}):\n{_indent(body)}\n"
+
+    scope["RESULT"] = _result_checker(entry, schema)
+    return compile_function(name, source, scope)
+
+
+def _result_checker(entry: OpEntry, schema: OperatorSchema) -> Callable[[Any], Any]:
+    """A function that takes a kernel's result and gives what the schema says, or raises."""
+    convert = [result_converter(r) for r in schema.returns]
+
+    def checked(result: Any) -> Any:
+        problem = returned_wrongly(entry, result, strict=True)
+        if problem is None and not schema.is_varret:
+            try:
+                if len(convert) > 1:
+                    return tuple([c(r) for c, r in zip(convert, result, strict=True)])
+                return convert[0](result) if convert else result
+            except TypeError:
+                problem = f"returned {result!r}"
+        if problem is None:
+            return result
+        raise RuntimeError(f"the kernel of {entry.name} {problem}: {schema}")
+
+    return checked
+
+
+def _checked(schema: OperatorSchema) -> str:
+    """What to make of a strict op's result: the usual one is seen to be right without a call."""
+    returns = schema.returns
+    if not returns:
+        return "_r if (_r := {}) is None else RESULT(_r)"
+    if len(returns) == 1 and returns[0].type_text == "Tensor":
+        return "_r if type(_r := {}) is Tensor else RESULT(_r)"
+    return "RESULT({})"
 
 
 def make_operator(
@@ -289,15 +385,6 @@ def make_operator(
             return NotImplemented
         return found if numbers or hasattr(found, "_keys") else NotImplemented
 
-    scope: dict[str, Any] = {
-        "ACTIVE": ACTIVE,
-        "NUMBERS": NUMBERS if numbers else frozenset(),
-        "Tensor": tensor_type,
-        "MASKS": MASKS,
-        "PROCESS_INCLUDE": PROCESS_INCLUDE,
-        "ENTRY": entry,
-        "FILL": fill,
-        "OPERAND": operand,
-        "KERNELS": entry.table,
-    }
+    scope = _scope(entry, tensor_type)
+    scope |= {"NUMBERS": NUMBERS if numbers else frozenset(), "OPERAND": operand}
     return compile_function(dunder, f"def {dunder}({params}):\n{_indent(body)}\n", scope)

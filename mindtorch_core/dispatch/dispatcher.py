@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .keys import ACTIVE, DispatchKeySet, as_mask, effective
-from .registry import Kernel, OpEntry, registry
-from .tables import fill, tensors_in
+from ..devices import concrete, row_of
+from .adapters import tensors_in
+from .autocast_keys import AUTOCAST
+from .entry import Kernel, OpEntry
+from .keys import ACTIVE, BACKENDS, DEFAULT_INCLUDED, DispatchKeySet, as_mask, effective
+from .registry import registry
+from .tables import fill
 
-__all__ = ["dispatch", "dispatch_with_keyset", "kernel_for", "redispatch"]
+__all__ = ["dispatch", "dispatch_with_keyset", "kernel_below", "kernel_for", "redispatch"]
 
 
 def kernel_for(entry: OpEntry, mask: int) -> Kernel:
@@ -26,15 +30,13 @@ def kernel_for(entry: OpEntry, mask: int) -> Kernel:
 
 
 def keys_of(args: tuple[Any, ...], kwargs: dict[str, Any], device: Any = None) -> int:
-    """Union of the keys of all tensor arguments; of ``device``'s where there are none."""
+    """Union of the keys of all tensor arguments; those of ``device`` where there are none."""
     mask = 0
     for t in tensors_in((*args, *kwargs.values())):
         mask |= t._keys
-    if mask == 0 and device is not None:
-        from ..devices import concrete, row_of
-
-        mask = row_of(concrete(device).type).key
-    return mask
+    if mask:
+        return mask
+    return DEFAULT_INCLUDED if device is None else row_of(concrete(device).type).keys
 
 
 def dispatch(name: str, device: Any = None, /, *args: Any, **kwargs: Any) -> Any:
@@ -62,9 +64,23 @@ def dispatch_with_keyset(
     Where the key set holds no backend, ``device`` supplies it.
     """
     entry = registry.entry(name)
-    return kernel_for(entry, as_mask(keyset) or keys_of((), {}, device))(*args, **kwargs)
+    mask = as_mask(keyset)
+    if device is not None and not mask & BACKENDS:
+        mask |= row_of(concrete(device).type).key
+    return kernel_for(entry, mask)(*args, **kwargs)
 
 
 def redispatch(name: str, keyset: DispatchKeySet | int, /, *args: Any, **kwargs: Any) -> Any:
-    """Call the op's next kernel: for kernels, with the keys below their own."""
-    return kernel_for(registry.entry(name), as_mask(keyset))(*args, **kwargs)
+    """Call the op's next kernel: for kernels, with the keys below their own.
+
+    The thread's masks bring no Autocast key back: they hold it in the place of the tensors.
+    """
+    return kernel_below(registry.entry(name), as_mask(keyset))(*args, **kwargs)
+
+
+def kernel_below(entry: OpEntry, mask: int) -> Kernel:
+    """The kernel that a redispatch to these keys runs, the thread's masks applied."""
+    if ACTIVE:
+        mask = effective(mask) & ~(AUTOCAST & ~mask)
+    kernel = entry.table.get(mask)
+    return kernel if kernel is not None else fill(entry, mask)

@@ -75,15 +75,21 @@ class OpDef:
         inplace, out: whether ``op_`` and ``out=`` exist.
         inplace_decomposition: ``op_`` in terms of other ops; None derives it from ``op``.
         inplace_primitive: whether ``op_`` is what a backend must supply, and the op is made of it.
-        varargs: name of the int-list argument that may be spread.
+        varargs: name of the list argument that may be spread; a list of tensors must be.
         view: whether the result shares the first argument's memory.
         random: whether results differ from call to call.
         data_dependent: whether the result's shape depends on values.
+        fills: whether every element becomes the same, so that ``op_`` may write elements that share
+            memory.
+        copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
+            has nothing to do.
         crosses_devices: whether arguments may live on different devices.
         namespaces: where users find it: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or
             ``nn:other`` for another name there.
         inplace_namespaces: the same for the in-place variant.
         functional: for an in-place variant, the op it is the variant of.
+        overloads: PyTorch's names of the overloads that the op is in ``torch.ops``, the one that
+            stands for it first; empty for the overload of the schema alone.
         tags: PyTorch's tags.
     """
 
@@ -108,10 +114,13 @@ class OpDef:
     view: bool = False
     random: bool = False
     data_dependent: bool = False
+    fills: bool = False
+    copies: bool = False
     crosses_devices: bool = False
     namespaces: Sequence[str] = ("torch", "Tensor")
     inplace_namespaces: Sequence[str] = ("Tensor",)
     functional: OpDef | None = None
+    overloads: Sequence[str] = ()
     tags: frozenset[str] = field(default_factory=frozenset)
 
     @property

@@ -1,140 +1,41 @@
 """The operator registry: what is registered for each op, by whom, and from which line.
 
 Registration is the slow side: it keeps records, can be undone and empties the tables of computed
-kernels. Calling is the fast side and reads only those tables (`OpEntry.table`).
+kernels. Calling is the fast side and reads only those tables (`OpEntry.table`), without a lock.
 """
 
 from __future__ import annotations
 
 import difflib
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from .keys import BACKEND_KEYS, DispatchKey, parse_key
+from ..devices import row_of
+from .entry import (
+    Kernel,
+    KernelRecord,
+    OpEntry,
+    Registration,
+    SchemaRecord,
+    fallthrough_kernel,
+    source_of,
+)
+from .keys import BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from .opdef import OpDef
 from .schema import OperatorSchema, parse_schema, split_name
+from .signature import signature_problem
 
 __all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "registry"]
 
-Kernel = Callable[..., Any]
-WrapperFactory = Callable[["OpEntry", int, Callable[[int], Kernel]], Kernel | None]
+WrapperFactory = Callable[[OpEntry, int, Callable[[int], Kernel]], Kernel | None]
 
 
 def qualified(name: str) -> str:
     """``add`` becomes ``aten::add``; a qualified name stays as it is."""
     return name if "::" in name else f"aten::{name}"
-
-
-@dataclass(frozen=True, slots=True)
-class KernelRecord:
-    """One kernel registration.
-
-    Attributes:
-        fn: the function as it was given.
-        source: ``file:line`` of the function.
-        distribution: the plugin that registered it, or an empty string outside plugin loading.
-        with_keyset: whether the call's `DispatchKeySet` is passed first.
-        promoted: whether the kernel itself handles operands of differing dtypes and Python
-            numbers; otherwise it is handed tensors of one dtype.
-    """
-
-    fn: Kernel
-    source: str
-    distribution: str
-    with_keyset: bool = False
-    promoted: bool = False
-
-
-class Registration:
-    """Handle of a registration; `remove` undoes it. Also a context manager that does so."""
-
-    __slots__ = ("_undo",)
-
-    def __init__(self, undo: Callable[[], None]) -> None:
-        self._undo: Callable[[], None] | None = undo
-
-    def remove(self) -> None:
-        """Undo the registration, restoring what was there before. A second call does nothing."""
-        undo, self._undo = self._undo, None
-        if undo is not None:
-            undo()
-
-    def __enter__(self) -> Registration:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
-
-
-class OpEntry:
-    """Everything registered for one op.
-
-    Attributes:
-        name: qualified name, such as ``aten::add`` or ``aten::max.dim``.
-        kernels: the kernel in force at each key, exactly as it was registered.
-        records: all registrations at each key, newest last.
-        fallthrough: keys that are skipped for this op.
-        metas, plans: per backend key, shape functions and pipeline plans.
-        definition: the op's definition where the core or a plugin gave one.
-        table: computed kernel for each effective mask; filled lazily.
-    """
-
-    __slots__ = (
-        "_schema",
-        "_schema_text",
-        "definition",
-        "fallthrough",
-        "kernels",
-        "metas",
-        "name",
-        "plans",
-        "records",
-        "table",
-    )
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.kernels: dict[DispatchKey, Kernel] = {}
-        self.records: dict[DispatchKey, list[KernelRecord]] = {}
-        self.fallthrough: set[DispatchKey] = set()
-        self.metas: dict[DispatchKey, Kernel] = {}
-        self.plans: dict[DispatchKey, Kernel] = {}
-        self.definition: OpDef | None = None
-        self.table: dict[int, Kernel] = {}
-        self._schema_text: str | None = None
-        self._schema: OperatorSchema | None = None
-
-    @property
-    def schema(self) -> OperatorSchema | None:
-        """The parsed schema, or None where only kernels were registered."""
-        if self._schema is None and self._schema_text is not None:
-            self._schema = parse_schema(self._schema_text)
-        return self._schema
-
-    @property
-    def has_schema(self) -> bool:
-        """Whether a schema was registered (without parsing it)."""
-        return self._schema_text is not None
-
-    def record(self, key: DispatchKey) -> KernelRecord | None:
-        """The registration in force at ``key``."""
-        found = self.records.get(key)
-        return found[-1] if found else None
-
-    def __repr__(self) -> str:
-        return f"<OpEntry {self.name} kernels={[k.name for k in self.kernels]}>"
-
-
-def source_of(fn: Any) -> str:
-    """``file:line`` where a function is defined, or its name where it has no Python code."""
-    inner = getattr(fn, "__wrapped__", fn)
-    code = getattr(inner, "__code__", None)
-    if code is None:
-        return f"<{getattr(fn, '__module__', '')}.{getattr(fn, '__name__', type(fn).__name__)}>"
-    return f"{code.co_filename}:{code.co_firstlineno}"
 
 
 class _ThreadJournal(threading.local):
@@ -149,12 +50,15 @@ class OperatorRegistry:
 
     def __init__(self) -> None:
         self._entries: dict[str, OpEntry] = {}
+        self._by_base: dict[str, list[str]] = {}  # names of entries by name without overload
         self._lock = threading.RLock()
         self._thread = _ThreadJournal()
         self.generation = 0
         self.wrappers: dict[DispatchKey, WrapperFactory] = {}
         self.fallbacks: dict[DispatchKey, KernelRecord] = {}
+        self.overload_names: dict[str, str] = {}  # aten::add.Tensor is the entry aten::add
         self.load_backends: Callable[[], None] = lambda: None
+        self.schema_changed: Callable[[str], None] = lambda name: None  # an op comes or goes
 
     # ---- looking up ----------------------------------------------------------------------------
 
@@ -169,19 +73,26 @@ class OperatorRegistry:
 
     def entry(self, name: str) -> OpEntry:
         """The entry of an op, without loading any backend."""
-        found = self._entries.get(name) or self._entries.get(qualified(name))
+        found = self._entries.get(name) or self.find(name)
         if found is None:
-            near = difflib.get_close_matches(qualified(name), self._entries, n=3)
+            name = qualified(name)
+            near = difflib.get_close_matches(name, list(self._entries), n=3)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
-            raise RuntimeError(f"Could not find an operator named {qualified(name)}.{hint}")
+            raise RuntimeError(f"Could not find an operator named {name}.{hint}")
         return found
 
     def find(self, name: str) -> OpEntry | None:
         """The entry of an op, or None."""
-        return self._entries.get(qualified(name))
+        name = qualified(name)
+        return self._entries.get(name) or self._entries.get(self.overload_names.get(name, ""))
+
+    def overloads(self, name: str) -> list[OpEntry]:
+        """Entries of an op and its overloads, in order of registration; `name` has no overload."""
+        names = self._by_base.get(name, ())
+        return [e for n in tuple(names) if (e := self._entries.get(n)) is not None]
 
     def __contains__(self, name: str) -> bool:
-        return qualified(name) in self._entries
+        return self.find(name) is not None
 
     def __iter__(self) -> Iterator[OpEntry]:
         return iter(list(self._entries.values()))
@@ -189,37 +100,64 @@ class OperatorRegistry:
     # ---- registering ---------------------------------------------------------------------------
 
     def register_schema(
-        self, name: str, schema: str, *, definition: OpDef | None = None
+        self,
+        name: str,
+        schema: str,
+        *,
+        definition: OpDef | None = None,
+        source: str = "",
+        tags: Iterable[str] = (),
     ) -> Registration:
         """Give an op its schema (parsed when it is first needed for definitions of the core).
 
+        Args:
+            name: op name; a bare ``add`` means ``aten::add``.
+            schema: in PyTorch's grammar.
+            definition: the op's definition, where it has one.
+            source: ``file:line`` of who defines the op.
+            tags: PyTorch's tags.
+
         Raises:
             SchemaError: if the schema does not parse.
-            RuntimeError: if the op has another schema already.
+            RuntimeError: if the op has another schema already, or a kernel that cannot take the
+                schema's arguments.
         """
-        if definition is None:
-            parse_schema(schema)
+        parsed = None if definition is not None else parse_schema(schema)
         with self._lock:
             entry = self._entry_or_new(name)
-            previous = (entry._schema_text, entry._schema, entry.definition)
-            if previous[0] is not None and previous[0] != schema:
-                parsed, old = parse_schema(schema), entry.schema
-                if str(parsed) != str(old) and definition is not None:
-                    raise RuntimeError(
-                        f"Tried to register an operator ({schema}) with the same name and overload "
-                        f"name multiple times. Original registration: {old}"
-                    )
-                if definition is None and entry.definition is not None:
+            text, old = entry._schema_record.text, entry.definition
+            if text is not None and text != schema:
+                if definition is None and old is not None:
                     # A definition's schema is the richer one: binding, rules and gradients hang on
                     # it. A second schema for the same name is accepted when it can be called so.
                     return Registration(lambda: None)
-            entry._schema_text, entry._schema = schema, None
-            if definition is not None:
-                entry.definition = definition
+                if str(parse_schema(schema)) != str(entry.schema):
+                    raise RuntimeError(
+                        f"Tried to register an operator ({schema}) with the same name and overload "
+                        f"name multiple times. Original registration: {entry.schema}"
+                    )
+            if parsed is not None and text is None:
+                try:
+                    for kernel in _in_force(entry):
+                        _check_signature(entry.name, kernel, parsed)
+                except RuntimeError:
+                    self._changed(entry)
+                    raise
+            self.generation += 1
+            record = SchemaRecord(
+                schema,
+                parsed,
+                definition,
+                source,
+                self._thread.distribution,
+                frozenset(tags) if definition is None else definition.tags,
+            )
+            entry.put_schemas((*entry.schemas, record))
+            self.schema_changed(entry.name)
 
             def undo() -> None:
-                entry._schema_text, entry._schema, entry.definition = previous
-                self._changed(entry)
+                entry.put_schemas(tuple(r for r in entry.schemas if r is not record))
+                self.schema_changed(entry.name)
 
             return self._done(entry, undo)
 
@@ -234,6 +172,8 @@ class OperatorRegistry:
     ) -> Registration:
         """Register ``fn`` as the op's kernel at ``key``; the newest registration is in force.
 
+        A kernel that takes the place of another distribution's gives a warning naming both.
+
         Args:
             name: op name; a bare ``add`` means ``aten::add``.
             key: a dispatch key or its name, alias keys included, or a device name.
@@ -244,48 +184,36 @@ class OperatorRegistry:
 
         Raises:
             TypeError: if ``fn`` is not callable.
+            RuntimeError: if the op's schema has arguments that ``fn`` cannot take.
         """
         if not callable(fn):
-            raise TypeError(f"a kernel must be callable, but the one for {name} is {type(fn)}")
-        key = self._key(key)
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)} (as the "
+                f"kernel of {name})"
+            )
+        key = self.key_of(key)
         with self._lock:
-            entry = self._entry_or_new(name)
             owner = self._thread.distribution
             record = KernelRecord(fn, source_of(fn), owner, with_keyset, promoted)
-            stack = entry.records.setdefault(key, [])
-            stack.append(record)
-            entry.kernels[key] = fn
-            fell_through = key in entry.fallthrough
-            entry.fallthrough.discard(key)  # the newer registration is in force
+            found = self.find(name)
+            if found is not None and found.has_schema and found.definition is None:
+                _check_signature(found.name, record, found.schema)
+            entry = found or self._entry_or_new(name)
+            before = entry.record(key)
+            if before is not None and owner and before.distribution not in ("", owner):
+                warnings.warn(overriding(entry.name, key, before, record), stacklevel=3)
+            self.generation += 1
+            entry.put(key, (*entry.records.get(key, ()), record))
 
             def undo() -> None:
-                if fell_through:
-                    entry.fallthrough.add(key)
                 # By identity: the same function may be registered twice.
-                del stack[next(i for i, r in enumerate(stack) if r is record)]
-                if stack:
-                    entry.kernels[key] = stack[-1].fn
-                else:
-                    entry.kernels.pop(key, None)
-                    entry.records.pop(key, None)
-                self._changed(entry)
+                entry.put(key, tuple(r for r in entry.records.get(key, ()) if r is not record))
 
             return self._done(entry, undo)
 
     def register_fallthrough(self, name: str, key: DispatchKey | int | str) -> Registration:
         """Skip ``key`` when this op is dispatched."""
-        key = self._key(key)
-        with self._lock:
-            entry = self._entry_or_new(name)
-            had = key in entry.fallthrough
-            entry.fallthrough.add(key)
-
-            def undo() -> None:
-                if not had:
-                    entry.fallthrough.discard(key)
-                self._changed(entry)
-
-            return self._done(entry, undo)
+        return self.register_kernel(name, key, fallthrough_kernel)
 
     def register(
         self,
@@ -307,10 +235,11 @@ class OperatorRegistry:
                 is not deferred by the pipeline.
             plan: prepares the launch, see the page on pipelines.
         """
-        key = self._key(device)
+        key = self.key_of(device)
         kernel = self.register_kernel(name, key, fn)
         with self._lock:
             entry = self._entry_or_new(name)
+            self.generation += 1
             undos = [kernel.remove]
             for table, value in ((entry.metas, meta), (entry.plans, plan)):
                 if value is not None:
@@ -319,17 +248,23 @@ class OperatorRegistry:
             def undo_all() -> None:
                 for undo in reversed(undos):
                     undo()
-                self._changed(entry)
 
             return self._done(entry, undo_all)
 
-    def register_fallback(self, key: DispatchKey | int | str, fn: Kernel) -> Registration:
+    def register_fallback(
+        self, key: DispatchKey | int | str, fn: Kernel, *, with_keyset: bool = False
+    ) -> Registration:
         """Register one kernel for all ops of a key: ``fn(op_name, *args, **kwargs)``.
 
+        With `fallthrough_kernel` the key is skipped for ops without a kernel there.
+
         Raises:
+            TypeError: if ``fn`` is not callable.
             RuntimeError: if the key has a fallback already.
         """
-        key = self._key(key)
+        if not callable(fn):
+            raise TypeError(f"Input function is required to be a callable but found {type(fn)}")
+        key = self.key_of(key)
         with self._lock:
             if key in self.fallbacks:
                 raise RuntimeError(
@@ -337,11 +272,13 @@ class OperatorRegistry:
                     f"{key}; previous registration registered at {self.fallbacks[key].source}, "
                     f"new registration registered at {source_of(fn)}"
                 )
-            self.fallbacks[key] = KernelRecord(fn, source_of(fn), self._thread.distribution)
+            self.generation += 1
+            self.fallbacks[key] = KernelRecord(
+                fn, source_of(fn), self._thread.distribution, with_keyset
+            )
 
             def undo() -> None:
                 self.fallbacks.pop(key, None)
-                self._changed(None)
 
             return self._done(None, undo)
 
@@ -401,25 +338,38 @@ class OperatorRegistry:
 
     # ---- inside --------------------------------------------------------------------------------
 
-    def _key(self, key: DispatchKey | int | str) -> DispatchKey:
-        if isinstance(key, str) and key not in DispatchKey.__members__:
-            from ..devices import row_of
-
-            return DispatchKey(row_of(key).key)
+    def key_of(self, key: DispatchKey | int | str) -> DispatchKey:
+        """A dispatch key from itself, its value, its name, or the name of a device."""
+        if isinstance(key, str) and key.islower() and key not in DispatchKey.__members__:
+            known = _KEY_OF_TYPE.get(key)
+            return DispatchKey(row_of(key).key) if known is None else known
         return parse_key(key)
 
     def _entry_or_new(self, name: str) -> OpEntry:
-        name = qualified(name)
-        found = self._entries.get(name)
+        found = self.find(name)
         if found is None:
+            name = qualified(name)
             split_name(name)
             found = self._entries[name] = OpEntry(name)
+            self._by_base.setdefault(name.partition(".")[0], []).append(name)
         return found
 
     def _done(self, entry: OpEntry | None, undo: Callable[[], None]) -> Registration:
-        self._changed(entry)
-        made = Registration(undo)
-        self.note(made.remove)  # not `undo`: the registration may be removed before the block ends
+        """What every registration ends with, the lock held since before it changed anything."""
+        if entry is None:
+            self._changed(None)
+        else:
+            entry.table.clear()
+
+        def take_back() -> None:
+            with self._lock:
+                self.generation += 1
+                undo()
+                self._changed(entry)
+
+        made = Registration(take_back)
+        # Not `take_back`: the registration may be removed before the transaction ends.
+        self.note(made.remove)
         return made
 
     def _changed(self, entry: OpEntry | None) -> None:
@@ -427,12 +377,21 @@ class OperatorRegistry:
         with self._lock:
             self.generation += 1
             if entry is None:
-                for each in self._entries.values():
+                for each in tuple(self._entries.values()):
                     each.table.clear()
                 return
             entry.table.clear()
-            if not (entry.records or entry.has_schema or entry.fallthrough or entry.metas):
-                self._entries.pop(entry.name, None)
+            if entry.empty and self._entries.pop(entry.name, None) is not None:
+                self._by_base[entry.name.partition(".")[0]].remove(entry.name)
+
+    def settled(self) -> int:
+        """The generation, at a moment when no registration is half made.
+
+        Every registration raises it before it changes anything. So what was computed after this
+        moment comes from one state of the registry if the generation is still the same.
+        """
+        with self._lock:
+            return self.generation
 
     def store(self, entry: OpEntry, mask: int, kernel: Kernel, generation: int) -> None:
         """Keep a computed kernel, unless something was registered since it was computed."""
@@ -455,9 +414,43 @@ def _swap(table: dict[DispatchKey, Kernel], key: DispatchKey, value: Kernel) -> 
     return undo
 
 
-def has_backend_kernel(entry: OpEntry, backend: DispatchKey) -> bool:
-    """Whether the op has a kernel registered directly at a backend key."""
-    return backend in BACKEND_KEYS and (backend in entry.kernels or backend in entry.fallthrough)
+# Device types with a key of their own; the others hold one of the PrivateUse keys.
+_KEY_OF_TYPE: Final = {k.name.lower(): k for k in BACKEND_KEYS if k not in PRIVATE_USE_KEYS}
+
+
+def _in_force(entry: OpEntry) -> list[KernelRecord]:
+    return [records[-1] for records in entry.records.values()]
+
+
+def _check_signature(name: str, record: KernelRecord, schema: OperatorSchema | None) -> None:
+    """Refuse a kernel that cannot be called with its schema's arguments.
+
+    Raises:
+        RuntimeError: saying what the kernel cannot take.
+    """
+    if schema is None or record.falls_through:
+        return
+    problem = signature_problem(record.fn, schema, leading=int(record.with_keyset))
+    if problem is not None:
+        raise RuntimeError(
+            f"the kernel at {record.source} cannot serve {name}: {problem}.\n"
+            f"  schema: {schema}\n"
+            f"  fix: give the kernel the schema's arguments, positional ones by position and those "
+            f"after '*' by keyword"
+        )
+
+
+def overriding(name: str, key: DispatchKey, before: KernelRecord, now: KernelRecord) -> str:
+    """The warning for a kernel that takes the place of another."""
+
+    def shown(record: KernelRecord) -> str:
+        by = f" ({record.distribution})" if record.distribution else ""
+        return f"{record.source}{by}"
+
+    return (
+        f"Overriding a previously registered kernel for the same operator and the same dispatch "
+        f"key: {name} at {key}\n  previous kernel: {shown(before)}\n  new kernel: {shown(now)}"
+    )
 
 
 registry: Final = OperatorRegistry()

@@ -88,3 +88,20 @@ assert entry.schema.name == "add"
 assert DispatchKey.CPU not in entry.kernels
 """,
     )
+
+
+def test_the_command_works_without_a_backend(python):
+    command = python.parent / "mindtorch"
+
+    def ask(*arguments):
+        return subprocess.run(
+            [str(command), *arguments], capture_output=True, text=True, timeout=120, check=False
+        )
+
+    assert ask("--version").stdout.startswith("mindtorch ")
+    explained = ask("explain", "exp", "--device", "CPU")
+    assert "Could not run 'aten::exp'" in explained.stdout, explained.stderr
+    refused = ask("explain", "exp")
+    assert refused.returncode == 2
+    assert "pip install mindtorch-cpu" in refused.stderr
+    assert "Traceback" not in refused.stderr

@@ -274,11 +274,12 @@ with refused("known device type", ": acme.", "mindtorch-acme", "installed: cpu, 
 
 
 def test_unloading_restores_the_registry_exactly(site):
+    """Also what a backend took from another one, of which a warning tells."""
     site.half_way("bad", fails=False)
     site.toy("acme")
     site.run(
         """
-import sys
+import sys, warnings
 plugins.load("cpu"), plugins.load("meta")
 before = snapshot()
 for _ in range(2):
@@ -286,7 +287,13 @@ for _ in range(2):
     assert (a + a).tolist() == [2.0, 2.0]
     between = snapshot()
     assert between != before
-    plugins.load("bad")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plugins.load("bad")
+    (text,) = [str(w.message) for w in caught]
+    assert "aten::add at CPU" in text, text
+    assert "(mindtorch-cpu 0.1.0)" in text, text
+    assert "(mindtorch-bad 1.0)" in text, text
     assert snapshot() != between
     plugins.unload("bad")
     assert snapshot() == between
@@ -331,5 +338,29 @@ registry.register_kernel("relu", key, lambda x: "the kernel of the second")
 from mindtorch_core.dispatch.dispatcher import dispatch_with_keyset
 assert dispatch_with_keyset("relu", key, None, a) == "the kernel of the second"
 assert not any(mask & key for e in registry for mask in e.table if e.name != "aten::relu")
+"""
+    )
+
+
+def test_an_index_alone_names_the_loaded_accelerator(site):
+    site.toy("acme")
+    site.toy("bolt")
+    site.run(
+        """
+import pytest
+with pytest.raises(RuntimeError, match="accelerator device when none is available"):
+    torch.device(0)
+torch.ones(2, device="acme")
+assert torch.device(1) is torch.device("acme", 1)
+assert torch.ones(2, device=1).device == torch.zeros(2).to(1).device == torch.device("acme:1")
+with pytest.raises(RuntimeError, match="must not be negative"):
+    torch.device(-1)
+with pytest.raises(TypeError, match="only together with a device type string"):
+    torch.device(0, 1)
+with pytest.raises(TypeError, match="not bool"):
+    torch.device(True)
+torch.ones(2, device="bolt")
+with pytest.raises(RuntimeError, match="several are [(]acme, bolt[)]"):
+    torch.device(0)
 """
     )

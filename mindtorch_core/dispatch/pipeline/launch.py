@@ -10,9 +10,9 @@ from typing import Any
 from ...errors import PipelineError
 from ...shapes import show
 from ...tensor import Tensor
+from ..adapters import tensors_in
+from ..entry import Kernel
 from ..keys import AUTOGRAD, MASKS, DispatchKey, set_masks
-from ..registry import Kernel
-from ..tables import tensors_in
 
 __all__ = ["Entry", "run"]
 

@@ -14,9 +14,10 @@ from ...operators.variants import check_inplace_result
 from ...shapes import numel
 from ...storage import BEFORE_EXPORT, Storage
 from ...tensor import Tensor, make_tensor, make_view
+from ..adapters import tensors_in
+from ..entry import Kernel
 from ..keys import AUTOGRAD, BACKENDS, DispatchKey, exclude_keys
-from ..registry import Kernel, OpEntry, registry
-from ..tables import tensors_in
+from ..registry import OpEntry, registry
 from .context import Pipeline, current_pipeline, flush_current
 from .launch import Entry
 
@@ -38,7 +39,7 @@ def pipeline_kernel(
     if row is None or not row.runtime.executes:
         return None
     d = entry.definition
-    if backend not in entry.kernels and not (d is not None and d.view):
+    if not _deferrable(entry, backend):
         return None
     meta = _shapes_of(entry, backend, resolve)
     if meta is None and d is not None and d.decomposition is not None:
@@ -80,6 +81,19 @@ def pipeline_kernel(
     return record
 
 
+def _deferrable(entry: OpEntry, backend: DispatchKey) -> bool:
+    """Whether an op is recorded as a whole: it has a kernel of its own, or is a view.
+
+    A third party's op is one thing too where it has one kernel for all devices and tells the shapes
+    of its results.
+    """
+    d = entry.definition
+    if backend in entry.kernels or (d is not None and d.view):
+        return True
+    everywhere = DispatchKey.CompositeExplicitAutograd in entry.kernels
+    return d is None and everywhere and DispatchKey.Meta in entry.kernels
+
+
 def _shapes_of(
     entry: OpEntry, backend: DispatchKey, resolve: Callable[[int], Kernel]
 ) -> Kernel | None:
@@ -92,6 +106,11 @@ def _shapes_of(
     if found is not None or DispatchKey.Meta not in entry.kernels:
         return found
     if d is not None and d.data_dependent:
+        return None
+    schema = entry.schema
+    if d is None and schema is not None and (schema.is_mutable or not schema.returns):
+        return None  # whatever a third party's op writes, nobody has told how
+    if "dynamic_output_shape" in entry.tags:
         return None
     try:
         meta = concrete("meta")
@@ -126,6 +145,7 @@ def _breaking(below: Kernel, reason: str) -> Kernel:
         with exclude_keys(DispatchKey.Pipeline):
             return below(*args, **kwargs)
 
+    run_at_once.__doc__ = f"flushes the pipeline and runs the op at once ({reason})"
     return run_at_once
 
 

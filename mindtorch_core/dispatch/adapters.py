@@ -1,0 +1,180 @@
+"""What stands between a table entry and a kernel: key sets, promotion, one device, checked results.
+
+Each adapter is put around a kernel when a table entry is computed, and only where it is needed, so
+that a call of the plain case reaches the kernel itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..devices import TABLE
+from ..errors import NoKernelError
+from .entry import Kernel, KernelRecord, OpEntry
+from .keys import BACKENDS, PRIVATE_USE_KEYS, DispatchKey, DispatchKeySet
+
+__all__ = ["as_called", "no_kernel", "returned_wrongly", "same_device", "tensors_in"]
+
+
+def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
+    """The function to put into the table for a registered kernel."""
+    fn = record.fn
+    if record.with_keyset:
+        keyset = DispatchKeySet(mask)
+        return lambda *args, **kwargs: fn(keyset, *args, **kwargs)
+    definition = entry.definition
+    if definition is None or record.promoted or not definition.promotes:
+        return fn
+    return _with_promotion(fn, definition.compute_dtype)
+
+
+def _with_promotion(fn: Kernel, compute_dtype: Kernel) -> Kernel:
+    """Hand a kernel tensors of one dtype: the promoted one, numbers made into tensors."""
+
+    def promoted(*args: Any, **kwargs: Any) -> Any:
+        tensors = [a for a in args if hasattr(a, "_dtype")]
+        first = tensors[0]._dtype
+        target = compute_dtype(*args, **kwargs)
+        uniform = target is first and len(tensors) == len(args)
+        if uniform and all(t._dtype is first for t in tensors):
+            return fn(*args, **kwargs)
+        at = tensors[0]
+        return fn(*(_operand(a, target, at) for a in args), **kwargs)
+
+    return promoted
+
+
+def _operand(value: Any, target: Any, at: Any) -> Any:
+    """One operand as a tensor of dtype ``target`` on the device of ``at``."""
+    if hasattr(value, "_dtype"):
+        return value if value._dtype is target else value.to(target)
+    if isinstance(value, int | float | complex):
+        return at.new_full((), value, dtype=target)
+    return value
+
+
+def tensors_in(values: Any) -> Iterator[Any]:
+    """Every tensor among arguments, looking into lists and tuples."""
+    for value in values:
+        if hasattr(value, "_keys"):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from tensors_in(value)
+
+
+def same_device(
+    entry: OpEntry,
+    kernel: Kernel,
+    missing: tuple[DispatchKey, ...],
+    at_backends: Callable[[OpEntry, int], Kernel],
+) -> Kernel:
+    """Guard a kernel chosen among several backends.
+
+    A zero-dimensional CPU tensor may accompany tensors of another device, as in PyTorch; anything
+    else on a second device is an error. So is memory of a PrivateUse device without a kernel.
+    """
+    definition = entry.definition
+    if definition is not None and definition.crosses_devices:
+        return lambda self, *args, **kwargs: _at_first(entry, at_backends, self, args, kwargs)
+
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        tensors = list(tensors_in((*args, *kwargs.values())))
+        for t in tensors:
+            if any(t._keys & key for key in missing):
+                raise no_kernel(entry, t._device.type)
+        devices = {t._device for t in tensors if t._shape or t._device.type != "cpu"}
+        if len(devices) > 1:
+            first, second = sorted(map(str, devices))[:2]
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, "
+                f"{first} and {second}! (when calling {entry.name})"
+            )
+        if devices:
+            target = devices.pop()
+            args = tuple(
+                a.to(target) if hasattr(a, "_keys") and a._device is not target else a for a in args
+            )
+        return kernel(*args, **kwargs)
+
+    return guarded
+
+
+def _at_first(
+    entry: OpEntry,
+    at_backends: Callable[[OpEntry, int], Kernel],
+    self: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Run an op on the device of its first argument, with the other tensors moved there."""
+
+    def moved(value: Any) -> Any:
+        if hasattr(value, "_keys"):
+            return value if value._device is self._device else value.to(self._device)
+        return [moved(v) for v in value] if isinstance(value, list | tuple) else value
+
+    kernel = at_backends(entry, self._keys & BACKENDS)
+    return kernel(self, *map(moved, args), **{k: moved(v) for k, v in kwargs.items()})
+
+
+def returned_wrongly(entry: OpEntry, result: Any, *, strict: bool = False) -> str | None:
+    """What is wrong with what a kernel returned; None if it fits the schema.
+
+    Args:
+        entry: the op.
+        result: what its kernel returned.
+        strict: a single result that is no tensor is wrong too, where the schema says Tensor.
+    """
+    schema = entry.schema
+    if schema is None or getattr(schema, "is_varret", False):
+        return None
+    expected = len(schema.returns)
+    if expected == 0:
+        return None if result is None else f"returned {_described(result)}, not None"
+    several = isinstance(result, list | tuple)
+    if expected == 1:
+        if schema.returns[0].is_list:
+            return (
+                None if several else f"returned {_described(result)} where the schema says a list"
+            )
+        if schema.returns[0].real_type.form == "tuple":
+            return None if several else f"returned {_described(result)} where the schema says a tuple"
+        if several and result and all(hasattr(r, "_keys") for r in result):
+            return f"returned {_described(result)} where the schema says one value"
+        tensor = schema.returns[0].type == "Tensor" and result is not None
+        if strict and tensor and not hasattr(result, "_keys"):
+            return f"returned {_described(result)} where the schema says a Tensor"
+        return None
+    if not several or len(result) != expected:
+        return f"returned {_described(result)} where the schema says {expected} values"
+    return None
+
+
+def _described(result: Any) -> str:
+    if isinstance(result, list | tuple):
+        return f"a {type(result).__name__} of {len(result)}"
+    return "None" if result is None else f"one {type(result).__name__}"
+
+
+def shown(backend: DispatchKey) -> str:
+    """What users know a backend by: its device name where it holds a PrivateUse key."""
+    if backend in PRIVATE_USE_KEYS:
+        for row in TABLE.values():
+            if row.key == backend:
+                return row.type
+    return backend.name
+
+
+def no_kernel(entry: OpEntry, where: str) -> NoKernelError:
+    """The error for an op without a kernel at a backend."""
+    have = ", ".join(k.name for k in tuple(entry.kernels)) or "none"
+    return NoKernelError(
+        f"Could not run '{entry.name}' with arguments from the '{where}' backend.\n"
+        f"  why: neither a kernel for it nor a decomposition into other ops is registered; "
+        f"'{entry.name}' has kernels at: {have}.\n"
+        f"  fix: move the arguments to a device that has it, or register a kernel with "
+        f"registry.register_kernel({entry.name!r}, {where!r}, fn).",
+        op=entry.name,
+        device=where,
+    )
