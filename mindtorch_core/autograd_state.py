@@ -1,13 +1,20 @@
-"""What a tensor knows about its place in the graph of autograd."""
+"""What a tensor knows about autograd: its place in the graph, and whether it is kept out of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from .dispatch.keys import ACTIVE, ADINPLACE, MASKS, DispatchKey
 
 if TYPE_CHECKING:
     from .autograd.node import Node
 
-__all__ = ["AutogradMeta"]
+__all__ = ["INFERENCE", "AutogradMeta", "born"]
+
+# Bit of inference tensors, in place of ADInplaceOrView; in a thread's include mask, the mode.
+INFERENCE: Final = int(DispatchKey.Inference)
+
+T = TypeVar("T")
 
 
 class AutogradMeta:
@@ -30,3 +37,13 @@ class AutogradMeta:
         self.output_nr = output_nr
         self.grad: Any = None
         self.is_leaf = is_leaf
+
+
+def born(t: T) -> T:
+    """Make a new tensor an inference tensor if this thread is in inference mode; returns it.
+
+    For tensors that no op makes, such as those of ``torch.tensor(data)``.
+    """
+    if ACTIVE and MASKS.include & INFERENCE:
+        t._keys = (t._keys & ~ADINPLACE) | INFERENCE  # type: ignore[attr-defined]
+    return t

@@ -12,10 +12,13 @@ from heapq import heappop, heappush
 from typing import Any, Final
 
 from ..autograd_state import AutogradMeta
-from ..dispatch.keys import AUTOGRAD, MASKS, activate, deactivate
+from ..dispatch.autocast_keys import AUTOCAST
+from ..dispatch.keys import ACTIVE, AUTOGRAD, MASKS, activate, deactivate
 from ..operators.define import fn
 from ..shapes import show
 from ..tensor import Tensor
+from . import anomaly_mode
+from .grad_mode import is_inference_mode_enabled, keep_mask
 from .node import Node
 
 __all__ = ["backward", "grad", "run"]
@@ -96,9 +99,10 @@ def grad(
             for g, t in zip(found, wanted, strict=True)
         )
     if not allow_unused and any(g is None for g in found):
+        at = next(i for i, g in enumerate(found) if g is None)
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set "
-            "allow_unused=True if this is the desired behavior."
+            f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "
+            f"allow_unused=True if this is the desired behavior."
         )
     return tuple(found)
 
@@ -115,21 +119,43 @@ def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[T
                 f"element {i} of tensors does not require grad and does not have a grad_fn"
             )
         g = None if given is None else given[i]
-        if g is None:
-            if t.numel() != 1:
-                raise RuntimeError(
-                    f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
-                )
-            g = _one(t)
-        elif not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        elif g._shape != t._shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has "
-                f"a shape of {t.shape}."
-            )
-        out.append(g)
+        out.append(_implicit(t) if g is None else _explicit(i, t, g))
     return out
+
+
+def _implicit(t: Tensor) -> Tensor:
+    """The gradient of an output for which none was given."""
+    if t.numel() != 1:
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
+        )
+    if t._dtype.is_complex:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
+        )
+    return _one(t)
+
+
+def _explicit(i: int, t: Tensor, g: Any) -> Tensor:
+    """Check the gradient given for output ``i`` and bring it to the output's dtype."""
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if g._shape != t._shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has "
+            f"a shape of {t.shape}."
+        )
+    if g._dtype.is_complex is not t._dtype.is_complex:
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{i}] has a dtype of {g._dtype} and output[{i}] has a "
+            f"dtype of {t._dtype}."
+        )
+    if g._device is not t._device:
+        raise RuntimeError(
+            f"invalid gradient at index {i} - expected device {t._device} but got {g._device}"
+        )
+    return g if g._dtype is t._dtype else g.to(t._dtype)
 
 
 _ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
@@ -137,9 +163,12 @@ _ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
 
 def _one(t: Tensor) -> Tensor:
     """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
+    if ACTIVE and is_inference_mode_enabled():
+        return fn.ones(t._shape, dtype=t._dtype, device=t._device)
     key = (t._shape, t._dtype, t._device)
     g = _ONES.get(key)
-    if g is None or g._version or g._pending:
+    s = None if g is None else g._storage
+    if g is None or (s is not None and (s.version or s.pending is not None)):
         g = fn.ones(t._shape, dtype=t._dtype, device=t._device)
         _ONES[key] = g
     return g
@@ -185,7 +214,8 @@ def run(
         targets = dict.fromkeys(_place(_meta(t)) for t in inputs)
         needed = _on_the_way(roots, targets)
     restore = MASKS.keep
-    MASKS.keep = restore | AUTOGRAD if create_graph else restore & ~AUTOGRAD
+    # Without autocast: gradients are computed in the dtypes that the forward pass had.
+    MASKS.keep = keep_mask(restore, create_graph) & ~AUTOCAST
     activate()
     try:
         leaves = _walk([_meta(t) for t in roots], grads, keep, targets, needed)
@@ -219,6 +249,7 @@ def _walk(
     heap: list[tuple[int, Node]] = []
     buffers: dict[Node, list[Any]] = {}  # by node in the heap, what arrived at its outputs
     leaves: dict[AutogradMeta, Any] = {}
+    evaluate = anomaly_mode.evaluate if anomaly_mode.is_anomaly_enabled() else None
     # Most graphs are chains: the next node then is known without a trip through the heap.
     following: Node | None = None
     arrived: list[Any] = []
@@ -267,14 +298,9 @@ def _walk(
             for i, g in enumerate(arrived):
                 if (node, i) in targets:
                     targets[node, i] = g
-        results = node.apply(*arrived)
+        results = node.apply(*arrived) if evaluate is None else evaluate(node, arrived)
         arrived = []
         edges = node.edges
-        if len(results) != len(edges):
-            raise RuntimeError(
-                f"function {node.name()} returned an incorrect number of gradients (expected "
-                f"{len(edges)}, got {len(results)})"
-            )
         if not keep:
             node.release()
 

@@ -6,10 +6,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD
 from ..tensor import Tensor
 from . import engine
-from .node import Node, accumulator
+from .inference import is_inference
+from .node import hooks_at
 
 __all__ = ["RemovableHandle"]
 
@@ -58,7 +60,10 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
         RuntimeError: if the tensor does not require grad.
     """
     hooks = _hooks_of(self, "cannot register a hook on a tensor that doesn't require gradient")
-    hooks.append(hook)
+    at = len(hooks)
+    while at and isinstance(hooks[at - 1], _Keeper):  # what is retained has passed every hook
+        at -= 1
+    hooks.insert(at, hook)
     return RemovableHandle(hooks, hook)
 
 
@@ -66,12 +71,7 @@ def _hooks_of(t: Tensor, refusal: str) -> list[Callable[[Any], Any]]:
     meta = t._autograd
     if not t._keys & AUTOGRAD or meta is None:
         raise RuntimeError(refusal)
-    node: Node | None = accumulator(meta) if meta.is_leaf else meta.node
-    if node is None:
-        raise RuntimeError(refusal)
-    if node.pre_hooks is None:
-        node.pre_hooks = {}
-    return node.pre_hooks.setdefault(0 if meta.is_leaf else meta.output_nr, [])
+    return hooks_at(meta)
 
 
 def retain_grad(self: Tensor) -> None:
@@ -82,16 +82,31 @@ def retain_grad(self: Tensor) -> None:
     """
     hooks = _hooks_of(self, "can't retain_grad on Tensor that has requires_grad=False")
     meta = self._autograd
-    if meta is None or meta.is_leaf:
-        return
-    kept = weakref.ref(meta)
+    if meta is not None and not meta.is_leaf and not retains_grad(self):
+        hooks.append(_Keeper(meta))
 
-    def keep(g: Any) -> None:
-        target = kept()
+
+class _Keeper:
+    """The hook behind `retain_grad`: puts gradients where the tensor's ``grad`` reads them."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, meta: AutogradMeta) -> None:
+        self.target = weakref.ref(meta)
+
+    def __call__(self, g: Any) -> None:
+        target = self.target()
         if target is not None:
             target.grad = g if target.grad is None else target.grad + g
 
-    hooks.append(keep)
+
+def retains_grad(self: Tensor) -> bool:
+    """Whether `retain_grad` was called on this result; False for leaves."""
+    meta = self._autograd
+    if meta is None or meta.is_leaf or meta.node is None:
+        return False
+    hooks = (meta.node.pre_hooks or {}).get(meta.output_nr, ())
+    return any(isinstance(h, _Keeper) and h.target() is meta for h in hooks)
 
 
 def detach_(self: Tensor) -> Tensor:
@@ -110,5 +125,6 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-for _method in (backward, register_hook, retain_grad, detach_):
+for _method in (backward, register_hook, retain_grad, detach_, is_inference):
     setattr(Tensor, _method.__name__, _method)
+Tensor.retains_grad = property(retains_grad)  # type: ignore[assignment]

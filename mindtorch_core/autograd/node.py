@@ -9,8 +9,10 @@ after all that consume its outputs.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import WeakKeyDictionary
 
 from ..autograd_state import AutogradMeta
 
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
     from ..storage import Storage
     from ..tensor import Tensor
 
-__all__ = ["AccumulateGrad", "Node", "freed_error"]
+__all__ = ["AccumulateGrad", "Error", "Node", "freed_error", "hooks_at", "short_name"]
 
 next_number: Final = itertools.count(1).__next__
 
 Edge = AutogradMeta | None
+
+_METADATA: Final[WeakKeyDictionary[Node, dict[str, Any]]] = WeakKeyDictionary()
 
 
 class Node:
@@ -36,7 +40,12 @@ class Node:
         outputs: number of outputs.
         pre_hooks: per output, functions applied to its gradient before the formulas.
         storages: per output, the storage its tensor got after the op was recorded.
+        custom: whether a user's Function computes its gradient.
+        splits: whether its outputs are several parts of its input, as those of ``split``.
     """
+
+    custom: ClassVar[bool] = False
+    splits: ClassVar[bool] = False
 
     __slots__ = ("__weakref__", "conform", "edges", "number", "outputs", "pre_hooks", "saved",
                  "storages")  # fmt: skip
@@ -77,6 +86,11 @@ class Node:
                 out.append((e.node, e.output_nr))
         return tuple(out)
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """Notes about the node; anomaly mode keeps the forward call's traceback here."""
+        return _METADATA.setdefault(self, {})
+
     def release(self) -> None:
         """Free what the formulas needed."""
         self.saved = None
@@ -95,11 +109,33 @@ class AccumulateGrad(Node):
         self.meta = meta
 
 
+class Error(Node):
+    """A node that only says why there is no gradient."""
+
+    __slots__ = ("why",)
+
+    def __init__(self, why: str, outputs: int = 1) -> None:
+        super().__init__((), (), None, outputs)
+        self.why = why
+
+    def apply(self, *grads: Tensor | None) -> Any:
+        """Refuse."""
+        raise RuntimeError(self.why)
+
+
 def accumulator(meta: AutogradMeta) -> AccumulateGrad:
     """The node at the end of a leaf's edge."""
     if not isinstance(meta.node, AccumulateGrad):
         meta.node = AccumulateGrad(meta)
     return meta.node
+
+
+def hooks_at(meta: AutogradMeta) -> list[Callable[[Any], Any]]:
+    """The functions applied to the gradient that arrives at a place in the graph."""
+    node = accumulator(meta) if meta.is_leaf or meta.node is None else meta.node
+    if node.pre_hooks is None:
+        node.pre_hooks = {}
+    return node.pre_hooks.setdefault(0 if meta.is_leaf else meta.output_nr, [])
 
 
 def freed_error() -> RuntimeError:
@@ -113,12 +149,21 @@ def freed_error() -> RuntimeError:
     )
 
 
+def short_name(node: Node | None) -> str:
+    """A node's name as errors give it: ``MulBackward0`` is ``Mul`` there."""
+    return "" if node is None else re.sub(r"Backward\d*$", "", node.name())
+
+
 def changed_error(t: Any, version: int, found: int) -> RuntimeError:
     """The error for a saved tensor that an in-place op changed since."""
+    from .anomaly_mode import hint
+
     shape = ", ".join(map(str, t._shape))
+    origin = (
+        "" if t.grad_fn is None else f", which is output {t.output_nr} of {short_name(t.grad_fn)},"
+    )
     return RuntimeError(
         f"one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [torch.{t._dtype.label}Tensor [{shape}]], which is at version {found}; expected "
-        f"version {version} instead. Hint: the backtrace further above shows the operation that "
-        f"failed to compute its gradient. The variable in question was changed in there or anywhere "
+        f"operation: [torch.{t._dtype.label}Tensor [{shape}]]{origin} is at version {found}; expected "
+        f"version {version} instead. Hint: {hint()}"
     )

@@ -2,9 +2,10 @@
 
 For each op two functions are generated from its schema and its gradient formulas: a recording
 kernel, and the node's ``apply``. What a formula needs is read from its parameter names: ``g`` is
-the gradient of the output, an argument's name is that argument, ``<argument>_shape`` only its
-shape, ``result`` the op's output (``result1`` the second one). A value is saved only if a formula
-that will be evaluated needs it. For ``mul(Tensor self, Tensor other)`` the kernel reads::
+the gradient of the output (``grads`` those of all outputs), an argument's name is that argument,
+``<argument>_shape`` only its shape, ``result`` the op's output (``result1`` the second one). A value
+is saved only if a formula that will be evaluated needs it. For ``mul(Tensor self, Tensor other)`` the
+kernel reads::
 
     def mul(input, other):
         _result = BELOW(input, other)
@@ -24,18 +25,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..autograd_state import AutogradMeta
+from ..autograd_state import INFERENCE, AutogradMeta
 from ..dispatch.callpath import NUMBERS, compile_function, kernel_call, parameters, python_name
+from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, AUTOGRAD_OF, BACKENDS, DispatchKey
-from ..dispatch.registry import Kernel, OpEntry, registry
+from ..dispatch.registry import registry
 from ..dispatch.schema import Argument, OperatorSchema
-from . import inplace, saved
+from . import fallback, inference, inplace, saved
 from .conform import conform
 from .node import Node, freed_error
 
 __all__ = ["autograd_kernel", "formula_needs", "recorder"]
 
-_RECORDERS: Final[dict[OpEntry, Callable[..., Kernel]]] = {}
+_RECORDERS: Final[dict[tuple[OpEntry, bool], Callable[..., Kernel]]] = {}
+_NODES: Final[dict[OpEntry, type[Node]]] = {}
 # ``self_shape`` saves only the shape of ``self``; a geometry is (shape, strides, offset).
 _PARTS: Final = ("shape", "dtype", "device", "geometry")
 
@@ -45,19 +48,28 @@ def autograd_kernel(
 ) -> Kernel | None:
     """What the Autograd keys run for an op; None where there is nothing to record."""
     d = entry.definition
-    if d is None or isinstance(d.grad, str):
+    if d is None:
+        return fallback.warning_kernel(entry, resolve(below_mask)) if entry.has_schema else None
+    if isinstance(d.grad, str):
         return None
     below = resolve(below_mask)
+    guarded = bool(below_mask & INFERENCE)
     if d.functional is not None:
-        return inplace.inplace_kernel(entry, below)
-    return recorder(entry)(below)
+        return inplace.inplace_kernel(entry, below, guarded=guarded)
+    return recorder(entry, guarded=guarded)(below)
 
 
-def recorder(entry: OpEntry) -> Callable[..., Kernel]:
-    """The generated maker of recording kernels for an op: ``maker(below) -> kernel``."""
-    made = _RECORDERS.get(entry)
+def recorder(entry: OpEntry, *, guarded: bool = False) -> Callable[..., Kernel]:
+    """The generated maker of recording kernels for an op: ``maker(below) -> kernel``.
+
+    Args:
+        entry: the op.
+        guarded: whether an argument may be an inference tensor; it is then refused if it would
+            have to be saved.
+    """
+    made = _RECORDERS.get((entry, guarded))
     if made is None:
-        made = _RECORDERS[entry] = _Generator(entry).maker()
+        made = _RECORDERS[entry, guarded] = _Generator(entry, guarded=guarded).maker()
     return made
 
 
@@ -83,28 +95,33 @@ class _Value:
         prepare: statements before the node is made.
         items: expressions that go into the node's ``saved`` tuple.
         load: expression that reads it back; ``{0}`` is the index of its first item.
+        holds: whether it holds on to a tensor's memory; only such values are freed.
     """
 
     name: str
     prepare: list[str]
     items: list[str]
     load: str
+    holds: bool = False
 
 
 class _Generator:
     """Writes the recording kernel and the node class of one op."""
 
-    def __init__(self, entry: OpEntry) -> None:
+    def __init__(self, entry: OpEntry, *, guarded: bool = False) -> None:
         schema, d = entry.schema, entry.definition
         if schema is None or d is None:
             raise TypeError(f"{entry.name} has no definition to differentiate")
         self.entry = entry
+        self.guarded = guarded
         self.schema: OperatorSchema = schema
         self.formulas = dict(d.grad) if isinstance(d.grad, Mapping) else {}
         self.has_formulas = d.grad is not None
         self.broadcasts = d.broadcasts
+        self.promotes = d.promotes
         self.numbers = d.numbers
-        self.several = len(schema.returns) > 1
+        self.listed = len(schema.returns) == 1 and schema.returns[0].is_list
+        self.several = len(schema.returns) > 1 or self.listed
         self.arguments = {a.name: a for a in schema.arguments}
         self.wanted = [
             a for a in schema.arguments if a.type == "Tensor" and a.name in self.formulas
@@ -128,6 +145,7 @@ class _Generator:
                 [],
                 [f"OUTPUT_PARTS({source}){unless}"],
                 f"saved_output(self, {number}, saved[{{0}}])",
+                holds=True,
             )
         owner, _, part = name.rpartition("_")
         if name not in self.arguments and part in _PARTS and owner in self.arguments:
@@ -140,7 +158,7 @@ class _Generator:
             return _Value(name, [], [source], "saved[{0}]")
         if a.is_list:
             items = [source + unless, f"VERSIONS_OF({source}){unless}"]
-            return _Value(name, [], items, "saved_list(saved[{0}], saved[{0} + 1])")
+            return _Value(name, [], items, "saved_list(saved[{0}], saved[{0} + 1])", True)
         storage = f"_s_{source}"
         check = "saved_input(saved[{0}], saved[{0} + 1])"
         if self._may_lack_keys(a):
@@ -149,16 +167,20 @@ class _Generator:
         else:
             find = f"{storage} = {source}._storage"
         items = [source + unless, f"0 if {storage} is None else {storage}.version"]
-        return _Value(name, [find], items, check)
+        return _Value(name, [find], items, check, holds=True)
 
     def _condition(self, name: str) -> str:
         """Save only if an input whose formula needs the value requires grad."""
-        users = [
+        users = self._users(name)
+        return "" if len(users) == len(self.wanted) else f" if {' or '.join(users)} else None"
+
+    def _users(self, name: str) -> list[str]:
+        """Flags of the inputs whose formula needs a value."""
+        return [
             f"_n{i}"
             for i, a in enumerate(self.wanted)
             if name in formula_needs(self.formulas[a.name])
         ]
-        return "" if len(users) == len(self.wanted) else f" if {' or '.join(users)} else None"
 
     def _part(self, a: Argument, part: str) -> str:
         source = python_name(a)
@@ -181,7 +203,7 @@ class _Generator:
         body = [line.replace("return ", "_result = ") for line in kernel_call(self.schema, "BELOW")]
         if len(body) > 1:  # one call with keyword-only arguments, one without
             body[2:] = ["else:", "    " + body[2]]
-        body += self._which_require_grad()
+        body = [*self._guards(), *body, *self._which_require_grad(), *self._only_if_needed()]
         if not self.wanted and self.has_formulas:
             body.append("return _result")
         else:
@@ -197,6 +219,7 @@ class _Generator:
             "NODE": self._node_class(),
             "AUTOGRAD_OF": {int(k): int(v) for k, v in AUTOGRAD_OF.items()},
             "OUTPUT_PARTS": saved.output_parts,
+            "REFUSE": inference.refuse_saving,
             "VERSIONS_OF": saved.versions_of,
         }
         return compile_function("make", source, scope)
@@ -218,10 +241,31 @@ class _Generator:
                 lines.append(f"_n{i} = 0 if type({n}) in NUMBERS else {n}._keys & AUTOGRAD")
             else:
                 lines.append(f"_n{i} = {n}._keys & AUTOGRAD")
+        return lines
+
+    def _only_if_needed(self) -> list[str]:
+        """Leave the kernel if no differentiable input requires grad, or the result cannot."""
         tensors = [a for a in self.schema.arguments if a.type == "Tensor"]
+        lines = []
         if self.wanted and len(tensors) > 1:
             flags = " or ".join(f"_n{i}" for i in range(len(self.wanted)))
             lines.append(f"if not ({flags}): return _result")
+        chosen = any(a.type == "ScalarType" for a in self.schema.arguments)
+        if not self.several and (chosen or (len(tensors) > 1 and not self.promotes)):
+            lines.append(
+                "if _result._dtype.category < 2: return _result  # integers have no gradient"
+            )
+        return lines
+
+    def _guards(self) -> list[str]:
+        """Refuse inference tensors that would have to be saved, before anything is computed."""
+        if not self.guarded:
+            return []
+        lines = self._which_require_grad()
+        for v in self.values:
+            if v.holds and v.name in self.arguments:
+                source = python_name(self.arguments[v.name])
+                lines.append(f"if {' or '.join(self._users(v.name))}: REFUSE({source})")
         return lines
 
     def _make_node(self) -> list[str]:
@@ -236,6 +280,8 @@ class _Generator:
             lines += self._conforming()
             conforming = "_conforming"
         outputs = f", {len(self.schema.returns)}" if self.several else ""
+        if self.listed:
+            outputs = ", len(_result)"
         lines.append(f"_node = NODE(({edges}), ({items}), {conforming}{outputs})")
         if self.several:
             return [
@@ -272,18 +318,22 @@ class _Generator:
 
     def _node_class(self) -> type[Node]:
         """The op's Node subclass; without formulas its ``apply`` says that there are none."""
-        members: dict[str, Any] = {"__slots__": ()}
+        made = _NODES.get(self.entry)
+        if made is not None:
+            return made
+        members: dict[str, Any] = {"__slots__": (), "splits": self.listed}
         if self.has_formulas:
             members["apply"] = self._apply()
-        return type(node_name(self.entry.name), (Node,), members)
+        if self.has_formulas and not self._all_hold():
+            members["release"] = releasing(self._held_positions())
+        made = _NODES[self.entry] = type(node_name(self.entry.name), (Node,), members)
+        return made
 
     def _apply(self) -> Callable[..., Any]:
-        lines = [
-            "saved = self.saved",
-            "if saved is None: raise freed_error()",
-            "edges = self.edges",
-        ]
-        if self.several:
+        lines = ["saved = self.saved", "edges = self.edges"]
+        if self._all_hold():
+            lines.append("if saved is None: raise freed_error()")
+        if self.several and not self.listed:
             lines += ["g = grads[0]", "if g is None: return (None,) * len(edges)"]
         results = []
         scalars = sum(not a.is_list for a in self.wanted)
@@ -323,10 +373,31 @@ class _Generator:
         }
         return compile_function("apply", source, scope)
 
+    def _all_hold(self) -> bool:
+        """Whether every formula needs a value that is freed."""
+        return all(any(v.holds for v in self._values_of(a)) for a in self.wanted)
+
+    def _values_of(self, a: Argument) -> list[_Value]:
+        """The saved values that the formula of an input needs."""
+        needs = formula_needs(self.formulas[a.name])
+        return [v for v in self.values if v.name in needs]
+
+    def _held_positions(self) -> tuple[int, ...]:
+        """Where in ``saved`` the values are that are freed."""
+        out = []
+        at = 0
+        for v in self.values:
+            if v.holds:
+                out.append(at)
+            at += len(v.items)
+        return tuple(out)
+
     def _evaluate(self, i: int, a: Argument) -> list[str]:
         """Read back what a formula needs and call it."""
         needs = formula_needs(self.formulas[a.name])
         lines = []
+        if self._values_of(a) and self._held_positions() and not self._all_hold():
+            lines.append("if saved is None: raise freed_error()")
         at = 0
         for v in self.values:
             if v.name in needs:
@@ -336,8 +407,26 @@ class _Generator:
         return [*lines, f"r{i} = formula{i}({given})"]
 
 
+def releasing(held: tuple[int, ...]) -> Callable[[Node], None]:
+    """`Node.release` of nodes that may hold no tensor: those can be walked again.
+
+    Args:
+        held: where in ``saved`` tensors are.
+    """
+    if not held:
+        return lambda self: None
+
+    def release(self: Node) -> None:
+        kept = self.saved
+        if kept is not None and any(kept[i] is not None for i in held):
+            self.saved = None
+
+    return release
+
+
 def install() -> None:
-    """Serve the Autograd keys and ADInplaceOrView."""
-    for key in (*AUTOGRAD_OF.values(), DispatchKey.AutogradOther):
+    """Serve the Autograd keys, ADInplaceOrView and Inference."""
+    for key in (*AUTOGRAD_OF.values(), DispatchKey.AutogradOther, DispatchKey.AutogradNestedTensor):
         registry.wrappers[key] = autograd_kernel
     registry.wrappers[ADINPLACE] = inplace.version_kernel
+    inference.install()

@@ -40,9 +40,9 @@ def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...]) -> Tensor:
         strides, offset = layout or (contiguous_strides(shape), 0)
         data = row.runtime.payload(storage, shape, strides, offset, dtype)
     t = make_tensor(data, shape, dtype, device, keys | row.autograd_key, storage, layout)
+    t._autograd = AutogradMeta(node, output_nr)
     if storage is not None and storage.version != version:
         raise changed_error(t, version, storage.version)
-    t._autograd = AutogradMeta(node, output_nr)
     return t
 
 

@@ -1,0 +1,174 @@
+"""`torch.autograd.Function`: operations whose gradient a user writes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+from ..autograd_state import AutogradMeta
+from ..devices import TABLE
+from ..dispatch.keys import AUTOGRAD
+from ..tensor import Tensor
+from .custom import FunctionCtx, FunctionNode, record_call
+from .grad_mode import is_grad_enabled, no_grad
+from .node import Error
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _FunctionNode(FunctionNode):
+    """Node of a `Function`'s call; each Function has a subclass, named after it."""
+
+    __slots__ = ()
+    _forward_cls: ClassVar[type[Function]]
+
+    def run(self, *grads: Any) -> Any:
+        """Call the Function's backward."""
+        cls = self._forward_cls
+        has_vjp = cls.vjp is not Function.vjp
+        if has_vjp and cls.backward is not Function.backward:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+                "should only implement one of them."
+            )
+        return (cls.vjp if has_vjp else cls.backward)(self.ctx, *grads)
+
+
+class Function:
+    """Base class of operations whose gradient you write yourself.
+
+    A subclass has a static ``forward`` and a static ``backward``, and is called by ``apply``::
+
+        class Square(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(ctx, g):
+                (x,) = ctx.saved_tensors
+                return 2 * x * g
+
+        y = Square.apply(x)
+
+    With a static ``setup_context(ctx, inputs, output)``, ``forward`` takes no ``ctx``. ``forward``
+    runs unrecorded; ``backward`` is recorded where a higher derivative is wanted.
+    """
+
+    _backward_cls: ClassVar[type[_FunctionNode]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        members = {"__slots__": (), "_forward_cls": cls, "__module__": cls.__module__}
+        cls._backward_cls = type(f"{cls.__name__}Backward", (_FunctionNode,), members)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, "
+            f"so you should invoke them on the class itself.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Refuse: Functions are called by ``apply`` of the class.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(
+            f"Legacy autograd function with non-static forward method is deprecated. Write a static "
+            f"forward method and call {type(self).__name__}.apply(...)."
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs: ``forward(ctx, ...)``, or ``forward(...)`` with a `setup_context`."""
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Save what backward needs, apart from `forward`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Gradients of the inputs from those of the outputs: one for each input of `forward`."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function "
+            "to use it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the operation.
+
+        Returns:
+            What ``forward`` returned, tensors with ``grad_fn`` if an input requires grad.
+        """
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
+        ctx = FunctionCtx()
+        inputs = (*args, *kwargs.values())
+        ctx.needs_input_grad = tuple(
+            isinstance(v, Tensor) and bool(v._keys & AUTOGRAD) for v in inputs
+        )
+        single = False
+
+        def forward() -> tuple[Any, ...]:
+            nonlocal single
+            if separate:
+                found = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, inputs, found)
+            else:
+                found = cls.forward(ctx, *args, **kwargs)
+            single = not isinstance(found, tuple)
+            return (found,) if single else tuple(found)
+
+        outputs = record_call(cls._backward_cls, ctx, inputs, forward)
+        return outputs[0] if single else outputs
+
+
+def once_differentiable(fn: F) -> F:
+    """Decorate a ``backward`` that cannot be differentiated; a second derivative then raises."""
+
+    @functools.wraps(fn)
+    def backward(ctx: Any, *grads: Any) -> Any:
+        with no_grad():
+            found = fn(ctx, *grads)
+        if not is_grad_enabled():
+            return found
+        if not any(isinstance(g, Tensor) and g._keys & AUTOGRAD for g in grads):
+            return found
+        parts = found if isinstance(found, tuple) else (found,)
+        node = Error(
+            "trying to differentiate twice a function that was marked with @once_differentiable",
+            outputs=len(parts),
+        )
+        refusing = tuple(_at(node, i, g) for i, g in enumerate(parts))
+        return refusing if isinstance(found, tuple) else refusing[0]
+
+    return backward  # type: ignore[return-value]
+
+
+def _at(node: Error, i: int, g: Any) -> Any:
+    """A gradient as output of a node that refuses to be walked."""
+    if not isinstance(g, Tensor):
+        return g
+    out = g.detach()
+    out._autograd = AutogradMeta(node, i)
+    out._keys |= TABLE[out._device.type].autograd_key
+    return out
