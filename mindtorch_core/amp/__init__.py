@@ -1,0 +1,43 @@
+"""Automatic mixed precision: `autocast` runs ops in lower precision where that is safe.
+
+Which op does what is data, in `mindtorch_core.amp.policies`, and read when autocast is first used.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..dispatch.autocast_keys import AUTOCAST_OF
+from ..dispatch.registry import registry
+from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
+
+if TYPE_CHECKING:
+    from ..dispatch.entry import Kernel, OpEntry
+    from ..dispatch.keys import DispatchKey
+
+__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available", "set_policy"]
+
+
+def _kernel(
+    key: DispatchKey, entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What an Autocast key runs, with the tables loaded on first use."""
+    from .cast import autocast_kernel
+
+    return autocast_kernel(key, entry, below_mask, resolve)
+
+
+def install() -> None:
+    """Serve the Autocast keys."""
+    for key in AUTOCAST_OF.values():
+        registry.wrappers[key] = functools.partial(_kernel, key)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "set_policy":
+        from .cast import set_policy
+
+        return set_policy
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
