@@ -1,6 +1,7 @@
 """The ops: one definition each, by family. Importing this package defines them all."""
 
 from . import (
+    closeness,
     copying,
     factory,
     functions,
@@ -11,6 +12,7 @@ from . import (
     parts,
     pointwise,
     reduction,
+    resizing,
     selection,
     views,
 )
@@ -21,6 +23,7 @@ __all__ = [
     "NONDIFF",
     "OpDef",
     "TensorSpec",
+    "closeness",
     "copying",
     "definitions",
     "factory",
@@ -34,6 +37,7 @@ __all__ = [
     "parts",
     "pointwise",
     "reduction",
+    "resizing",
     "selection",
     "views",
 ]

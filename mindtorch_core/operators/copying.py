@@ -29,14 +29,11 @@ op(
 
 
 def _copy_rule(self: Tensor, src: Tensor, non_blocking: bool = False) -> TensorSpec:
-    try:
-        shape = broadcast(self._shape, src._shape)
-    except RuntimeError:
-        shape = ()
+    shape = broadcast(self._shape, src._shape)
     if shape != self._shape:
         raise RuntimeError(
-            f"The size of tensor a ({show(self._shape)}) must match the size of tensor b "
-            f"({show(src._shape)}): the source of a copy must broadcast to its destination"
+            f"output with shape {show(self._shape)} doesn't match the broadcast shape {show(shape)}: "
+            f"the source of a copy must broadcast to its destination"
         )
     return rules.same(self)
 
@@ -52,6 +49,7 @@ op(
         ),
     },
     decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
+    copies=True,
     crosses_devices=True,
     inplace=True,
     inplace_primitive=True,
@@ -65,6 +63,7 @@ op(
     rule=rules.same,
     grad={"self": lambda g: fn.zeros_like(g)},
     decomposition=lambda self, value: fn.empty_like(self).fill_(value),
+    fills=True,
     inplace=True,
     inplace_primitive=True,
     namespaces=(),
@@ -73,6 +72,7 @@ op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     doc="The value of a zero-dimensional tensor everywhere.",
     decomposition=lambda self, value: _fill_tensor(self, value),
+    fills=True,
     namespaces=("Tensor",),
 )
 
@@ -83,7 +83,8 @@ def _fill_tensor(self: Tensor, value: Tensor) -> Any:
             f"fill_ only supports 0-dimension value tensor but got tensor with "
             f"{len(value._shape)} dimensions."
         )
-    return self.copy_(value)
+    own = value._storage is not None and value._storage is self._storage
+    return self.copy_(value.clone() if own else value)  # an element of its own may fill a tensor
 
 
 op(
@@ -92,6 +93,7 @@ op(
     rule=rules.same,
     grad={"self": lambda g: fn.zeros_like(g)},
     decomposition=lambda self: fn.zeros_like(self),
+    fills=True,
     inplace=True,
     inplace_decomposition=lambda self: self.fill_(0),
     namespaces=(),
@@ -149,7 +151,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     for i, a in enumerate(args):
         if isinstance(a, dtype):
             d = a
-        elif isinstance(a, str | device):
+        elif isinstance(a, str | device) or (a.__class__ is int and not i):
             where = a
         elif hasattr(a, "_keys"):
             d, where = a._dtype, a._device
@@ -218,12 +220,12 @@ Tensor.real = property(_real_part)  # type: ignore[assignment]
 Tensor.imag = property(lambda self: fn.imag(self))  # type: ignore[attr-defined]
 
 op(
-    "conj(Tensor self) -> Tensor",
+    "conj(Tensor(a) self) -> Tensor(a)",
     doc="Complex conjugate; the tensor itself where it is real.",
     decomposition=lambda self: self if self._dtype.category != COMPLEX else fn._conj(self),
 )
 op(
-    "_conj(Tensor self) -> Tensor",
+    "_conj(Tensor(a) self) -> Tensor(a)",
     doc="Complex conjugate of a complex tensor.",
     rule=rules.same,
     grad={"self": lambda g: g.conj()},

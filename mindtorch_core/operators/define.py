@@ -13,10 +13,16 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ..dispatch.binding import fits, no_overload
 from ..dispatch.callpath import make_front, make_operator
 from ..dispatch.keys import DispatchKey
 from ..dispatch.opdef import NONDIFF, OpDef, TensorSpec
+from ..dispatch.overload_choice import (
+    candidate,
+    key_of_types,
+    no_overload,
+    pick,
+    tensors_first,
+)
 from ..dispatch.registry import OpEntry, registry
 from ..dispatch.schema import split_name
 from ..tensor import Tensor
@@ -96,13 +102,28 @@ def front(entry: OpEntry) -> Callable[..., Any]:
 
 def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
     """One function for several overloads: the first whose schema fits is called."""
-    fronts = [(e, front(e)) for e in list(entries)]
+    ordered = tensors_first(entries)
+    fronts = [front(e) for e in ordered]
+    candidates = [candidate(e) for e in ordered]
+    chosen: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    def choose(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        index, certain = pick(candidates, args, kwargs)
+        if index is None:
+            raise no_overload(name, entries, args, kwargs)
+        if certain:
+            chosen[key_of_types(args, kwargs)] = fronts[index]
+        return fronts[index]
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        for entry, fn in fronts:
-            if fits(entry, args, kwargs):
-                return fn(*args, **kwargs)
-        raise no_overload(name, entries, args, kwargs)
+        key = key_of_types(args, kwargs) if kwargs else tuple(map(type, args))
+        fn = chosen.get(key) or choose(args, kwargs)
+        try:
+            return fn(*args, **kwargs)
+        except TypeError:
+            if pick(candidates, args, kwargs)[0] is None:
+                raise no_overload(name, entries, args, kwargs) from None
+            raise
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = "mindtorch_core"
@@ -173,6 +194,8 @@ def op(schema: str, **properties: Any) -> OpDef:
         RuntimeError: if an op of that name and overload exists.
     """
     dotted = schema.partition("(")[0]
+    if properties.get("numbers") and "." not in dotted:
+        properties.setdefault("overloads", ("Tensor", "Scalar"))
     definition = OpDef(dotted, schema, **properties)
     _register(definition)
     if definition.inplace:
@@ -189,6 +212,8 @@ def _register(d: OpDef) -> None:
             f"multiple times. Original registration: {existing.definition.schema}"
         )
     registry.register_schema(name, d.schema, definition=d)
+    if d.overloads and d.overloads[0]:
+        registry.overload_names[f"{name}.{d.overloads[0]}"] = name
     if d.decomposition is not None:
         explicit = (d.functional or d).grad is not None
         key = (
@@ -236,9 +261,13 @@ def _inplace_variant(d: OpDef) -> OpDef:
         crosses_devices=d.crosses_devices,
         namespaces=d.inplace_namespaces,
         functional=d,
+        overloads=[_INPLACE_OVERLOADS.get(o, o) or ("Tensor" if d.numbers else "") for o in d.overloads],
         tags=d.tags,
     )
 
+
+# PyTorch names the overloads of some in-place variants otherwise than the op's.
+_INPLACE_OVERLOADS: Final = {"Tensor_Tensor": "Tensor", "Tensor_Scalar": "Scalar"}
 
 _HAVE_INPLACE: Final = frozenset(
     [

@@ -46,6 +46,7 @@ def _empty(size: Sequence[int], *, dtype: Any = None, device: Any = None) -> Ten
 
 op(
     f"empty(int[] size, {_OPTIONS}) -> Tensor",
+    overloads=("memory_format",),
     doc="A tensor with undefined elements.",
     rule=_filled_rule,
     grad="nondiff",
@@ -186,6 +187,7 @@ _new("full", ", Scalar fill_value")
 def _arange_rule(
     start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -248,6 +250,7 @@ def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None)
 
 op(
     f"eye(int n, int? m=None, {_OPTIONS}) -> Tensor",
+    overloads=("", "m"),
     doc="Ones on the diagonal, zeros elsewhere.",
     decomposition=_eye,
     namespaces=("torch",),

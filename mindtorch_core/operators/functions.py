@@ -157,4 +157,5 @@ op(
     doc="``x`` times the probability that a standard normal is below ``x`` (Hendrycks and Gimpel, 2016).",
     decomposition=in_single(_gelu),
     namespaces=("nn",),
+    tags=frozenset({"pointwise"}),
 )

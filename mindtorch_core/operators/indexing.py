@@ -74,6 +74,7 @@ def has_mask(indices: Indices) -> bool:
 
 op(
     "index(Tensor self, Tensor?[] indices) -> Tensor",
+    overloads=("Tensor",),
     doc="Elements at the positions that index tensors give, as ``input[indices]``.",
     decomposition=lambda self, indices: _index(self, indices),
     namespaces=("torch",),
@@ -202,6 +203,43 @@ def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
 # ---- along a dimension --------------------------------------------------------------------------
 
 
+def _take_rule(self: Tensor, index: Tensor) -> TensorSpec:
+    if index._dtype is not int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {index._dtype.label}"
+        )
+    if numel(index._shape) and not numel(self._shape):
+        raise IndexError("take(): tried to take from an empty tensor")
+    return TensorSpec(index._shape, self._dtype)
+
+
+def _take(self: Tensor, index: Tensor) -> Tensor:
+    _take_rule(self, index)
+    count = numel(self._shape)
+    try:
+        return fn._index_positions(self.reshape(-1), [index]).contiguous()
+    except IndexError:
+        outside = index[(index < -count) | (index >= count)]
+    raise IndexError(
+        f"out of range: tried to access index {outside[0].item()} on a tensor of {count} elements."
+    )
+
+
+def _take_grad(g: Any, self_shape: Shape, index: Any) -> Any:
+    flat = g.new_zeros((numel(self_shape),))
+    return fn._index_put_positions(flat, [index], g, True).view(self_shape)
+
+
+op(
+    "take(Tensor self, Tensor index) -> Tensor",
+    doc="Elements at positions in the tensor read as one row.",
+    rule=_take_rule,
+    grad={"self": _take_grad},
+    decomposition=_take,
+    out=True,
+)
+
+
 def _check_index(name: str, index: Tensor) -> None:
     if index._dtype.name not in ("int64", "int32"):
         raise RuntimeError(
@@ -211,8 +249,7 @@ def _check_index(name: str, index: Tensor) -> None:
 
 def _gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> TensorSpec:
     at = wrap_dim(dim, len(self._shape))
-    if index._dtype is not int64:
-        raise RuntimeError("gather(): Expected dtype int64 for index")
+    _check_index("gather", index)
     if len(index._shape) != len(self._shape) and numel(index._shape):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
     for i, (n, have) in enumerate(zip(index._shape, self._shape, strict=True)):
@@ -238,8 +275,7 @@ op(
 
 def _scatter_rule(self: Tensor, dim: int, index: Tensor, src: Any) -> TensorSpec:
     at = wrap_dim(dim, len(self._shape))
-    if index._dtype is not int64:
-        raise RuntimeError("scatter(): Expected dtype int64 for index")
+    _check_index("scatter", index)
     if len(index._shape) != len(self._shape):
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
     if hasattr(src, "_keys") and src._dtype is not self._dtype:

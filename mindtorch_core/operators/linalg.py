@@ -24,7 +24,7 @@ def _same_dtype(a: Tensor, b: Tensor) -> None:
 
 def c_name(t: Tensor) -> str:
     """The C name PyTorch's messages give a dtype."""
-    names = {"float32": "float", "float64": "double", "int64": "long", "int32": "int"}
+    names = {"float32": "float", "float64": "double", "int64": "long int", "int32": "int"}
     return names.get(t._dtype.name, t._dtype.name)
 
 

@@ -42,6 +42,7 @@ def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
 op(
     f"softmax({_SOFTMAX}) -> Tensor",
+    overloads=("int",),
     doc="Exponentials along a dimension, scaled to sum 1.",
     rule=_softmax_rule,
     grad={
@@ -53,6 +54,7 @@ op(
 )
 op(
     f"log_softmax({_SOFTMAX}) -> Tensor",
+    overloads=("int",),
     doc="Logarithm of `softmax`, computed without overflow.",
     rule=_softmax_rule,
     grad={

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.formulas import as_strided_backward
 from ..dtypes import COMPLEX
-from ..shapes import show, storage_extent, wrap_dim
+from ..shapes import Shape, show, storage_extent, wrap_dim
 from ..tensor import Tensor, alias
 from .define import NONDIFF, TensorSpec, fn, op
 from .views import spec, view
@@ -42,6 +42,7 @@ view(
     "One slice along a dimension, which goes away.",
     _select,
     _select_back,
+    overloads=("int",),
 )
 
 
@@ -85,6 +86,7 @@ view(
     _slice,
     _slice_back,
     namespaces=("torch",),
+    overloads=("Tensor",),
 )
 
 
@@ -106,15 +108,24 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 op(
-    "narrow(Tensor self, int dim, int start, int length) -> Tensor",
+    "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
     doc="``length`` elements from ``start`` along a dimension.",
     decomposition=_narrow,
 )
 op(
-    "unbind(Tensor self, int dim=0) -> Tensor[]",
+    "unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
+    overloads=("int",),
     doc="Slices along a dimension, as a tuple.",
+    grad={"self": lambda grads, self_shape, dim: _unbind_back(grads, self_shape, dim)},
     decomposition=lambda self, dim=0: _unbind(self, dim),
 )
+
+
+def _unbind_back(grads: Sequence[Any], self_shape: Shape, dim: int) -> Any:
+    at = wrap_dim(dim, len(self_shape))
+    like = next(g for g in grads if g is not None)
+    nothing = like.new_zeros((*self_shape[:at], *self_shape[at + 1 :]))
+    return fn.stack([nothing if g is None else g for g in grads], at)
 
 
 def _unbind(self: Tensor, dim: int) -> tuple[Tensor, ...]:
@@ -123,17 +134,17 @@ def _unbind(self: Tensor, dim: int) -> tuple[Tensor, ...]:
     return tuple(self.select(dim, i) for i in range(self.size(dim)))
 
 
-def _split_sizes(self: Tensor, split_size: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+def _split_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     if not self._shape:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     size = self.size(dim)
-    if sum(split_size) != size or any(n < 0 for n in split_size):
+    if sum(split_sizes) != size or any(n < 0 for n in split_sizes):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's size at "
-            f"dimension {dim}), but got split_sizes={show(split_size)}"
+            f"dimension {dim}), but got split_sizes={show(split_sizes)}"
         )
     out, at = [], 0
-    for n in split_size:
+    for n in split_sizes:
         out.append(_narrow(self, dim, at, n))
         at += n
     return tuple(out)
@@ -154,19 +165,41 @@ def _split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     )
 
 
+def _joined(grads: Sequence[Any], self_shape: Shape, dim: int, sizes: Sequence[int]) -> Any:
+    """The gradient of a whole from those of its parts; parts that were not used have none."""
+    at = wrap_dim(dim, len(self_shape))
+    like = next(g for g in grads if g is not None)
+    before, after = self_shape[:at], self_shape[at + 1 :]
+    pairs = zip(grads, sizes, strict=True)
+    return fn.cat([like.new_zeros((*before, n, *after)) if g is None else g for g, n in pairs], at)
+
+
+def _split_back(grads: Sequence[Any], self_shape: Shape, split_size: int, dim: int) -> Any:
+    size = self_shape[wrap_dim(dim, len(self_shape))]
+    sizes = [min(split_size, size - at) for at in range(0, size, split_size)] if size else [0]
+    return _joined(grads, self_shape, dim, sizes)
+
+
 op(
-    "split(Tensor self, int split_size, int dim=0) -> Tensor[]",
+    "split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
+    overloads=("Tensor",),
     doc="Parts of ``split_size`` elements along a dimension; the last may be smaller.",
+    grad={"self": _split_back},
     decomposition=_split,
 )
 op(
-    "split.sizes(Tensor self, int[] split_size, int dim=0) -> Tensor[]",
+    "split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]",
     doc="Parts of the given sizes along a dimension.",
-    decomposition=_split_sizes,
+    decomposition=lambda self, split_size, dim=0: fn.split_with_sizes(self, split_size, dim),
 )
 op(
-    "split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]",
+    "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
     doc="Parts of the given sizes along a dimension.",
+    grad={
+        "self": lambda grads, self_shape, split_sizes, dim: _joined(
+            grads, self_shape, dim, split_sizes
+        )
+    },
     decomposition=_split_sizes,
 )
 
@@ -178,13 +211,12 @@ def _chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = self.size(dim)
     each = -(-size // chunks)
-    if not each:
-        return tuple(_narrow(self, dim, 0, 0) for _ in range(chunks))
-    return _split(self, each, dim)
+    parts = fn.split(self, each, dim) if each else fn.split_with_sizes(self, [0] * chunks, dim)
+    return tuple(parts)
 
 
 op(
-    "chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    "chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
     doc="At most ``chunks`` parts of equal size along a dimension.",
     decomposition=_chunk,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
+from ..dtypes import BOOL, COMPLEX, FLOATING, INTEGER, bool_, dtype, of_number
+from ..errors import OperandTypeError
 from ..promotion import check_alpha, result_type, to_floating
 from ..tensor import Tensor
 from . import rules
@@ -174,6 +175,7 @@ binary(
     rule=_div_rule,
     compute_dtype=_div_dtype,
     signature="Tensor self, Tensor other, *, str? rounding_mode=None",
+    overloads=("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
     operators=("__truediv__",),
 )
 op(
@@ -185,6 +187,7 @@ op(
 )
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
+    overloads=("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
     doc="Alias of `div`.",
     decomposition=lambda self, other, *, rounding_mode=None: fn.div(
         self, other, rounding_mode=rounding_mode
@@ -205,6 +208,7 @@ binary(
     "Quotient rounded towards minus infinity.",
     NONDIFF,
     kinds="if",
+    overloads=("", "Scalar"),
     operators=("__floordiv__",),
 )
 op(
@@ -274,6 +278,7 @@ binary(
     rule=_pow_rule,
     kinds="ifc",
     signature="Tensor self, Tensor exponent",
+    overloads=("Tensor_Tensor", "Tensor_Scalar"),
     operators=("__pow__",),
 )
 op(
@@ -348,10 +353,11 @@ def _positive(self: Tensor) -> Tensor:
 
 
 op(
-    "positive(Tensor self) -> Tensor",
+    "positive(Tensor(a) self) -> Tensor(a)",
     doc="The tensor itself.",
     decomposition=_positive,
     operators=("__pos__",),
+    tags=frozenset({"pointwise"}),
 )
 unary(
     "abs",
@@ -371,12 +377,14 @@ op(
         else self.sign()
     ),
     inplace=True,
+    tags=frozenset({"pointwise"}),
 )
 op(
     "square(Tensor self) -> Tensor",
     doc="Square.",
     decomposition=lambda self: self**2,
     inplace=True,
+    tags=frozenset({"pointwise"}),
 )
 
 # ---- comparisons and logic ----------------------------------------------------------------------
@@ -417,10 +425,22 @@ for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly o
         operators=(f"__{_name}__", f"__r{_name}__"),
     )
 unary("logical_not", "True where zero.", NONDIFF, rule=rules.pointwise(bool_))
+
+
+def _whole(d: dtype) -> dtype:
+    if d.category > INTEGER:
+        raise OperandTypeError(
+            f"~ (operator.invert) is only implemented on integer and Boolean-type tensors: "
+            f"\"bitwise_not\" not implemented for '{d.label}'"
+        )
+    return d
+
+
 unary(
     "bitwise_not",
     "Bitwise complement; logical not of booleans.",
     NONDIFF,
+    rule=rules.pointwise(_whole),
     kinds="bi",
     operators=("__invert__",),
 )

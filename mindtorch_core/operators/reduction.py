@@ -43,6 +43,7 @@ _DIMS = "Tensor self, int[1]? dim=None, bool keepdim=False"
 
 op(
     f"sum({_DIMS}, *, ScalarType? dtype=None) -> Tensor",
+    overloads=("", "dim_IntList"),
     doc="Sum over dimensions (all if ``dim`` is None); integers are summed as int64.",
     rule=rules.reduction(rules.sum_dtype),
     grad={
@@ -68,6 +69,7 @@ def _mean_rule(self: Tensor, dim: Dims = None, keepdim: bool = False, dtype: Any
 
 op(
     f"mean({_DIMS}, *, ScalarType? dtype=None) -> Tensor",
+    overloads=("", "dim"),
     doc="Mean over dimensions (all if ``dim`` is None).",
     rule=_mean_rule,
     grad={
@@ -118,6 +120,7 @@ def products_of_others(t: Tensor, dim: int) -> Tensor:
 
 op(
     "prod(Tensor self, int? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    overloads=("", "dim_int"),
     doc="Product over a dimension (all if ``dim`` is None); integers multiply as int64.",
     rule=rules.reduction(rules.sum_dtype),
     grad={"self": _prod_grad},
@@ -212,17 +215,20 @@ for _name, _all, _arg, _other in (
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The {_name}imum element.",
         decomposition=lambda self, _all=_all: getattr(fn, _all)(self),
+        tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         doc=f"The {_name}imum along a dimension and its position.",
         decomposition=_max_dim(_arg),
         out=True,
+        tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         doc=f"Alias of `{_other}`.",
         decomposition=lambda self, other, _other=_other: getattr(fn, _other)(self, other),
+        tags=frozenset({"pointwise"}),
     )
 
 
@@ -237,6 +243,7 @@ def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor
 for _name, _word in (("any", "some element is"), ("all", "all elements are")):
     op(
         f"{_name}({_DIMS}) -> Tensor",
+        overloads=("", "dim", "dims"),
         doc=f"Whether {_word} non-zero, over dimensions (all if ``dim`` is None).",
         rule=_truth_rule,
         grad=NONDIFF,
@@ -289,6 +296,7 @@ for _name, _doc, _deviation in (
         "bool keepdim=False) -> Tensor",
         doc=_doc,
         decomposition=_deviation,
+        tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
@@ -296,6 +304,7 @@ for _name, _doc, _deviation in (
         decomposition=lambda self, dim, unbiased=True, keepdim=False, _deviation=_deviation: (
             _deviation(self, dim, correction=int(unbiased), keepdim=keepdim)
         ),
+        tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}(Tensor self, bool unbiased=True) -> Tensor",
@@ -303,6 +312,7 @@ for _name, _doc, _deviation in (
         decomposition=lambda self, unbiased=True, _deviation=_deviation: _deviation(
             self, correction=int(unbiased)
         ),
+        tags=frozenset({"reduction"}),
     )
 
 
@@ -326,4 +336,5 @@ op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Logarithm of the sum of exponentials, without overflow.",
     decomposition=_logsumexp,
+    tags=frozenset({"reduction"}),
 )

@@ -7,14 +7,16 @@ errors about shapes and dtypes, so every backend reports them in the same words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
+from ..dispatch.keys import DispatchKey
 from ..dtypes import BOOL, FLOATING, bool_, dtype, int64
 from ..promotion import result_type, to_floating
 from ..shapes import (
     Shape,
     broadcast_all,
     contiguous_strides,
+    numel,
     pointwise_strides,
     reduced,
     show,
@@ -27,6 +29,7 @@ from .define import TensorSpec
 __all__ = ["matmul_shape", "pointwise", "reduction", "same"]
 
 Rule = Callable[..., TensorSpec]
+META: Final = int(DispatchKey.Meta)
 
 
 def same(self: Tensor, *_: Any, **__: Any) -> TensorSpec:
@@ -45,7 +48,7 @@ def pointwise_spec(operands: tuple[Any, ...], d: dtype) -> TensorSpec:
             plain = False
             break
         plain = plain and t._layout is None
-    if (plain and (tensors[0]._storage is None or tensors[0]._keys & 64)) or len(shape) < 2:
+    if (plain and (tensors[0]._storage is None or tensors[0]._keys & META)) or len(shape) < 2:
         return TensorSpec(shape, d)
     strides = pointwise_strides(shape, [(t._shape, t._geometry()[0]) for t in tensors])
     return TensorSpec(shape, d, None if strides == contiguous_strides(shape) else strides)
@@ -186,16 +189,25 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
         return ()
     if len(b) == 1:
         if a[-1] != b[0]:
-            raise RuntimeError(
-                f"size mismatch, got input ({a[-2]}), mat ({a[-2]}x{a[-1]}), vec ({b[0]})"
-            )
+            n = numel(a[:-1])
+            raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{a[-1]}), vec ({b[0]})")
         return a[:-1]
     rows: Shape = a[:-1] if len(a) == 1 else a[-2:-1]
     if a[-1] != b[-2]:
-        left = f"{1 if len(a) == 1 else a[-2]}x{a[-1]}"
-        raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({left} and {b[-2]}x{b[-1]})"
-        )
+        raise _inner_sizes_differ(a, b)
     if len(a) == 1:
         return (*b[:-2], b[-1])
     return (*broadcast_all((a[:-2], b[:-2])), *rows, b[-1])
+
+
+def _inner_sizes_differ(a: Shape, b: Shape) -> RuntimeError:
+    """The error of a product of matrices; batches are shown folded, as they are multiplied."""
+    if len(b) > 2:
+        batch = numel(broadcast_all((a[:-2], b[:-2])))
+        return RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: {show((batch, a[-1]))} "
+            f"but got: {show((batch, b[-2]))}."
+        )
+    return RuntimeError(
+        f"mat1 and mat2 shapes cannot be multiplied ({numel(a[:-1])}x{a[-1]} and {b[0]}x{b[1]})"
+    )

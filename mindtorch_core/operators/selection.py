@@ -112,12 +112,14 @@ op(
     doc="Alias of `clamp`.",
     decomposition=lambda self, min=None, max=None: self.clamp(min, max),
     inplace=True,
+    tags=frozenset({"pointwise"}),
 )
 op(
     "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     doc="Alias of `clamp`.",
     decomposition=lambda self, min=None, max=None: self.clamp(min, max),
     inplace=True,
+    tags=frozenset({"pointwise"}),
 )
 for _side in ("min", "max"):
     for _dot, _type in ((".Tensor", "Tensor"), ("", "Scalar")):
@@ -126,9 +128,11 @@ for _side in ("min", "max"):
             doc=f"`clamp` with ``{_side}`` only.",
             decomposition=lambda self, bound, _side=_side: self.clamp(**{_side: bound}),
             inplace=True,
+            tags=frozenset({"pointwise"}),
         )
 op(
     "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    overloads=("Tensor", "Scalar"),
     doc="``input`` with ``value`` where the boolean mask holds.",
     decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
     numbers=True,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, set_masks
 from ..dispatch.registry import OpEntry, registry
 from ..promotion import can_cast
-from ..shapes import show
+from ..shapes import pointwise_strides, show
 from ..tensor import Tensor
 
 __all__ = ["check_inplace_result", "inplace_fallback", "return_type", "write_out"]
@@ -63,11 +65,14 @@ def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
 def write_out(
     front: Callable[..., Any], out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """Serve ``out=``: compute, then write into the given tensors, resizing empty ones.
+    """Serve ``out=``: compute, then write into the given tensors, resizing those of other shapes.
 
     Raises:
         TypeError: if ``out`` is not a tensor (or not as many as there are results).
         RuntimeError: if autograd would have to record it, or dtype or device do not fit.
+
+    Warns:
+        UserWarning: if a tensor that has elements is resized.
     """
     outs = out if isinstance(out, tuple | list) else (out,)
     for each in outs:
@@ -83,7 +88,7 @@ def write_out(
             f"{front.__name__}(): functions with out=... arguments don't support automatic "
             f"differentiation, but one of the arguments requires grad."
         )
-    result = front(*args, **kwargs)
+    result = _without_autocast(front, args, kwargs)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
         raise TypeError(
@@ -100,15 +105,37 @@ def write_out(
                 f"{each._dtype.label}"
             )
         if each._shape != value._shape:
-            if each.numel():
-                raise RuntimeError(
-                    f"out has shape {show(each._shape)}, but the result has shape "
-                    f"{show(value._shape)}: pass an empty tensor to have it resized"
-                )
-            each.data = value.to(each._dtype).clone()
-        else:
-            each.copy_(value)
+            _resize_out(each, value)
+        each.copy_(value)
     return out
+
+
+def _resize_out(out: Tensor, value: Tensor) -> None:
+    """Give a tensor the shape and layout of the result that is written into it."""
+    from .resizing import resize
+
+    if out.numel():
+        warnings.warn(
+            f"an output of shape {show(out._shape)} was resized, because the result has shape "
+            f"{show(value._shape)}. Pass an output of that shape, or let an output t be resized "
+            f"without this warning by emptying it first: t.resize_(0)",
+            UserWarning,
+            stacklevel=4,
+        )
+    strides = value._geometry()[0]
+    resize(out, value._shape, pointwise_strides(value._shape, [(value._shape, strides)]))
+
+
+def _without_autocast(
+    front: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call an op with autocast off: what is written into a given tensor is not made less precise."""
+    kept = MASKS.include, MASKS.keep
+    set_masks(kept[0] & ~AUTOCAST, kept[1])
+    try:
+        return front(*args, **kwargs)
+    finally:
+        set_masks(*kept)
 
 
 def return_type(entry: OpEntry) -> Callable[..., Any] | None:

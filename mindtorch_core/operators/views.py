@@ -10,6 +10,7 @@ from typing import Any
 
 from ..autograd.conform import sum_to
 from ..shapes import (
+    broadcast_all,
     expand_strides,
     infer_size,
     is_contiguous,
@@ -60,7 +61,7 @@ view(
     namespaces=("Tensor",),
 )
 op(
-    "view.dtype(Tensor self, ScalarType dtype) -> Tensor",
+    "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     doc="The same bytes read as another dtype; the last dimension's size changes with the element's.",
     decomposition=lambda self, dtype: _view_dtype(self, dtype),
     namespaces=("Tensor",),
@@ -103,13 +104,13 @@ op(
     varargs="shape",
 )
 op(
-    "view_as(Tensor self, Tensor other) -> Tensor",
+    "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     doc="View in the shape of ``other``.",
     decomposition=lambda self, other: self.view(other._shape),
     namespaces=("Tensor",),
 )
 op(
-    "reshape_as(Tensor self, Tensor other) -> Tensor",
+    "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     doc="Reshape to the shape of ``other``.",
     decomposition=lambda self, other: self.reshape(other._shape),
     namespaces=("Tensor",),
@@ -130,7 +131,8 @@ def _flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 op(
-    "flatten(Tensor self, int start_dim=0, int end_dim=-1) -> Tensor",
+    "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    overloads=("using_ints",),
     doc="Join the dimensions from ``start_dim`` to ``end_dim`` into one.",
     decomposition=_flatten,
 )
@@ -140,12 +142,21 @@ def _unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     at = wrap_dim(dim, len(self._shape))
     if not self._shape:
         raise RuntimeError(f"unflatten: dimension {dim} of a tensor without dimensions")
-    part = infer_size(sizes, self._shape[at])
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        part = infer_size(sizes, self._shape[at])
+    except RuntimeError as error:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {show(sizes)} don't multiply up to the size of dim {at} "
+            f"({self._shape[at]}) in the input tensor: {error}"
+        ) from None
     return self.view(*self._shape[:at], *part, *self._shape[at + 1 :])
 
 
 op(
-    "unflatten(Tensor self, int dim, int[] sizes) -> Tensor",
+    "unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)",
+    overloads=("int",),
     doc="Split a dimension into several.",
     decomposition=_unflatten,
 )
@@ -168,14 +179,15 @@ view(
     "Two dimensions exchanged.",
     _transpose,
     lambda g, dim0, dim1: g.transpose(dim0, dim1),
+    overloads=("int",),
 )
 
 
-for _name in ("swapaxes", "swapdims"):
+for _name, _what in (("swapaxes", "axis"), ("swapdims", "dim")):
     op(
-        f"{_name}(Tensor self, int dim0, int dim1) -> Tensor",
+        f"{_name}(Tensor(a) self, int {_what}0, int {_what}1) -> Tensor(a)",
         doc="Alias of `transpose`.",
-        decomposition=lambda self, dim0, dim1: self.transpose(dim0, dim1),
+        decomposition=lambda self, first, second: self.transpose(first, second),
     )
 
 
@@ -220,7 +232,8 @@ def _t(self: Tensor) -> Tensor:
 
 op("t(Tensor(a) self) -> Tensor(a)", doc="Transpose of a matrix.", decomposition=_t)
 op(
-    "movedim(Tensor self, int source, int destination) -> Tensor",
+    "movedim(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    overloads=("int",),
     doc="One dimension moved to another place.",
     decomposition=lambda self, source, destination: _movedim(self, source, destination),
 )
@@ -239,7 +252,7 @@ def _movedim(self: Tensor, source: int, destination: int) -> Tensor:
 
 
 def _expand(self: Tensor, size: Sequence[int], *, implicit: bool = False) -> TensorSpec:
-    shape, strides = expand_strides(self._shape, self._geometry()[0], size)
+    shape, strides = expand_strides(self._shape, self._geometry()[0], size, self._dtype)
     return spec(self, shape, strides)
 
 
@@ -252,16 +265,30 @@ view(
     namespaces=("Tensor",),
 )
 op(
-    "expand_as(Tensor self, Tensor other) -> Tensor",
+    "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
     doc="Expand to the shape of ``other``.",
     decomposition=lambda self, other: self.expand(other._shape),
     namespaces=("Tensor",),
 )
 op(
-    "broadcast_to(Tensor self, int[] size) -> Tensor",
+    "broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)",
     doc="Expand to a shape.",
     decomposition=lambda self, size: self.expand(size),
     varargs="size",
+)
+
+
+def _broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    shape = broadcast_all(t._shape for t in tensors)
+    return tuple(t.expand(shape) for t in tensors)
+
+
+op(
+    "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    doc="Tensors expanded to the shape in which they meet.",
+    decomposition=_broadcast_tensors,
+    varargs="tensors",
+    namespaces=("torch",),
 )
 
 
@@ -308,14 +335,16 @@ view(
 )
 
 
-def _contiguous(self: Tensor) -> Tensor:
+def _contiguous(self: Tensor, *, memory_format: str | None = None) -> Tensor:
+    if memory_format not in (None, "contiguous"):
+        raise RuntimeError(f"contiguous gives row-major tensors only, got {memory_format!r}")
     if is_contiguous(self._shape, self._geometry()[0]):
         return self
     return self.clone(memory_format="contiguous")
 
 
 op(
-    "contiguous(Tensor self) -> Tensor",
+    "contiguous(Tensor(a) self, *, str? memory_format=None) -> Tensor(a)",
     doc="The tensor itself if it is row-major, otherwise a row-major copy.",
     decomposition=_contiguous,
     namespaces=("Tensor",),

@@ -46,7 +46,7 @@ UNDEFINED: Final = frozenset({"empty", "empty_like", "empty_strided", "new_empty
 RANDOM: Final = frozenset({"dropout", "rand", "randn", "randint", "rand_like", "randn_like"})
 # Ops that read the memory behind a tensor, so that its layout changes their result, and views made
 # of other views, which refuse layouts that they have no strides for.
-NEEDS_LAYOUT: Final = frozenset({"as_strided", "view_as", "unflatten"})
+NEEDS_LAYOUT: Final = frozenset({"as_strided", "view_as", "unflatten", "resize_", "resize_as_"})
 # Ops that mean something else when their tensors are float64.
 NEEDS_DTYPE: Final = frozenset({"view.dtype"})
 
@@ -101,8 +101,9 @@ def require(condition: bool, problem: str) -> None:
 
 
 def tensors_of(result: Any) -> list[Tensor]:
-    """The tensors of a result, alone or in a tuple."""
+    """The tensors of a result, alone or in a tuple; none if it is a truth value."""
     found = list(result) if isinstance(result, tuple | list) else [result]
+    found = [] if isinstance(result, bool) else found
     for t in found:
         require(isinstance(t, Tensor), f"the result holds {type(t).__name__}, not a tensor")
     return found

@@ -112,6 +112,17 @@ _LIKE: Final = (
 )
 
 
+_COMPARED: Final = (
+    s("equal", t(3, values=(1.0, 2.0, 0.0)), t(3, values=(1.0, 2.0, 0.0))),
+    s("near", t(2, values=(1.0, 2.0)), t(2, values=(1.00000095, 2.0))),
+    s("different", t(2, 3), t(2, 3)),
+    s("bool", mask(4), mask(4)),
+    s("int64", t(4, dtype="int64"), t(4, dtype="int64")),
+    s("0d", t(), t()),
+    s("empty", t(0, 3), t(0, 3)),
+)
+
+
 def _filled(samples: tuple[Sample, ...], value: float) -> tuple[Sample, ...]:
     """The samples of a ``_like`` or ``new_`` op with a fill value as the last argument."""
     return tuple(Sample(x.name, (*x.args, value), x.kwargs) for x in samples)
@@ -138,6 +149,7 @@ _ELEMENTWISE: Final[dict[str, tuple[Sample, ...]]] = {
     **dict.fromkeys(("clamp.Tensor", "clip.Tensor"), _CLAMP_TENSOR),
     **dict.fromkeys(("clamp_min", "clamp_max"), _LIMIT),
     **dict.fromkeys(("clamp_min.Tensor", "clamp_max.Tensor"), _LIMIT_TENSOR),
+    **dict.fromkeys(("equal", "isclose", "allclose"), _COMPARED),
     "masked_fill": (
         s("number", t(2, 3), mask(2, 3), 1.5),
         s("broadcast", t(2, 3), mask(3), -1),
@@ -258,6 +270,12 @@ _INDEXING: Final[dict[str, tuple[Sample, ...]]] = {
         s("empty", t(0, 3)),
     ),
     "masked_select": (s("same", t(3, 4), mask(3, 4)), s("broadcast", t(3, 4), mask(4))),
+    "take": (
+        s("2d", t(3, 4), at(2, 3, below=12)),
+        s("negative", t(3, 4), order(-1, 0, -12)),
+        s("0d", t(), at(2, below=1)),
+        s("empty", t(0), at(0, below=1)),
+    ),
     "gather": (
         s("rows", t(3, 4), 0, at(2, 4, below=3)),
         s("columns", t(3, 4), -1, at(3, 6, below=4)),
@@ -385,6 +403,14 @@ _REDUCING: Final[dict[str, tuple[Sample, ...]]] = {
     ),
 }
 _VIEWS: Final[dict[str, tuple[Sample, ...]]] = {
+    "resize_": (
+        s("smaller", t(2, 3), (2, 2)),
+        s("same", t(2, 3), (2, 3)),
+        s("0d", t(3), ()),
+        s("empty", t(2, 3), (0, 3)),
+    ),
+    "resize_as_": (s("smaller", t(2, 3), t(3)),),
+    "broadcast_tensors": (s("two", tensors=[t(2, 1), t(3)]), s("one", tensors=[t(2, 3)])),
     "view": (
         s("flat", t(2, 3), (6,)),
         s("inferred", t(2, 6), (2, -1, 3)),

@@ -233,7 +233,7 @@ def _value(a: Argument) -> Any:
         "ScalarType": float64,
         "Device": DEVICE,
     }
-    if a.name.startswith("dim"):  # dim, dims, dim0, dim1
+    if a.name.startswith(("dim", "axis")):  # dim, dims, dim0, axis0
         at = 1 if a.name.endswith("1") else 0
         return (at,) if a.is_list else at
     return known.get(a.type)

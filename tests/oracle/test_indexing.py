@@ -438,3 +438,47 @@ def test_numpy_agrees_on_basic_and_advanced_indices():
         if False else np.s_[..., [0, 0, 1]],
     ):  # fmt: skip
         assert ours[at].tolist() == array[at].tolist()
+
+
+TAKEN = [
+    lambda lib, x: lib.take(x, lib.tensor([[0, -1], [5, 2]])),
+    lambda lib, x: lib.take(x, lib.tensor([[0, -1], [5, 2]]).t()),
+    lambda lib, x: x.t().take(lib.tensor(3)),
+    lambda lib, x: x.take(lib.zeros(0, 2, dtype=lib.int64)),
+    lambda lib, x: lib.take(lib.tensor(5.0), lib.tensor([0, 0])),
+    lambda lib, x: lib.take(lib.empty(0), lib.zeros(0, dtype=lib.int64)),
+    lambda lib, x: lib.take(x, lib.tensor([[1]]), out=lib.empty(0)),
+    lambda lib, x: lib.take(x, lib.tensor([0, 6])),
+    lambda lib, x: lib.take(x, lib.tensor(-7)),
+    lambda lib, x: lib.take(lib.empty(0), lib.tensor([0])),
+    lambda lib, x: lib.take(x, lib.tensor([0], dtype=lib.int32)),
+    lambda lib, x: lib.take(x, lib.tensor([0.0])),
+    lambda lib, x: lib.take(x, 0),
+    lambda lib, x: lib.gather(x, 0, lib.zeros(1, 2, dtype=lib.int32)),
+    lambda lib, x: x.scatter(1, lib.tensor([[2], [0]], dtype=lib.int32), 9.0),
+    lambda lib, x: x.scatter_add(0, lib.ones(2, 3, dtype=lib.int32), lib.ones(2, 3)),
+    lambda lib, x: lib.gather(x, 0, lib.zeros(1, 2)),
+    lambda lib, x: x.scatter(0, lib.zeros(1, 2, dtype=lib.uint8), 1.0),
+]
+
+
+@pytest.mark.parametrize("call", TAKEN)
+def test_take_and_the_dtypes_of_positions(call):
+    x = pt.arange(6.0).view(2, 3)
+    assert_same_outcome(lambda: call(torch, from_pytorch(x)), lambda: call(pt, x))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [(0, 7), (..., 9), (None, 0, 5), (slice(None), 3), (1, 2, 4), (np.int64(0), -4), (True, 2)],
+)
+def test_the_error_names_the_dimension(index):
+    """Counted in the tensor itself; PyTorch counts the entries of the index instead."""
+    x = torch.ones(2, 3, 4)
+    with pytest.raises(IndexError) as found:
+        x[index]
+    at = -1 if Ellipsis in index else sum(i is not None and i is not True for i in index) - 1
+    number, dim = index[-1], range(3)[at]
+    assert f"index {number} is out of bounds for dimension {dim} with size {x.shape[dim]}" in str(
+        found.value
+    )

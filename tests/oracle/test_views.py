@@ -5,7 +5,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_same_outcome, from_pytorch, outcome
+from mindtorch_core.testing.comparison import (
+    assert_close,
+    assert_same_outcome,
+    from_pytorch,
+    outcome,
+)
+from mindtorch_core.testing.facts import missing
 
 pt = pytest.importorskip("torch")
 
@@ -312,3 +318,39 @@ def test_numpy_shares_memory():
     transposed = torch.from_numpy(array.T)
     assert transposed.stride() == (1, 3)
     assert torch.from_numpy(array[::2, 1:]).storage_offset() == 0
+
+
+@pytest.mark.parametrize("shapes", [
+    (), (3,), ((2,), 2), ((2, 1), (1, 3), ()), ([2, 1], 3), ((2, 0), (1, 1)), ((1, 3), (2, 1, 1)),
+    ((2,), 3), ((2, 0), (1, 3)), ((2, 3), (4,), (3,)), ((2, 1), (3, 5)), ((2, -1), (1, 3)), ("a",), ((2.5,),),
+])  # fmt: skip
+def test_broadcast_shapes(shapes):
+    found = outcome(torch.broadcast_shapes, *shapes)
+    expected = outcome(pt.broadcast_shapes, *shapes)
+    if not isinstance(expected, Exception):
+        assert tuple(found) == tuple(expected)
+        assert isinstance(found, torch.Size)
+    elif isinstance(expected, RuntimeError):
+        assert isinstance(found, RuntimeError)
+        assert not missing(str(found), str(expected))
+    else:
+        assert isinstance(found, type(expected) | RuntimeError)
+
+
+def test_broadcast_tensors():
+    a, b, c = pt.arange(2.0).view(2, 1), pt.arange(3.0), pt.tensor(5)
+    assert torch.broadcast_tensors() == ()
+    for tensors in ([a], [a, b], [a, b, c], [b, pt.ones(1, 0, 1)]):
+        found = torch.broadcast_tensors(*map(from_pytorch, tensors))
+        expected = pt.broadcast_tensors(*tensors)
+        assert isinstance(found, tuple)
+        assert_close(found, tuple(expected), check_stride=bool(tensors[-1].numel()))
+    x = torch.ones(2, 1, requires_grad=True)
+    torch.broadcast_tensors(x, torch.ones(3))[0].sum().backward()
+    assert x.grad.tolist() == [[3], [3]]
+    for call in (
+        lambda lib: lib.broadcast_tensors(lib.ones(2), lib.ones(3)),
+        lambda lib: lib.broadcast_tensors([lib.ones(2), lib.ones(3)]),
+        lambda lib: lib.broadcast_tensors(lib.ones(2), 3),
+    ):
+        assert_same_outcome(lambda: call(torch), lambda: call(pt))

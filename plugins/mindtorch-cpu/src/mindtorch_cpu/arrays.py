@@ -15,7 +15,7 @@ import numpy as np
 
 from mindtorch_core import dtypes
 from mindtorch_core.devices import device
-from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 from mindtorch_core.dtypes import COMPLEX, DTYPES, FLOATING, checked_number, dtype
 from mindtorch_core.promotion import result_type
 from mindtorch_core.shapes import contiguous_strides, pointwise_strides
@@ -31,7 +31,7 @@ TORCH_OF: Final[dict[np.dtype[Any], dtype]] = {n: d for d, n in NUMPY_OF.items()
 np_dtype: Final = NUMPY_OF.__getitem__
 
 CPU: Final = device("cpu")
-KEYS: Final = int(DispatchKey.CPU | DispatchKey.ADInplaceOrView)
+KEYS: Final = int(DispatchKey.CPU | DEFAULT_INCLUDED)
 
 ndarray: Final = np.ndarray
 _new: Callable[[type[Tensor]], Tensor] = object.__new__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 from mindtorch_core.operators.define import TensorSpec
 from mindtorch_core.tensor import Tensor
 
@@ -13,7 +13,7 @@ from .runtime import META
 
 __all__ = ["made"]
 
-_KEYS: Final = int(DispatchKey.Meta | DispatchKey.ADInplaceOrView)
+_KEYS: Final = int(DispatchKey.Meta | DEFAULT_INCLUDED)
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 

@@ -21,7 +21,7 @@ def meta_kernel(d: OpDef) -> Callable[..., Any] | None:
     """The Meta kernel of an op, from its rule; None where the op is a composition or a view."""
     rule = d.rule
     if d.data_dependent:
-        return lambda *args, **kwargs: no_data()
+        return lambda *args, **kwargs: no_data(d.name)
     if rule is None or d.view:
         return None
     if d.functional is not None:

@@ -16,12 +16,20 @@ __all__ = ["META", "RUNTIME", "MetaRuntime"]
 META: Final = device("meta")
 
 
-def no_data() -> NoReturn:
+def no_data(op: str = "") -> NoReturn:
     """Refuse to read what is not there.
+
+    Args:
+        op: the op whose result depends on elements; empty for a copy to another device.
 
     Raises:
         NotImplementedError: always.
     """
+    if op:
+        raise NotImplementedError(
+            f"aten::{op}: the result depends on the elements of its arguments, and meta tensors have "
+            f"none. Call it on tensors of a device with memory."
+        )
     raise NotImplementedError(
         "Cannot copy out of meta tensor; no data! Use torch.empty_like(tensor, device=...) to make a "
         "tensor of its shape on a device with memory."

@@ -250,6 +250,7 @@ arithmetic("floor_divide", np.floor_divide, check=_no_zero)
 arithmetic("remainder", np.remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
 arithmetic("fmod", np.fmod, check=_no_zero)
+arithmetic("nextafter", np.nextafter)
 register("maximum", binary("maximum", np.maximum))
 register("minimum", binary("minimum", np.minimum))
 for _name, _ufunc in (

@@ -58,7 +58,7 @@ def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
     if a.ndim == 0 and size.__class__ is tuple and -1 not in size:
         shape, strides = size, (0,) * len(size)
     else:
-        shape, strides = expand_strides(a.shape, a.strides, size)
+        shape, strides = expand_strides(a.shape, a.strides, size, self._dtype)
     if a.flags.c_contiguous and a.size and self._dtype is not bfloat16:
         return view_of(self, ndarray(shape, a.dtype, a, 0, strides))
     return general("expand", self, size)
