@@ -1,0 +1,1 @@
+"""Names that PyTorch keeps under ``torch.utils``."""
