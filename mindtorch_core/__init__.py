@@ -7,15 +7,37 @@ import is light.
 
 from __future__ import annotations
 
+import importlib
 from math import e, inf, nan, pi
 from typing import Any
 
-from . import autograd, nn
+from . import amp, autograd, nn
 from . import operators as _operators  # noqa: F401  (defines the ops)
 from . import subscript as _subscript  # noqa: F401  (attaches indexing)
-from .autograd import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .amp import autocast
+from .amp.state import (
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from .autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
 from .autograd import record as _record
+from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .autograd.grad_mode import is_inference_mode_enabled
+from .autograd.inference import is_inference
 from .creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
 from .devices import device, get_default_device, set_default_device
 from .dispatch import pipeline as _pipeline
@@ -48,11 +70,16 @@ from .errors import (
     BackendConflictError,
     BackendUnavailableError,
     NoKernelError,
+    OperandTypeError,
     OutOfMemoryError,
     PipelineError,
     SchemaError,
 )
+from .modes import DispatchMode
+from .modes import install as _install_modes
 from .operators.define import FUNCTIONS as _FUNCTIONS
+from .operators.overloads import ops
+from .operators.tags import Tag
 from .plugins import PLUGIN_API
 from .plugins import loader as _loader
 from .printing import set_printoptions
@@ -66,7 +93,7 @@ from .random import (
     seed,
     set_rng_state,
 )
-from .shapes import Size
+from .shapes import Size, broadcast_shapes
 from .tensor import Tensor, is_tensor, numel
 
 __all__ = [
@@ -75,23 +102,32 @@ __all__ = [
     "BackendUnavailableError",
     "DispatchKey",
     "DispatchKeySet",
+    "DispatchMode",
     "Generator",
     "NoKernelError",
+    "OperandTypeError",
     "OutOfMemoryError",
     "Pipeline",
     "PipelineError",
     "SchemaError",
     "Size",
+    "Tag",
     "Tensor",
     "__version__",
+    "amp",
     "as_tensor",
     "asarray",
+    "autocast",
+    "autocast_decrement_nesting",
+    "autocast_increment_nesting",
     "autograd",
     "bfloat16",
     "bool",
+    "broadcast_shapes",
     "can_cast",
     "cdouble",
     "cfloat",
+    "clear_autocast_cache",
     "complex64",
     "complex128",
     "contiguous_format",
@@ -109,19 +145,27 @@ __all__ = [
     "fork_rng",
     "from_dlpack",
     "from_numpy",
+    "get_autocast_dtype",
     "get_default_device",
     "get_default_dtype",
     "get_rng_state",
     "half",
     "iinfo",
     "inf",
+    "inference_mode",
     "initial_seed",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_autocast_cache_enabled",
+    "is_autocast_enabled",
     "is_grad_enabled",
+    "is_inference",
+    "is_inference_mode_enabled",
     "is_tensor",
     "long",
     "manual_seed",
@@ -130,12 +174,16 @@ __all__ = [
     "nn",
     "no_grad",
     "numel",
+    "ops",
     "pi",
     "pipeline",
     "preserve_format",
     "promote_types",
     "result_type",
     "seed",
+    "set_autocast_cache_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
     "set_default_device",
     "set_default_dtype",
     "set_grad_enabled",
@@ -159,8 +207,13 @@ strided = "strided"
 contiguous_format, preserve_format = "contiguous", None
 newaxis = None
 
+# Submodules that are imported when they are first used.
+_LAZY = frozenset({"library", "testing", "utils"})
+
 _record.install()
 _pipeline.install()
+_install_modes()
+amp.install()
 
 
 def __getattr__(name: str) -> Any:
@@ -169,6 +222,8 @@ def __getattr__(name: str) -> Any:
         made = packet.function()
         globals()[name] = made
         return made
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
         module = _device_module(name)
         if module is not None:
@@ -186,4 +241,4 @@ def _device_module(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FUNCTIONS["torch"]})
+    return sorted({*globals(), *_FUNCTIONS["torch"], *_LAZY})

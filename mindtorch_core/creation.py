@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .autograd_state import born
 from .devices import TABLE, concrete, device
 from .dispatch.binding import python_number
 from .dtypes import COMPLEX, DTYPES, INTEGER, dtype, int64, of_number
@@ -46,6 +47,7 @@ def tensor(
     else:
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
+    made = born(made)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -91,7 +93,8 @@ def from_numpy(array: Any) -> Tensor:
         TypeError: if ``array`` is not an ndarray or its dtype has no counterpart.
     """
     on = concrete("cpu")
-    return TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined,no-any-return]
+    made: Tensor = TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined]
+    return born(made)
 
 
 def from_dlpack(ext_tensor: Any) -> Tensor:
@@ -104,7 +107,8 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(f"{type(ext_tensor).__name__} does not support the DLPack protocol")
     on = concrete("cpu")
-    return TABLE[on.type].runtime.from_dlpack(ext_tensor)  # type: ignore[attr-defined,no-any-return]
+    made: Tensor = TABLE[on.type].runtime.from_dlpack(ext_tensor)  # type: ignore[attr-defined]
+    return born(made)
 
 
 # ---- buffers ------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class DeviceRow:
         type: the name users write, such as ``cpu``.
         key: bit of the backend's dispatch key.
         autograd_key: bit of the matching Autograd key.
+        keys: dispatch keys of a new tensor, and of a call that makes one.
         runtime: memory, copies, streams and random numbers of this device type.
         distribution: who supplied it, as ``name version``.
         module: what ``torch.<type>`` shows, or None.
@@ -32,6 +33,7 @@ class DeviceRow:
     type: str
     key: int
     autograd_key: int
+    keys: int
     runtime: Runtime
     distribution: str
     module: Any = None
@@ -92,10 +94,12 @@ class device:
     """Where a tensor lives: a type and, for types with several devices, an index.
 
     ``device("npu:1")``, ``device("npu", 1)`` and ``device(device("npu:1"))`` are one object, so
-    devices compare by identity. As a context manager a device is the default for factories.
+    devices compare by identity. ``device(1)`` is the second device of the loaded accelerator. As a
+    context manager a device is the default for factories.
 
     Raises:
-        RuntimeError: for a string that is not ``type`` or ``type:index``.
+        RuntimeError: for a string that is not ``type`` or ``type:index``, and for an index alone
+            unless exactly one accelerator is loaded.
     """
 
     __slots__ = ("_previous", "index", "type")
@@ -109,7 +113,11 @@ class device:
             if index is not None:
                 raise TypeError("device() takes an index only together with a device type string")
             return type
-        if isinstance(type, bool) or not isinstance(type, str):
+        if isinstance(type, int) and not isinstance(type, bool):
+            if index is not None:
+                raise TypeError("device() takes an index only together with a device type string")
+            index, type = type, _accelerator()
+        if not isinstance(type, str):
             raise TypeError(
                 f"device(): argument 'type' must be str or torch.device, not {type.__class__.__name__}"
             )
@@ -156,6 +164,22 @@ class device:
 
     def __exit__(self, *exc_info: object) -> None:
         _default[0] = self._previous.pop()
+
+
+def _accelerator() -> str:
+    """The one loaded device type beside the host that computes.
+
+    Raises:
+        RuntimeError: if there is none, or several.
+    """
+    found = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
+    if len(found) != 1:
+        raise RuntimeError(
+            "Cannot access accelerator device when none is available"
+            + (f" or several are ({', '.join(found)})" if found else "")
+            + ": name the device type, as in torch.device('npu:0')."
+        )
+    return found[0]
 
 
 _default: Final[list[device | None]] = [None]

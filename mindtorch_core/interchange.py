@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .autograd_state import born
 from .devices import TABLE, device
 from .dispatch.binding import python_number
-from .dispatch.keys import AUTOGRAD
+from .dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from .dtypes import dtype, unpack
 from .shapes import Shape, numel
 from .storage import BEFORE_EXPORT
@@ -42,13 +43,20 @@ class Interchange:
         """The one element as a Python number.
 
         Raises:
-            RuntimeError: if there is not exactly one element.
+            RuntimeError: if there is not exactly one element, or the device keeps none.
         """
         if numel(self._shape) != 1:
             raise RuntimeError(
                 f"a Tensor with {numel(self._shape)} elements cannot be converted to Scalar"
             )
-        return unpack(self._host(), self._dtype)[0]
+        try:
+            return unpack(self._host(), self._dtype)[0]
+        except NotImplementedError:
+            if TABLE[self._device.type].runtime.executes:
+                raise
+        raise RuntimeError(
+            f"Tensor.item() cannot be called on {self._device.type} tensors: they have no elements"
+        )
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
@@ -69,11 +77,11 @@ class Interchange:
 
         Raises:
             TypeError: if it is not in host memory.
-            RuntimeError: if it requires grad.
+            RuntimeError: if it requires grad and gradients are enabled.
         """
         if force:
             return self.detach().cpu().numpy()
-        if self._keys & AUTOGRAD:
+        if self._keys & AUTOGRAD and MASKS.keep & DispatchKey.Autograd:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
@@ -183,7 +191,7 @@ def rebuild(data: bytes, shape: Shape, d: dtype, on: str, requires_grad: bool) -
     from .devices import concrete, row_of
 
     where = concrete(on)
-    made = row_of(where.type).runtime.from_host(memoryview(data), shape, d, where)
+    made = born(row_of(where.type).runtime.from_host(memoryview(data), shape, d, where))
     return made.requires_grad_(requires_grad)
 
 

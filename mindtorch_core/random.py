@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from .autograd_state import born
 from .devices import TABLE, concrete, device, row_of
 from .errors import BackendUnavailableError
 from .tensor import Tensor, from_values
@@ -72,7 +73,7 @@ class Generator:
 def _as_tensor(state: bytes) -> Tensor:
     from .dtypes import uint8
 
-    return from_values(list(state), (len(state),), uint8, concrete("cpu"))
+    return born(from_values(list(state), (len(state),), uint8, concrete("cpu")))
 
 
 def checked_seed(seed: Any) -> int:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from .devices import device
-from .dtypes import dtype
+from .dtypes import bfloat16, dtype, float16
 from .shapes import Shape, contiguous_strides, numel, storage_extent
 from .storage import Storage
 
@@ -30,11 +30,16 @@ class Runtime(ABC):
         type: the device type this runtime serves.
         key: bits that every tensor of the device carries, set when the backend is loaded.
         executes: False for a device without data, whose ops need not be deferred.
+        autocast_dtype: dtype that `torch.autocast` uses on the device unless told otherwise; None
+            leaves the choice to the core.
+        autocast_dtypes: dtypes that `torch.autocast` may use on it.
     """
 
     type: str = ""
     key: int = 0
     executes: bool = True
+    autocast_dtype: dtype | None = None
+    autocast_dtypes: tuple[dtype, ...] = (bfloat16, float16)
 
     # ---- required ------------------------------------------------------------------------------
 

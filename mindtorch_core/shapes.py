@@ -6,12 +6,17 @@ Shapes are tuples of ints, strides and offsets count elements, and every rule is
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
+
+if TYPE_CHECKING:
+    from .dtypes import dtype
 
 __all__ = [
     "Size",
     "broadcast",
+    "broadcast_shapes",
     "contiguous_strides",
     "infer_size",
     "is_contiguous",
@@ -90,6 +95,36 @@ def broadcast_all(shapes: Iterable[Shape]) -> Shape:
     return out
 
 
+def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
+    """Shape in which shapes meet; an int is a shape of one dimension.
+
+    Raises:
+        RuntimeError: if they do not broadcast, or one is no shape.
+        ValueError: if a size is negative.
+    """
+    out: list[int] = []
+    for position, given in enumerate(shapes):
+        if not isinstance(given, int | tuple | list):
+            raise RuntimeError(
+                f"shapes to broadcast are ints or sequences of ints, got {given!r} at index {position}"
+            )
+        shape = (given,) if isinstance(given, int) else tuple(map(operator.index, given))
+        out[:0] = [1] * (len(shape) - len(out))
+        for i in range(-1, -len(shape) - 1, -1):
+            if shape[i] < 0:
+                raise ValueError(
+                    f"a dimension of negative length does not broadcast: {shape} at index {position}"
+                )
+            if out[i] == 1:
+                out[i] = shape[i]
+            elif shape[i] not in (1, out[i]):
+                raise RuntimeError(
+                    f"a dimension of length {shape[i]} at {i} does not broadcast: the shape {shape} at "
+                    f"index {position} does not meet {show(out)}, the shape of those before it"
+                )
+    return Size(out)
+
+
 def contiguous_strides(shape: Shape) -> Shape:
     """Row-major strides; a dimension of size 0 counts as 1."""
     if len(shape) < 2:
@@ -111,6 +146,17 @@ def is_contiguous(shape: Shape, strides: Shape) -> bool:
         if size != 1:
             if stride != expected:
                 return 0 in shape
+            expected *= size
+    return True
+
+
+def is_dense(shape: Shape, strides: Shape) -> bool:
+    """Whether elements fill a stretch of memory, each in a place of its own, in any order."""
+    expected = 1
+    for stride, size in sorted(zip(strides, shape, strict=True)):
+        if size != 1:
+            if stride != expected:
+                return False
             expected *= size
     return True
 
@@ -267,17 +313,27 @@ def view_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
     return tuple(out) if position == -1 else None
 
 
-def expand_strides(shape: Shape, strides: Shape, size: Sequence[int]) -> tuple[Shape, Shape]:
+def expand_strides(
+    shape: Shape, strides: Shape, size: Sequence[int], d: dtype | None = None
+) -> tuple[Shape, Shape]:
     """Shape and strides of ``tensor.expand(size)``; -1 keeps a size.
+
+    Args:
+        shape: the tensor's.
+        strides: the tensor's.
+        size: what it is expanded to.
+        d: its dtype, for the error's text.
 
     Raises:
         RuntimeError: if a dimension other than of size 1 would change.
     """
     lead = len(size) - len(shape)
     if lead < 0:
+        kind = "Tensor" if d is None else f"{d.label}Tensor"
         raise RuntimeError(
-            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the "
-            f"number of dimensions in the tensor ({len(shape)})"
+            f"expand(torch.{kind}{{{show(shape)}}}, size={show(size)}): the number of sizes provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({len(shape)})"
         )
     out_shape: list[int] = []
     out_strides: list[int] = []

@@ -7,6 +7,7 @@ from typing import Any, Final
 from .dispatch.binding import python_number
 from .dtypes import INTEGER, bool_, uint8
 from .operators.define import fn
+from .shapes import expand_strides
 from .tensor import Tensor
 
 __all__ = ["getitem", "setitem"]
@@ -52,12 +53,28 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         value = self.new_full((), number)
     value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
     if tensors is None:
-        viewed.copy_(value)
+        _copy_into(viewed, value)
         return
     if not value._shape:
         one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
         value = value.to(self._device, self._dtype if one_mask else value._dtype)
     viewed.index_put_(tensors, value)
+
+
+def _copy_into(viewed: Tensor, value: Tensor) -> None:
+    """Copy a value that may broadcast.
+
+    Raises:
+        RuntimeError: if it does not; the text is that of expanding the value.
+    """
+    try:
+        viewed.copy_(value)
+    except RuntimeError as error:
+        failure = error
+    else:
+        return
+    expand_strides(value._shape, value._shape, viewed._shape, value._dtype)
+    raise failure
 
 
 def _trimmed(value: Tensor, rank: int) -> Tensor:
@@ -71,7 +88,8 @@ _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
 
 
-def _select(self: Tensor, dim: int, index: int) -> Tensor:
+def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Tensor:
+    """One slice; an error calls the dimension ``named``, as it counts before any was taken out."""
     shape = self._shape
     if not shape:
         raise IndexError(
@@ -79,7 +97,8 @@ def _select(self: Tensor, dim: int, index: int) -> Tensor:
         )
     if not -shape[dim] <= index < shape[dim]:
         raise IndexError(
-            f"index {index} is out of bounds for dimension {dim} with size {shape[dim]}"
+            f"index {index} is out of bounds for dimension {dim if named is None else named} with "
+            f"size {shape[dim]}"
         )
     return fn.select(self, dim, index)
 
@@ -114,6 +133,7 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
     found: list[Tensor | None] = []
     out = self
     dim = 0
+    taken = 0  # dimensions taken out so far less those put in: `dim + taken` counts in `self`
     rank_used = sum(
         len(i._shape) if isinstance(i, Tensor) and i._dtype in _MASKS else 1
         for i in items
@@ -122,58 +142,80 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
     any_tensor = False
     for item in items:
         kind = type(item)
-        if item is Ellipsis:
+        if kind is slice:
+            if item != slice(None):
+                out = _sliced(out, dim, item)
+            dim += 1
+        elif item is Ellipsis:
             dim += len(self._shape) - rank_used
         elif item is None:
             out = out.unsqueeze(dim)
             dim += 1
-        elif kind is slice:
-            if item != slice(None):
-                out = _sliced(out, dim, item)
-            dim += 1
-        elif kind is bool:
+            taken -= 1
+        elif (position := _position(item)) is not None:
+            out = _select(out, dim, position, dim + taken)
+            taken += 1
+        elif (truth := _truth(item)) is not None:
             out = out.unsqueeze(dim)
-            position = _as_index([0] if item else [], self)
-            _place(found, dim, position)
+            _place(found, dim, _as_index([0] if truth else [], self))
             any_tensor = True
             dim += 1
-        elif isinstance(item, Tensor):
-            any_tensor = True
-            if not item._shape and item._dtype.category == INTEGER and item._dtype is not uint8:
-                out = _select(out, dim, int(item.item()))
-                any_tensor = any(t is not None for t in found)
-                continue
-            if item._dtype in _MASKS and not item._shape:
-                out = out.unsqueeze(dim)
-                _place(found, dim, _as_index([0] if item.item() else [], self))
-                dim += 1
-                continue
-            if item._device is not self._device:
-                item = item.to(self._device)
-            _place(found, dim, item)
-            dim += max(len(item._shape), 1) if item._dtype in _MASKS else 1
-            found += [None] * (dim - len(found))
-        elif kind in _SEQUENCES or (
-            hasattr(item, "__array_interface__") and getattr(item, "shape", None)
-        ):
-            position = _as_index(item, self)
-            any_tensor = True
-            _place(found, dim, position)
-            dim += max(len(position._shape), 1) if position._dtype in _MASKS else 1
-        elif (number := python_number(item)) is not None and isinstance(number, int):
-            out = _select(out, dim, number)
-        elif hasattr(item, "__index__"):
-            out = _select(out, dim, item.__index__())
-        elif kind is str:
-            raise TypeError(f"a tensor is indexed by positions, not by the string {item!r}")
+            taken -= 1
         else:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
-                f"valid indices (got {kind.__name__})"
-            )
+            chosen = _index_tensor(item, self)
+            any_tensor = True
+            _place(found, dim, chosen)
+            dim += max(len(chosen._shape), 1) if chosen._dtype in _MASKS else 1
+            found += [None] * (dim - len(found))
     if not any_tensor:
         return out, None
     return out, _without_gaps(found)
+
+
+def _position(item: Any) -> int | None:
+    """What selects one slice, an int or an integer tensor without dimensions; else None."""
+    kind = type(item)
+    if kind is int:
+        return item  # type: ignore[no-any-return]  # its type is int
+    if isinstance(item, Tensor):
+        whole = item._dtype.category == INTEGER and item._dtype is not uint8
+        return int(item.item()) if whole and not item._shape else None
+    if kind is bool or kind in _SEQUENCES or getattr(item, "shape", None):
+        return None
+    number = python_number(item)
+    if number is not None:
+        return number if type(number) is int else None
+    return item.__index__() if hasattr(item, "__index__") else None
+
+
+def _truth(item: Any) -> bool | None:
+    """What keeps everything or nothing, a bool or a mask without dimensions; else None."""
+    if isinstance(item, Tensor):
+        return bool(item.item()) if item._dtype in _MASKS and not item._shape else None
+    number = item if type(item) in _SEQUENCES else python_number(item)
+    return number if isinstance(number, bool) else None
+
+
+def _index_tensor(item: Any, like: Tensor) -> Tensor:
+    """A tensor, array or sequence of positions, or a mask, as a tensor on the device of ``like``.
+
+    Raises:
+        IndexError: if it is none of them.
+        TypeError: for a string.
+    """
+    if isinstance(item, Tensor):
+        return item if item._device is like._device else item.to(like._device)
+    if type(item) in _SEQUENCES or hasattr(item, "__array_interface__"):
+        return _as_index(item, like)
+    if isinstance(item, str):
+        raise TypeError(
+            f"new(): invalid data type 'str': a tensor is indexed by positions, not by the string "
+            f"{item!r}"
+        )
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {type(item).__name__})"
+    )
 
 
 def _without_gaps(found: list[Tensor | None]) -> list[Tensor | None]:

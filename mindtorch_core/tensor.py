@@ -6,15 +6,16 @@ metadata: shape, layout, storage, place in the graph.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .autograd_state import AutogradMeta
+from .autograd_state import INFERENCE, AutogradMeta
 from .devices import TABLE, device
-from .dispatch.keys import AUTOGRAD, DispatchKey
+from .dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from .dtypes import dtype, pack
 from .interchange import Interchange
-from .shapes import Shape, Size, contiguous_strides, is_contiguous
+from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
 from .shapes import numel as count
 from .storage import Storage
 
@@ -61,6 +62,7 @@ class Tensor(Interchange):
 
     if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
         real: Tensor
+        retains_grad: bool
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
         def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
@@ -101,11 +103,7 @@ class Tensor(Interchange):
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
-        if dim is None:
-            return Size(self._shape)
-        from .shapes import wrap_dim
-
-        return self._shape[wrap_dim(dim, len(self._shape))]
+        return Size(self._shape) if dim is None else _along(self._shape, dim)
 
     @property
     def dtype(self) -> dtype:
@@ -160,11 +158,7 @@ class Tensor(Interchange):
     def stride(self, dim: int | None = None) -> Any:
         """Steps between neighbours in each dimension, in elements; or of one dimension."""
         strides = self._geometry()[0]
-        if dim is None:
-            return strides
-        from .shapes import wrap_dim
-
-        return strides[wrap_dim(dim, len(strides))]
+        return strides if dim is None else _along(strides, dim)
 
     def storage_offset(self) -> int:
         """Position of the first element in the storage, in elements."""
@@ -217,7 +211,13 @@ class Tensor(Interchange):
 
     @property
     def _version(self) -> int:
-        """Number of in-place changes its memory has seen."""
+        """Number of in-place changes its memory has seen.
+
+        Raises:
+            RuntimeError: for inference tensors, whose changes are not counted.
+        """
+        if self._keys & INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self._storage is None else self._storage.version
 
     @property
@@ -294,6 +294,11 @@ class Tensor(Interchange):
                     f"(this one is {self._dtype})"
                 )
             if not self._keys & AUTOGRAD:
+                if self._keys & INFERENCE and not MASKS.include & INFERENCE:
+                    raise RuntimeError(
+                        "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                        "allowed. Set it on a clone, which is a normal tensor."
+                    )
                 if self._autograd is None or not self._autograd.is_leaf:
                     self._autograd = AutogradMeta(None, 0, is_leaf=True)
                 self._keys |= TABLE[self._device.type].autograd_key
@@ -325,11 +330,22 @@ class Tensor(Interchange):
 
     @property
     def grad(self) -> Tensor | None:
-        """Gradient accumulated by backward."""
+        """Gradient accumulated by backward.
+
+        Warns:
+            UserWarning: for a result that retains no gradient.
+        """
         meta = self._autograd
         if meta is None:
             return None
         found: Tensor | None = meta.grad
+        if found is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "backward() fills the .grad of leaves, and this tensor is the result of an op. Call "
+                ".retain_grad() on it before backward(), or read the .grad of the leaf it is made of.",
+                UserWarning,
+                stacklevel=2,
+            )
         return found
 
     @grad.setter
@@ -386,6 +402,18 @@ class Tensor(Interchange):
         self._settled()
         self._data, self._shape, self._layout = value._data, value._shape, value._layout
         self._storage = value._own_storage()
+
+
+def _along(values: Shape, dim: int) -> int:
+    """The entry of a shape or of strides that belongs to a dimension.
+
+    Raises:
+        IndexError: if there is no such dimension.
+    """
+    at = wrap_dim(dim, len(values))
+    if not values:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    return values[at]
 
 
 def numel(input: Tensor) -> int:

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.inspection import explain
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/*/README.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
@@ -82,3 +86,60 @@ def test_the_backend_page_makes_a_working_backend(tmp_path):
     printed = re.search(r"^prints\n\n```text\n(.*?)^```$", page, re.S | re.M)
     refused = re.search(r"^NoKernelError: (.*?)^```$", page, re.S | re.M)
     assert done.stdout == printed[1] + refused[1]
+
+
+# ---- the page on dispatch ----------------------------------------------------------------------
+
+DISPATCH = (ROOT / "docs" / "dispatch.md").read_text(encoding="utf-8")
+
+
+def run(*command):
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_examples_of_the_dispatch_page_print_what_it_says(tmp_path):
+    blocks = FENCE.findall(DISPATCH)
+    script, expected = [], []
+    for (language, code), (following, printed) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
+        if language == "python":
+            script += [code, "print('----')\n"]
+            expected.append(printed if following == "text" else "")
+    file = tmp_path / "page.py"
+    file.write_text("".join(script), encoding="utf-8")
+    assert run(str(file)).split("----\n")[:-1] == expected
+    assert len(expected) >= 6
+
+
+def test_the_dispatch_page_shows_what_the_command_prints():
+    def normalised(text):
+        text = re.sub(r"[^\s]*?(mindtorch_\w+/\S+\.py):\d+", r"\1:N", text)
+        return re.sub(r"\d+\.\d+\.\d+", "V", text)
+
+    shown = [code for language, code in FENCE.findall(DISPATCH) if language == "console"]
+    assert shown
+    for code in shown:
+        command, _, output = code.removeprefix("$ mindtorch ").partition("\n")
+        found = run("-m", "mindtorch_core", *command.split())
+        assert normalised(found) == normalised(output)
+
+
+def test_what_follows_from_the_rules_is_what_the_page_says():
+    text = DISPATCH.partition("What follows from the rules:")[2].partition("The order of")[0]
+    rows = re.findall(r"^\| (.+) \| (.+) \| (.+) \|$", text, re.M)[2:]
+    assert len(rows) == 11
+    for registered, *wanted in rows:
+        found = []
+        with registry.scope():
+            registry.register_schema("docs_test::op", "op(Tensor x) -> Tensor")
+            for key in [] if registered == "nothing" else registered.split(", "):
+                registry.register_kernel("docs_test::op", key, lambda x: x)
+            for mask in (DispatchKey.AutogradCPU | DispatchKey.CPU, DispatchKey.CPU):
+                row = explain("docs_test::op", keys=mask).rows[0]
+                kernel = "nothing" if row.kernel is None else row.kernel.registered.name
+                found.append("the wrapper" if row.rule == "wrapper" else kernel)
+        assert found == wanted, registered

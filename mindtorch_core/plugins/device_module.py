@@ -8,6 +8,7 @@ from typing import Any
 
 from ..devices import device as Device
 from ..dispatch.pipeline.context import flush_current
+from ..dtypes import dtype
 from ..random import default_generator
 from ..runtime import Runtime
 
@@ -58,6 +59,10 @@ class DeviceModule:
     def get_device_properties(self, device: Device | str | int | None = None) -> dict[str, Any]:
         """Facts about a device."""
         return self._runtime.properties(self._at(device))
+
+    def get_amp_supported_dtype(self) -> list[dtype]:
+        """The dtypes that `torch.autocast` may use on devices of this type."""
+        return list(self._runtime.autocast_dtypes)
 
     def manual_seed(self, seed: int) -> None:
         """Seed the current device's default generator."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
-from ..dispatch.keys import ADINPLACE, AUTOGRAD_OF, PRIVATE_USE_KEYS, DispatchKey, parse_key
+from ..dispatch.keys import AUTOGRAD_OF, DEFAULT_INCLUDED, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from ..dispatch.registry import registry
 from ..errors import BackendConflictError, BackendUnavailableError
 from .device_module import DeviceModule
@@ -141,7 +141,7 @@ class _Loader:
             )
         backend: Backend = answers[0]
         row = _claim(backend, status)
-        backend.runtime.key = int(row.key | ADINPLACE)
+        backend.runtime.key = row.keys
         backend.runtime.type = backend.device
         TABLE[backend.device] = row
         registry.note(lambda: _leave(backend.device))
@@ -215,7 +215,8 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
     autograd = int(AUTOGRAD_OF[key])
     source = status.distribution
     module = DeviceModule(backend.runtime) if backend.module is None else backend.module
-    return DeviceRow(name, int(key), autograd, backend.runtime, source, module)
+    keys = int(key | DEFAULT_INCLUDED)
+    return DeviceRow(name, int(key), autograd, keys, backend.runtime, source, module)
 
 
 def _chosen() -> set[str] | None:

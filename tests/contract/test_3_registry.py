@@ -51,6 +51,33 @@ def test_a_schema_that_does_not_parse_is_refused():
     assert OP not in registry
 
 
+def test_a_schemas_error_shows_the_place_and_what_was_expected_there():
+    text = "op(Tensro a) -> Tensor"
+    with pytest.raises(torch.SchemaError) as info:
+        registry.register_schema(OP, text)
+    said = "expected a type (did you mean Tensor?) but found 'Tensro' here:"
+    assert str(info.value).split("\n") == [said, text, "   ^ here"]
+    assert isinstance(info.value, RuntimeError)
+    assert isinstance(info.value, ValueError)
+
+
+def test_a_second_schema_for_an_op_is_refused_if_it_says_something_else():
+    registry.register_schema(OP, "op(Tensor a) -> Tensor")
+    registry.register_schema(OP, "op(Tensor  a)->Tensor")
+    with pytest.raises(RuntimeError, match=r"multiple times.*op\(Tensor a\) -> Tensor"):
+        registry.register_schema(OP, "op(Tensor a, Tensor b) -> Tensor")
+    assert str(registry.get(OP).schema) == "op(Tensor a) -> Tensor"
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_schema_stays_until_its_last_registration_is_removed(order):
+    handles = [registry.register_schema(OP, "op(Tensor a) -> Tensor") for _ in range(2)]
+    handles[order[0]].remove()
+    assert str(registry.get(OP).schema) == "op(Tensor a) -> Tensor"
+    handles[order[1]].remove()
+    assert OP not in registry
+
+
 def test_a_registered_kernel_is_the_entrys_kernel_itself():
     registry.register_kernel("aten::add", CPU, echo)
     assert registry.get("aten::add").kernels[CPU] is echo

@@ -1,0 +1,63 @@
+"""Show which kernels a call of an op runs, and why.
+
+The rows are the dispatch keys of the call, highest first: what is registered there, from which line
+and by which distribution, and why the key is skipped or chosen. CHOSEN is the kernel that the call
+runs, 'then' are those that wrappers call below, 'may follow' are those that run if the kernel above
+calls the op again.
+
+Examples:
+  mindtorch explain add
+  mindtorch explain max.dim --requires-grad
+  mindtorch explain aten::exp --device CUDA
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from .usage import add_json, add_modules, import_modules, print_json, usage_errors
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("op", metavar="OP", help="such as add, aten::add, add.Tensor or F.softmax")
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        help="where the tensors live (default: cpu); or a backend's dispatch key such as CUDA, which "
+        "need not be installed",
+    )
+    for option, text in {
+        "--requires-grad": "a tensor requires grad",
+        "--pipeline": "inside torch.pipeline()",
+        "--inference": "inside torch.inference_mode()",
+        "--autocast": "inside torch.autocast(device)",
+        "--modes": "inside a dispatch mode",
+    }.items():
+        parser.add_argument(option, action="store_true", help=text)
+    add_modules(parser)
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the explanation."""
+    from ..inspection import explain
+
+    import_modules(options.modules)
+    with usage_errors():
+        found = explain(
+            options.op,
+            device=options.device,
+            requires_grad=options.requires_grad,
+            pipeline=options.pipeline,
+            inference=options.inference,
+            autocast=options.autocast,
+            modes=options.modes,
+        )
+    if options.json:
+        print_json(found.to_dict())
+    else:
+        print(found)
+    return 0

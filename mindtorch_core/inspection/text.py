@@ -1,0 +1,184 @@
+"""Explanations, coverage and keys as text for people, at most 100 columns wide."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from .explanation import Explanation, KernelInfo, Row, names
+
+if TYPE_CHECKING:
+    from .key_list import AliasInfo, KeyInfo
+    from .support import Coverage, OpSupport
+
+__all__ = ["coverage_text", "explanation_text", "keys_text"]
+
+WIDTH: Final = 100
+
+_OUTCOMES: Final = {
+    "chosen": "CHOSEN",
+    "called": "then",
+    "next": "may follow",
+    "blocked": "blocked",
+    "skipped": "skipped",
+    "excluded": "excluded",
+    "missing": "MISSING",
+    "unreached": "unreached",
+}
+
+
+def explanation_text(e: Explanation) -> str:
+    """The text of ``mindtorch explain``."""
+    namespace, _, op = e.op.partition("::")
+    lines = wrapped(f"{namespace}::{e.schema.removeprefix(f'{namespace}::')}" if e.schema else e.op)
+    if e.overloads:
+        base = op.partition(".")[0]
+        lines += wrapped("stands for " + ", ".join(f"{base}.{o}" for o in e.overloads), 2)
+    if e.siblings:
+        lines += wrapped("see also " + ", ".join(e.siblings), 2)
+    for note in e.notes:
+        lines += wrapped(note, 2)
+    lines += ["", *wrapped("keys: " + (", ".join(names(e.keys)) or "none"))]
+    if e.added:
+        lines += wrapped("of them from the thread's masks: " + ", ".join(names(e.added)))
+    lines.append("")
+    key_width = max((len(row.key_name) for row in e.rows), default=0)
+    state_width = max((len(_OUTCOMES[row.outcome]) for row in e.rows), default=0)
+    for row in e.rows:
+        head = f"  {row.key_name:{key_width}}  {_OUTCOMES[row.outcome]:{state_width}}  "
+        lines += _row_lines(row, head)
+    if e.error is not None:
+        lines += ["", "The call raises:"]
+        for line in e.error.splitlines():
+            lines += wrapped(line.strip(), 2 + len(line) - len(line.lstrip()))
+    return "\n".join(lines)
+
+
+def _row_lines(row: Row, head: str) -> list[str]:
+    """A row: the kernel's name and place beside the key, what it does and why under it."""
+    width = WIDTH - len(head)
+    lines: list[str] = []
+    if row.kernel is not None:
+        lines += [_supplied(row.kernel), shown_path(row.kernel.source)]
+        if row.kernel.registered is not row.key:
+            lines.append(f"registered at {row.kernel.registered.name}")
+    for sentence in (row.why, *row.notes):
+        lines += wrapped(sentence, width=width)
+    if row.calls is not None:
+        what = "calls" if row.outcome in ("chosen", "called") else "would call"
+        lines += wrapped(f"{what} what is below: {', '.join(names(row.calls))}", width=width)
+    for kernel in row.shadowed:
+        lines += [f"hides {_supplied(kernel)}", f"      {shown_path(kernel.source)}"]
+    return [head + lines[0], *(" " * len(head) + line for line in lines[1:])]
+
+
+def _supplied(kernel: KernelInfo) -> str:
+    return kernel.name + (f" of {kernel.distribution}" if kernel.distribution else "")
+
+
+def coverage_text(c: Coverage, ops: Sequence[OpSupport]) -> str:
+    """The text of ``mindtorch ops``, with those of the ops that are asked for."""
+    supplier = f", supplied by {c.distribution}" if c.distribution else ""
+    where = f"{c.device} (key {c.key.name}{supplier})" if c.device else f"the key {c.key.name}"
+    lines = [f"Ops on {where}: {len(c.ops)}", ""]
+    lines += [f"  {how:13}  {n:4}" for how, n in c.totals.items() if n or how == "missing"]
+    lacking = sum(each.served == "missing" for each in c.primitives)
+    lines += ["", f"Of the {len(c.primitives)} primitives, which a backend has to supply, "
+                  + (f"{lacking} are missing." if lacking else "none is missing.")]  # fmt: skip
+    if ops:
+        rows = [
+            (
+                each.op,
+                each.served + (" *" if each.primitive else ""),
+                "" if each.kernel is None else module_path(each.kernel.source),
+            )
+            for each in ops
+        ]
+        lines += ["", *columns([("op", "served by", "where"), *rows])]
+        if any(each.primitive for each in ops):
+            lines += ["", "* a primitive"]
+    return "\n".join(lines)
+
+
+def keys_text(keys: Sequence[KeyInfo], aliases: Sequence[AliasInfo], *, every: bool = False) -> str:
+    """The text of ``mindtorch keys``: a row for each functionality, or for each key."""
+    rows = [("bit", "key", "what it is for")]
+    if every:
+        rows += [(str(k.bit), k.key.name, k.purpose) for k in keys]
+    else:
+        groups: dict[str, list[KeyInfo]] = {}
+        for k in keys:
+            groups.setdefault(k.functionality, []).append(k)
+        rows += [_group_row(members) for members in groups.values()]
+    lines = ["Runtime keys, highest priority first", "", *columns(rows)]
+    lines += ["", "Aliases, which stand for runtime keys at registration", ""]
+    for alias in aliases:
+        members = [m.name for m in alias.members] if every else _families(alias, keys)
+        lines += [*wrapped(f"{alias.key.name}: {alias.purpose}"), *wrapped(", ".join(members), 2)]
+    return "\n".join(lines)
+
+
+def _group_row(members: Sequence[KeyInfo]) -> tuple[str, str, str]:
+    high, low = members[0], members[-1]
+    if high is low:
+        return str(high.bit), high.key.name, high.purpose
+    names = f"{high.key.name} ... {low.key.name}"
+    return f"{low.bit}-{high.bit}", names, f"{high.functionality}: {high.purpose}"
+
+
+def _families(alias: AliasInfo, keys: Sequence[KeyInfo]) -> list[str]:
+    """Names of an alias's members, those of a whole functionality in one."""
+    whole: dict[str, set[str]] = {}
+    for k in keys:
+        whole.setdefault(k.functionality, set()).add(k.key.name)
+    of = {k.key: k.functionality for k in keys}
+    here: dict[str, list[str]] = {}
+    for member in alias.members:
+        here.setdefault(of[member], []).append(member.name)
+    out = []
+    for family, found in here.items():
+        absent = sorted(whole[family] - set(found))
+        if found == [family]:
+            out.append(family)
+        elif absent:
+            out.append(f"every {family} key but {' and '.join(absent)}")
+        else:
+            out.append(f"every {family} key")
+    return out
+
+
+def wrapped(text: str, indent: int = 0, *, width: int = WIDTH) -> list[str]:
+    """Lines of a text, the second and later ones indented by four more."""
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=" " * indent,
+        subsequent_indent=" " * (indent + 4),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def shown_path(source: str) -> str:
+    """``file:line``, relative to the current folder where the file lies in it."""
+    return source.removeprefix(f"{Path.cwd()}{os.sep}")
+
+
+def module_path(source: str) -> str:
+    """``file:line``, relative to the folder that the module was imported from."""
+    roots = [f"{root}{os.sep}" for root in sys.path if root]
+    inside = [root for root in roots if source.startswith(root)]
+    return source.removeprefix(max(inside, key=len, default=""))
+
+
+def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Rows of cells as aligned lines."""
+    table = list(rows)
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    return [
+        "  ".join(f"{c:{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table
+    ]
