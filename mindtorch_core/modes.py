@@ -99,9 +99,7 @@ def active_modes() -> tuple[DispatchMode, ...]:
     return tuple(_STACK.modes)
 
 
-def register_rule(
-    op: OpOverload | str, mode: type[DispatchMode], rule: Callable[..., Any]
-) -> Registration:
+def register_rule(op: OpOverload | str, mode: Any, rule: Callable[..., Any]) -> Registration:
     """Use ``rule(mode, func, types, args, kwargs)`` for one op in place of a mode's own handler.
 
     Raises:

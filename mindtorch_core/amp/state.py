@@ -7,8 +7,7 @@ so a call that has nothing to do with autocast pays nothing for it. Tensors neve
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..devices import TABLE, DeviceRow, device, row_of
 from ..dispatch.autocast_keys import AUTOCAST_OF
@@ -34,8 +33,7 @@ __all__ = [
 _FLOAT16_TYPES: Final = frozenset({"cuda", "ipu", "xpu"})
 
 
-@dataclass(frozen=True, slots=True)
-class AutocastDevice:
+class AutocastDevice(NamedTuple):
     """A device type that autocast can serve.
 
     Attributes:

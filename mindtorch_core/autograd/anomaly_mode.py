@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -137,6 +136,8 @@ def _remembering_init(
 ) -> None:
     """`Node.__init__` while the mode is on."""
     _PLAIN_INIT(self, edges, saved, conform, outputs)
+    import traceback  # three milliseconds that few programs need
+
     self.metadata["traceback_"] = traceback.format_stack(_user_frame()[0])
     if _RUNNING.node is not None:
         self.metadata["parent_"] = _RUNNING.node

@@ -22,8 +22,7 @@ kernel reads::
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..autograd_state import INFERENCE, AutogradMeta
 from ..dispatch.callpath import NUMBERS, compile_function, kernel_call, parameters, python_name
@@ -86,8 +85,7 @@ def node_name(op_name: str) -> str:
     return f"{camel}Backward{1 if overload in ('dim', 'other') else 0}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Value:
+class _Value(NamedTuple):
     """One saved value: how it is saved, and how it is read back.
 
     Attributes:

@@ -12,7 +12,8 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
         except AttributeError:
             raise WRONG_TYPE('input', input) from None
         if type(other) is Tensor:
-            _ks |= other._keys
+            _k = other._keys
+            if _k is not _ks: _ks |= _k
         elif type(other) not in NUMBERS:
             other = OPERAND('other', other)
             _ks |= getattr(other, '_keys', 0)
@@ -99,6 +100,11 @@ def parameters(
     return ", ".join(out)
 
 
+def _join(name: str) -> list[str]:
+    """Lines that add a tensor's keys: mostly they are the very same int, and nothing is to be done."""
+    return [f"    _k = {name}._keys", "    if _k is not _ks: _ks |= _k"]
+
+
 def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_name) -> list[str]:
     """Lines that compute ``_ks`` from the tensor arguments."""
     lines: list[str] = []
@@ -131,7 +137,8 @@ def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_
             ]
         elif numbers and not first:
             lines += [
-                f"if type({n}) is Tensor: _ks |= {n}._keys",
+                f"if type({n}) is Tensor:",
+                *_join(n),
                 f"elif type({n}) not in NUMBERS:",
                 f"    {n} = OPERAND({n!r}, {n})",
                 f"    _ks |= getattr({n}, '_keys', 0)",
@@ -178,7 +185,9 @@ def kernel_call(
         )
         lines += [f"if {default}:", f"    return {returns.format(f'{kernel}({positional})')}"]
     keywords = ", ".join(
-        f"{a.name}={naming(a)}" if not keyword.iskeyword(a.name) else f"**{{{a.name!r}: {naming(a)}}}"
+        f"{a.name}={naming(a)}"
+        if not keyword.iskeyword(a.name)
+        else f"**{{{a.name!r}: {naming(a)}}}"
         for a in options
     )
     arguments = ", ".join(part for part in (positional, keywords) if part)
@@ -368,7 +377,8 @@ def make_operator(
     else:
         body = [
             "_ks = self._keys",
-            "if type(other) is Tensor: _ks |= other._keys",
+            "if type(other) is Tensor:",
+            *_join("other"),
             "elif type(other) not in NUMBERS:",
             "    other = OPERAND(other)",
             "    if other is NotImplemented: return NotImplemented",

@@ -9,7 +9,6 @@ Source of the rules: ``OperatorEntry::computeDispatchTableEntryWithDebug`` of Py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from .keys import ALIAS_MEMBERS, AUTOGRAD_RUNTIME, BEHIND_AUTOGRAD, DispatchKey
@@ -38,7 +37,6 @@ RULES: Final[dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Choice:
     """What an op has at a runtime key.
 
@@ -49,10 +47,19 @@ class Choice:
         fallthrough: whether the key is skipped.
     """
 
-    rule: str
-    registered: DispatchKey | None = None
-    record: KernelRecord | None = None
-    fallthrough: bool = False
+    __slots__ = ("fallthrough", "record", "registered", "rule")
+
+    def __init__(
+        self,
+        rule: str,
+        registered: DispatchKey | None = None,
+        record: KernelRecord | None = None,
+        fallthrough: bool = False,
+    ) -> None:
+        self.rule = rule
+        self.registered = registered
+        self.record = record
+        self.fallthrough = fallthrough
 
     @property
     def present(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeVar
 
 from .keys import DispatchKey
@@ -24,9 +23,8 @@ def fallthrough_kernel(*args: Any, **kwargs: Any) -> NoReturn:
     )
 
 
-@dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """One kernel registration.
+    """One kernel registration. A plain class: a dataclass takes a millisecond of the import.
 
     Attributes:
         fn: the function as it was given; `fallthrough_kernel` to have the key skipped.
@@ -37,11 +35,21 @@ class KernelRecord:
             numbers; otherwise it is handed tensors of one dtype.
     """
 
-    fn: Kernel
-    source: str
-    distribution: str
-    with_keyset: bool = False
-    promoted: bool = False
+    __slots__ = ("distribution", "fn", "promoted", "source", "with_keyset")
+
+    def __init__(
+        self,
+        fn: Kernel,
+        source: str,
+        distribution: str,
+        with_keyset: bool = False,
+        promoted: bool = False,
+    ) -> None:
+        self.fn = fn
+        self.source = source
+        self.distribution = distribution
+        self.with_keyset = with_keyset
+        self.promoted = promoted
 
     @property
     def falls_through(self) -> bool:
@@ -49,7 +57,6 @@ class KernelRecord:
         return self.fn is fallthrough_kernel
 
 
-@dataclass(slots=True, eq=False)
 class SchemaRecord:
     """One registration of a schema.
 
@@ -61,12 +68,23 @@ class SchemaRecord:
         source, distribution, tags: of the op while this is in force.
     """
 
-    text: str | None = None
-    parsed: OperatorSchema | None = None
-    definition: OpDef | None = None
-    source: str = ""
-    distribution: str = ""
-    tags: frozenset[str] = frozenset()
+    __slots__ = ("definition", "distribution", "parsed", "source", "tags", "text")
+
+    def __init__(
+        self,
+        text: str | None = None,
+        parsed: OperatorSchema | None = None,
+        definition: OpDef | None = None,
+        source: str = "",
+        distribution: str = "",
+        tags: frozenset[str] = frozenset(),
+    ) -> None:
+        self.text = text
+        self.parsed = parsed
+        self.definition = definition
+        self.source = source
+        self.distribution = distribution
+        self.tags = tags
 
     @property
     def schema(self) -> OperatorSchema | None:

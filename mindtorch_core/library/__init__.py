@@ -1,13 +1,14 @@
 """``torch.library``: define ops, register kernels, fakes and gradients, and check them."""
 
 from ..dispatch.entry import fallthrough_kernel
-from .custom_op import CustomOpDef, custom_op, register_kernel
+from .by_name import define, get_kernel, impl
+from .checks import OpCheckError, opcheck
+from .custom_ops import CustomOpDef, custom_op, register_kernel
 from .fake import get_ctx, register_fake
 from .gradients import register_autograd
 from .infer import infer_schema
-from .opcheck import OpCheckError, opcheck
 from .policies import register_autocast, register_torch_dispatch
-from .registration import Library, define, impl
+from .registration import Library
 from .registration import scoped_library as _scoped_library  # noqa: F401  (PyTorch's name of it)
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "define",
     "fallthrough_kernel",
     "get_ctx",
+    "get_kernel",
     "impl",
     "infer_schema",
     "opcheck",

@@ -13,8 +13,8 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from ..dispatch.keys import DispatchKey
 from ..dispatch.registry import registry
-from ..operators.overloads import OpOverload
-from .registration import Library, library_for, qualified_parts
+from .by_name import existing_name, library_for
+from .registration import Library, qualified_parts
 
 __all__ = ["FakeImplCtx", "get_ctx", "register_fake"]
 
@@ -58,30 +58,6 @@ def get_ctx() -> FakeImplCtx | None:
     return _CURRENT.ctx
 
 
-def existing_name(op: Any, *, missing: type[Exception] = RuntimeError) -> str:
-    """The qualified name of an op given by name, overload or custom op.
-
-    Args:
-        op: the op.
-        missing: what is raised if there is no such op.
-
-    Raises:
-        ValueError: if it is none of these.
-    """
-    name = op.name() if isinstance(op, OpOverload) else getattr(op, "_qualname", op)
-    if not isinstance(name, str):
-        raise ValueError(
-            f"got unexpected type for op: {type(op)}. It is a name such as 'mylib::scale', an overload "
-            f"of torch.ops, or what custom_op made."
-        )
-    qualified_parts(name)
-    found = registry.find(name)
-    if found is None or not found.has_schema:
-        hint = "" if found is None else ": it has kernels and no schema; define it first"
-        raise missing(f"operator {name} does not exist{hint}")
-    return name
-
-
 def register_fake(
     op: Any, func: F | None = None, /, *, lib: Library | None = None, allow_override: bool = True
 ) -> Any:
@@ -92,6 +68,16 @@ def register_fake(
         func: takes the op's arguments, meta tensors among them, and returns meta tensors.
         lib: the library to register it through; without one it lives as long as the process.
         allow_override: replace an earlier one instead of raising.
+
+    Example:
+        >>> @torch.library.custom_op("docs::pairs", mutates_args=())
+        ... def pairs(x: torch.Tensor) -> torch.Tensor:
+        ...     return torch.stack([x, x])
+        >>> @torch.library.register_fake("docs::pairs")
+        ... def pairs_fake(x):
+        ...     return x.new_empty((2, *x.shape))
+        >>> pairs(torch.ones(3, device="meta")).shape
+        torch.Size([2, 3])
 
     Raises:
         RuntimeError: if there is no such op, it decomposes by itself, or it has one already and

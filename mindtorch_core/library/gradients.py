@@ -10,8 +10,8 @@ from ..dispatch.dispatcher import kernel_below
 from ..dispatch.keys import AUTOGRAD, DispatchKey, DispatchKeySet
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema
-from .fake import existing_name
-from .registration import Library, library_for, qualified_parts
+from .by_name import existing_name, library_for
+from .registration import Library, qualified_parts
 
 __all__ = ["record_gradient", "refuse_backward", "register_autograd"]
 
@@ -51,10 +51,10 @@ def register_autograd(
         ...     (x,) = ctx.saved_tensors
         ...     return grad * 3 * x * x
         >>> torch.library.register_autograd("docs::cube", backward, setup_context=setup_context)
-        >>> x = torch.tensor(2.0, requires_grad=True)
-        >>> cube(x).backward()
+        >>> x = torch.tensor([2.0], requires_grad=True)
+        >>> cube(x).sum().backward()
         >>> x.grad
-        tensor(12.)
+        tensor([12.])
 
     Raises:
         AttributeError: if there is no such op.

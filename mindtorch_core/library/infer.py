@@ -49,6 +49,12 @@ def infer_schema(
         mutates_args: names of the parameters it writes; ``"unknown"`` for all tensors.
         op_name: put in front of the schema.
 
+    Example:
+        >>> def scale(x: torch.Tensor, by: float = 2.0, *, out: torch.Tensor | None = None) -> None:
+        ...     pass
+        >>> torch.library.infer_schema(scale, mutates_args=["out"])
+        '(Tensor x, float by=2.0, *, Tensor(a2!)? out=None) -> ()'
+
     Raises:
         ValueError: for a parameter or return type that has no place in a schema, and for names in
             ``mutates_args`` that are no tensor parameters.
@@ -126,7 +132,7 @@ def _type_text(annotation: Any) -> str | None:
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         others = [a for a in inner if a is not _NONE]
-        if _NUMBER <= set(others) and len(others) == 3:
+        if set(others) >= _NUMBER and len(others) == 3:
             text: str | None = "Scalar"
         else:
             text = _type_text(others[0]) if len(others) == 1 else None

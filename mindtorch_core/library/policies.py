@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from ..dtypes import dtype
 from ..modes import DispatchMode, register_rule
-from .fake import existing_name
-from .registration import Library, library_for, qualified_parts
+from .by_name import existing_name, library_for
+from .registration import Library, qualified_parts
 
 __all__ = ["register_autocast", "register_torch_dispatch"]
 
@@ -25,6 +25,15 @@ def register_autocast(
         device_type: such as ``"cpu"``.
         cast_inputs: dtype that floating-point tensors are cast to.
         lib: the library to register it through; without one it lives as long as the process.
+
+    Example:
+        >>> @torch.library.custom_op("docs::product", mutates_args=())
+        ... def product(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        ...     return x * y
+        >>> torch.library.register_autocast("docs::product", "cpu", torch.bfloat16)
+        >>> with torch.autocast("cpu"):
+        ...     product(torch.ones(1), torch.ones(1)).dtype
+        torch.bfloat16
 
     Raises:
         AttributeError: if there is no such op.
@@ -52,6 +61,21 @@ def register_torch_dispatch(
         mode: a subclass of `DispatchMode`.
         func: ``func(mode, func, types, args, kwargs)``, used instead of the mode's own handler.
         lib: the library to register it through; without one it lives as long as the process.
+
+    Example:
+        >>> class Plain(torch.DispatchMode):
+        ...     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        ...         return func(*args, **(kwargs or {}))
+        >>> @torch.library.register_torch_dispatch("aten::neg", Plain)
+        ... def keep_sign(mode, func, types, args, kwargs):
+        ...     return args[0].clone()
+        >>> with Plain():
+        ...     torch.neg(torch.ones(1))
+        tensor([1.])
+
+    Raises:
+        RuntimeError: if there is no such op.
+        TypeError: if ``mode`` is no class of modes.
     """
     name = existing_name(op)
     owner = library_for(qualified_parts(name)[0], "IMPL", lib)

@@ -6,9 +6,9 @@ import re
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
-from typing import Any, Final, Self, TypeVar, overload
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, Self
 
 from ..dispatch.entry import Kernel, KernelRecord, Registration, fallthrough_kernel, source_of
 from ..dispatch.keys import DispatchKey, DispatchKeySet, parse_key
@@ -17,9 +17,7 @@ from ..dispatch.schema import parse_schema
 from ..operators.overloads import OpOverload, overload_of, own_entry
 from ..operators.tags import Tag
 
-__all__ = ["Library", "define", "impl", "qualified_parts"]
-
-F = TypeVar("F", bound=Callable[..., Any])
+__all__ = ["Library", "qualified_parts", "scoped_library"]
 
 _RESERVED: Final = frozenset({"prim"})
 _KINDS: Final = ("DEF", "IMPL", "FRAGMENT")
@@ -45,12 +43,16 @@ def qualified_parts(name: str) -> tuple[str, str]:
     Raises:
         ValueError: if the name does not have this form.
     """
-    namespace, colons, rest = name.partition("::") if isinstance(name, str) else ("", "", "")
+    namespace, colons, rest = str(name).partition("::")
     if not (colons and _NAMESPACE.fullmatch(namespace) and rest):
         raise ValueError(
-            f"Expected `qualname` to be of the form \"namespace::name\", but got {name!r}"
+            f'Expected `qualname` to be of the form "namespace::name", but got {name!r}'
         )
     return namespace, rest
+
+
+def _release(ns: str) -> None:
+    _DEFINED.pop(ns, None)
 
 
 def _undo(made: list[Registration]) -> None:
@@ -71,6 +73,14 @@ class Library:
         kind: ``DEF`` (one for each namespace), ``FRAGMENT`` (any number) or ``IMPL`` (kernels only).
         dispatch_key: where `impl` registers by default.
 
+    Example:
+        >>> lib = torch.library.Library("docs_library", "DEF")
+        >>> lib.define("scale(Tensor x, *, float by=2.0) -> Tensor")
+        'scale'
+        >>> lib.impl("scale", lambda x, by=2.0: x * by, "CPU")
+        >>> torch.ops.docs_library.scale(torch.ones(2), by=3.0)
+        tensor([3., 3.])
+
     Raises:
         ValueError: for an unknown kind or a reserved namespace.
         RuntimeError: if the namespace has a ``DEF`` library already.
@@ -81,7 +91,7 @@ class Library:
             raise ValueError(f"Unsupported kind: {kind}. It is one of {', '.join(_KINDS)}.")
         if ns in _RESERVED and kind != "IMPL":
             raise ValueError(f"{ns} is a reserved namespace. Please choose another name.")
-        if not isinstance(ns, str) or not _NAMESPACE.fullmatch(ns):
+        if not _NAMESPACE.fullmatch(str(ns)):
             raise ValueError(f"a namespace must be an identifier, got {ns!r}")
         self.ns = ns
         self.kind = kind
@@ -100,7 +110,7 @@ class Library:
                 f"definitions into one, or use kind FRAGMENT. Previous one at: {_DEFINED[ns]}"
             )
         _DEFINED[ns] = calling_line()
-        claim = Registration(lambda: _DEFINED.pop(ns, None) and None)
+        claim = Registration(lambda: _release(ns))
         registry.note(claim.remove)
         self._made.append(claim)
 
@@ -186,7 +196,9 @@ class Library:
         """
         self._alive()
         if not callable(fn):
-            raise TypeError(f"Input function is required to be a callable but found type {type(fn)}")
+            raise TypeError(
+                f"Input function is required to be a callable but found type {type(fn)}"
+            )
         name = self._name_of(op_name)
         key = self._key_of(dispatch_key)
         if key is None:
@@ -237,7 +249,9 @@ class Library:
         if not callable(fn):
             raise TypeError(f"Input function is required to be a callable but found {type(fn)}")
         self._made.append(
-            registry.register_fallback(key, _with_overload(fn, with_keyset), with_keyset=with_keyset)
+            registry.register_fallback(
+                key, _with_overload(fn, with_keyset), with_keyset=with_keyset
+            )
         )
 
     def _key_of(self, given: DispatchKey | str) -> DispatchKey | None:
@@ -310,95 +324,3 @@ def _with_overload(fn: Kernel, with_keyset: bool) -> Kernel:
 
     named.__source__ = fn  # type: ignore[attr-defined]
     return named
-
-
-# Libraries behind the functions below; what they register lives as long as the process.
-_KEPT: Final[dict[tuple[str, str], Library]] = {}
-
-
-def library_for(namespace: str, kind: str, lib: Library | None) -> Library:
-    """The library a function registers through: the caller's, or one that lives for ever."""
-    if lib is not None:
-        return lib
-    kept = _KEPT.get((namespace, kind))
-    if kept is None:
-        kept = _KEPT[namespace, kind] = Library(namespace, kind)
-    return kept
-
-
-def define(
-    qualname: str,
-    schema: str,
-    *,
-    lib: Library | None = None,
-    tags: Tag | Sequence[Tag] = (),
-) -> None:
-    """Define an op by its qualified name and the schema without the name.
-
-    Args:
-        qualname: such as ``mylib::scale``.
-        schema: such as ``(Tensor x, *, float by=1.0) -> Tensor``.
-        lib: the library to define it in; without one it lives as long as the process.
-        tags: what the op is, for tools.
-
-    Raises:
-        ValueError: if the name or the schema does not have the form above.
-    """
-    namespace, name = qualified_parts(qualname)
-    if not (isinstance(schema, str) and schema.lstrip().startswith("(")):
-        raise ValueError(
-            f"define(qualname, schema, ...): expected schema to look like "
-            f'e.g. "(Tensor x) -> Tensor" but got {schema!r}'
-        )
-    library_for(namespace, "FRAGMENT", lib).define(f"{name}{schema}", tags=tags)
-
-
-@overload
-def impl(
-    qualname: str, types: str | Sequence[str], func: None = None, *, lib: Library | None = None
-) -> Callable[[F], F]: ...
-@overload
-def impl(
-    qualname: str, types: str | Sequence[str], func: Kernel, *, lib: Library | None = None
-) -> None: ...
-def impl(
-    qualname: str,
-    types: str | Sequence[str],
-    func: Kernel | None = None,
-    *,
-    lib: Library | None = None,
-) -> Any:
-    """Register a kernel for device types or dispatch keys; a decorator without ``func``.
-
-    Args:
-        qualname: such as ``mylib::scale``.
-        types: device types (``"cpu"``), ``"default"`` for all, or names of dispatch keys.
-        func: the kernel.
-        lib: the library to register it through; without one it lives as long as the process.
-    """
-    namespace, _ = qualified_parts(qualname)
-    keys = [key_for(t) for t in ([types] if isinstance(types, str) else types)]
-    library = library_for(namespace, "IMPL", lib)
-
-    def register(fn: F) -> F:
-        for key in keys:
-            library.impl(qualname, fn, key)
-        return fn
-
-    if func is None:
-        return register
-    register(func)
-    return None
-
-
-def key_for(type_or_key: str) -> DispatchKey:
-    """The dispatch key of a device type, of ``default``, or of a key's own name.
-
-    Raises:
-        RuntimeError: if it is none of these.
-    """
-    if type_or_key == "default":
-        return DispatchKey.CompositeExplicitAutograd
-    with suppress(RuntimeError):
-        return parse_key(type_or_key)
-    return registry.key_of(type_or_key)

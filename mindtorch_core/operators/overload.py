@@ -44,6 +44,7 @@ class OpOverload:
     """
 
     __slots__ = (
+        "__dict__",  # for __module__, which is an instance's own
         "__weakref__",
         "_call",
         "_entry",
@@ -59,9 +60,11 @@ class OpOverload:
         self._entry = entry
         self._call: Callable[..., Any] = self._first_call
         self._parsed: OperatorSchema | None = None
+        self.__module__ = packet.__module__
         self.mode_rules: dict[type, Callable[..., Any]] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the op with its schema's arguments."""
         try:
             return self._call(*args, **kwargs)
         except TypeError as error:
@@ -118,10 +121,6 @@ class OpOverload:
     @property
     def __name__(self) -> str:
         return f"{self._opname}.{self._overloadname}"
-
-    @property
-    def __module__(self) -> str:  # type: ignore[override]
-        return f"mindtorch_core.ops.{self.namespace}"
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:

@@ -99,6 +99,7 @@ class OpOverloadPacket:
         return made
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the first overload whose schema takes the arguments."""
         only = self._only
         if only is None:
             only = self._chosen.get(key_of_types(args, kwargs)) or self._choose(args, kwargs)

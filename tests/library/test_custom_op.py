@@ -1,14 +1,16 @@
 """``torch.library.custom_op`` and what is registered for such ops, as in PyTorch."""
 
+# ruff: noqa: UP006, UP007, UP035, UP045 (annotations as users write them)
+
 import threading
 from collections.abc import Sequence
-from typing import List, Optional, Tuple, Union  # noqa: UP035  (users write these)
+from typing import List, Optional, Tuple, Union
 
 import pytest
-from scenarios import as_in_pytorch, pt, refused
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
+from scenarios import as_in_pytorch, pt, refused
 
 np = pytest.importorskip("numpy")
 
@@ -21,7 +23,9 @@ def numpy_sin(t, name="numpy_sin", **options):
     """An op that no autograd looks into."""
 
     def sin(x: t.Tensor, scale: float = 1.0) -> t.Tensor:
-        return t.from_numpy(np.asarray(np.sin(x.detach().numpy()) * scale, x.detach().numpy().dtype))
+        return t.from_numpy(
+            np.asarray(np.sin(x.detach().numpy()) * scale, x.detach().numpy().dtype)
+        )
 
     return t.library.custom_op(f"custom_op_test::{name}", sin, mutates_args=(), **options)
 
@@ -108,7 +112,9 @@ def test_names(t):
     def f(x: t.Tensor) -> t.Tensor:
         return x.clone()
 
-    make = lambda name: refused(t.library.custom_op, name, f, mutates_args=())
+    def make(name):
+        return refused(t.library.custom_op, name, f, mutates_args=())
+
     return make("noname"), make("custom_op_test::a.b")(t.ones(1)), str(ops(t).a.b)
 
 
@@ -304,9 +310,11 @@ def test_a_device_type_and_no_way_to_know_the_device(t):
     def make(n: int) -> t.Tensor:
         return t.ones(n)
 
-    op = lambda: t.library.custom_op(
-        "custom_op_test::nowhere", make, mutates_args=(), device_types="cpu"
-    )
+    def op():
+        return t.library.custom_op(
+            "custom_op_test::nowhere", make, mutates_args=(), device_types="cpu"
+        )
+
     made = refused(op)
     return isinstance(made, Exception) or isinstance(refused(made, 2), Exception)
 
@@ -370,7 +378,7 @@ def test_a_size_that_depends_on_data_has_no_fake():
         return x.new_empty((n, x.dim()), dtype=torch.int64)
 
     assert nonzero(torch.tensor([0, 1, 2])).tolist() == [[1], [2]]
-    with pytest.raises(NotImplementedError, match="custom_op_test::nonzero: .* depends on data"):
+    with pytest.raises(NotImplementedError, match=r"custom_op_test::nonzero: .* depends on data"):
         nonzero(torch.ones(3, device="meta"))
 
 

@@ -1,14 +1,16 @@
 """``torch.library.infer_schema``: schemas from annotations, as PyTorch infers them."""
 
+# ruff: noqa: UP006, UP035 (annotations as users write them)
+
 import typing
 from collections.abc import Sequence
-from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035  (users write these)
+from typing import Dict, List, Optional, Tuple, Union
 
 import pytest
-from scenarios import as_in_pytorch, refused
 
 import mindtorch_core as torch
 from mindtorch_core.testing.facts import missing
+from scenarios import as_in_pytorch, refused
 
 # Annotations of a parameter, with `t` the library.
 PARAMETERS = [
@@ -46,11 +48,18 @@ DEFAULTS = {
 
 def inferred(t, text, **options):
     """The schema of a function given as text after ``def f``, or the exception."""
-    names = {**vars(typing), "Sequence": Sequence, "t": t, "Tuple": Tuple, "Dict": Dict, "List": List}
+    names = {
+        **vars(typing),
+        "Sequence": Sequence,
+        "t": t,
+        "Tuple": Tuple,
+        "Dict": Dict,
+        "List": List,
+    }
     names |= {"Optional": Optional, "Union": Union}
     try:
         exec(f"def f{text}: ...", names)
-    except Exception as error:  # the annotation itself
+    except (NameError, TypeError) as error:  # of the annotation itself
         return error
     options = {"mutates_args": (), **options}
     return refused(t.library.infer_schema, names["f"], **options)
@@ -130,9 +139,14 @@ def test_what_pytorch_refuses_or_gets_wrong():
     assert inferred(torch, "(x: Optional[List[t.Tensor]]) -> t.Tensor") == "(Tensor[]? x) -> Tensor"
     quoted = inferred(torch, "(x: str = 'a \"b\"') -> t.Tensor")
     assert quoted == r'(str x="a \"b\"") -> Tensor'
-    assert torch.library.custom_op(
-        "infer_schema_test::quoted", lambda x: torch.ones(1), mutates_args=(), schema=quoted
-    )._opoverload._schema.arguments[0].default == 'a "b"'
+    assert (
+        torch.library.custom_op(
+            "infer_schema_test::quoted", lambda x: torch.ones(1), mutates_args=(), schema=quoted
+        )
+        ._opoverload._schema.arguments[0]
+        .default
+        == 'a "b"'
+    )
 
 
 def test_a_string_of_names_is_refused():
@@ -142,7 +156,7 @@ def test_a_string_of_names_is_refused():
     assert "'xs'" in str(error)
 
 
-@pytest.mark.parametrize("text, what", [
+@pytest.mark.parametrize(("text", "what"), [
     ("(x, y: int) -> t.Tensor", "Parameter x must have a type annotation."),
     ("(x: dict) -> t.Tensor", "Parameter x has unsupported type <class 'dict'>. The valid types are:"),
     ("(*x: t.Tensor) -> t.Tensor", "We do not support positional-only args, varargs, or varkwargs."),

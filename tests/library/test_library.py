@@ -4,11 +4,11 @@ import gc
 import warnings
 
 import pytest
-from scenarios import as_in_pytorch, pt, refused
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import DispatchKey, DispatchKeySet
 from mindtorch_core.dispatch.registry import registry
+from scenarios import as_in_pytorch, pt, refused
 
 KEYS = ("AutocastCPU", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "CPU")
 
@@ -136,7 +136,10 @@ def test_calling_the_mark_itself_is_an_error(t):
 
 
 def test_a_fallback_may_fall_through():
-    with fragment(torch) as lib, torch.library._scoped_library("_", "IMPL", "DeferredInit") as every:
+    with (
+        fragment(torch) as lib,
+        torch.library._scoped_library("_", "IMPL", "DeferredInit") as every,
+    ):
         lib.define("f(Tensor x) -> Tensor")
         lib.impl("f", lambda x: x + 1, "CPU")
         every.fallback(torch.library.fallthrough_kernel)
@@ -152,7 +155,9 @@ def test_a_fallback_may_fall_through():
 @pytest.mark.parametrize("order", ["abc", "cba", "bca", "bac", "acb", "cab"])
 @as_in_pytorch
 def test_kernels_are_removed_in_any_order(t, order):
-    new = lambda: t.library._scoped_library("library_test", "IMPL")
+    def new():
+        return t.library._scoped_library("library_test", "IMPL")
+
     seen = []
     with fragment(t) as lib:
         lib.define("f(Tensor x) -> Tensor")
@@ -271,9 +276,10 @@ def test_where_kernels_go_by_default(t):
         on_cpu.impl("g", lambda x: x + 2)
         lib.impl(t.ops.library_test.h.default, lambda x: x + 3, "Meta")
         other = refused(on_cpu.impl, "g", lambda x: x, "Meta")
-        has = lambda n, k: getattr(t.ops.library_test, n).default.has_kernel_for_dispatch_key(
-            parse(t, k)
-        )
+
+        def has(n, k):
+            return getattr(t.ops.library_test, n).default.has_kernel_for_dispatch_key(parse(t, k))
+
         keys = ("CPU", "Meta", "CompositeImplicitAutograd")
         return other, [[has(n, k) for k in keys] for n in "fgh"]
 
@@ -309,7 +315,15 @@ def test_overloads_have_kernels_of_their_own(t):
         lib.impl("both.Scalar", lambda x, y: x + y, "CPU")
         lib.impl("both", lambda x: -x, "CPU")
         f, x = t.ops.library_test.both, t.ones(2) * 3
-        return [f(x, x), f(x, 2), f(x), f.Tensor(x, x), f.Scalar(x, 2.5), f.default(x), f.overloads()]
+        return [
+            f(x, x),
+            f(x, 2),
+            f(x),
+            f.Tensor(x, x),
+            f.Scalar(x, 2.5),
+            f.default(x),
+            f.overloads(),
+        ]
 
 
 @as_in_pytorch
@@ -430,16 +444,24 @@ def test_what_fallback_refuses(t):
 
 
 def test_what_a_plugin_registers_through_a_library_is_rolled_back():
-    with pytest.raises(ZeroDivisionError), registry.transaction("a plugin"):
-        lib = torch.library.Library("library_test", "DEF")
-        lib.define("f(Tensor x) -> Tensor")
-        lib.impl("f", lambda x: x, "CPU")
-        torch.library.Library("aten", "IMPL").impl("neg", lambda x: x, "PrivateUse1")
-        torch.library.register_fake("library_test::f", lambda x: x)
-        1 / 0
+    kept = []
+
+    def load():
+        with registry.transaction("a plugin"):
+            lib = torch.library.Library("library_test", "DEF")
+            kept.append(lib)
+            lib.define("f(Tensor x) -> Tensor")
+            lib.impl("f", lambda x: x, "CPU")
+            torch.library.Library("aten", "IMPL").impl("neg", lambda x: x, "PrivateUse1")
+            torch.library.register_fake("library_test::f", lambda x: x)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        load()
     assert not hasattr(torch.ops.library_test, "f")
+    assert not torch.ops.aten.neg.default.has_kernel_for_dispatch_key("PrivateUse1")
     torch.library.Library("library_test", "DEF")._destroy()
-    lib._destroy()
+    kept[0]._destroy()
 
 
 def test_warnings_are_errors_of_the_caller():

@@ -3,12 +3,12 @@
 import threading
 
 import pytest
-from scenarios import as_in_pytorch, pt, refused
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import ACTIVE, MASKS, DispatchKey
 from mindtorch_core.modes import active_modes
 from mindtorch_core.utils._python_dispatch import TorchDispatchMode
+from scenarios import as_in_pytorch, pt, refused
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,14 @@ CALLS = {
     "pointwise": lambda t, x: t.exp(x * 2 + x) - 1,
     "operators": lambda t, x: (x > 0.5) & (x != 1),
     "reductions": lambda t, x: [x.sum(), x.amax(1), x.argmax(), x.mean()],
-    "views": lambda t, x: [x.view(6), x.transpose(0, 1), x.unsqueeze(0), x[0], x[:, 1:], x.expand(2, 3)],
+    "views": lambda t, x: [
+        x.view(6),
+        x.transpose(0, 1),
+        x.unsqueeze(0),
+        x[0],
+        x[:, 1:],
+        x.expand(2, 3),
+    ],
     "in-place": lambda t, x: x.clone().add_(1).mul_(x).zero_(),
     "joining": lambda t, x: t.cat([x, x]),
     "out": lambda t, x: t.mul(x, x).copy_(x),
@@ -235,7 +242,9 @@ def test_declining_leaves_the_op_to_the_mode_around():
 def test_the_error_names_the_op_and_the_modes():
     with (
         logger(torch, [], handle=declines),
-        pytest.raises(TypeError, match=r"failed for 'aten.ones.default'; all .*NotImplemented: Log"),
+        pytest.raises(
+            TypeError, match=r"failed for 'aten.ones.default'; all .*NotImplemented: Log"
+        ),
     ):
         torch.ones(1)
 

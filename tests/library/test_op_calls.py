@@ -3,10 +3,10 @@
 import math
 
 import pytest
-from scenarios import as_in_pytorch, difference, pt, refused
 
 import mindtorch_core as torch
 from mindtorch_core.testing.facts import missing
+from scenarios import as_in_pytorch, difference, pt, refused
 
 np = pytest.importorskip("numpy")
 
@@ -129,7 +129,15 @@ def test_what_an_argument_takes(kind):
 def test_the_error_names_op_argument_position_value_and_schema():
     ours, theirs = handed(torch, "int", "text"), handed(pt, "int", "text")
     assert not missing(str(ours), str(theirs))
-    for part in (f"{NS}::f()", "'int'", "'a'", "'str'", "Position: 1", "'text'", "(Tensor x, int a)"):
+    for part in (
+        f"{NS}::f()",
+        "'int'",
+        "'a'",
+        "'str'",
+        "Position: 1",
+        "'text'",
+        "(Tensor x, int a)",
+    ):
         assert part in str(ours)
 
 
@@ -296,7 +304,7 @@ def test_what_a_kernel_may_return(t, kind):
     return [returned(t, kind, eval(f"lambda t, x: {v}")) for v in RESULTS[kind]]
 
 
-@pytest.mark.parametrize("kind, value, what", [
+@pytest.mark.parametrize(("kind", "value", "what"), [
     ("(Tensor, Tensor)", "x", "one Tensor where the schema says 2 values"),
     ("(Tensor, Tensor)", "(x,)", "a tuple of 1 where the schema says 2 values"),
     ("(Tensor, Tensor)", "(x, x, x)", "a tuple of 3 where the schema says 2 values"),
@@ -325,7 +333,9 @@ def test_every_call_is_checked_and_not_only_the_first():
             f(torch.ones(1))
 
 
-@pytest.mark.parametrize("kind", [ValueError, TypeError, KeyError, ZeroDivisionError, AttributeError])
+@pytest.mark.parametrize(
+    "kind", [ValueError, TypeError, KeyError, ZeroDivisionError, AttributeError]
+)
 @as_in_pytorch
 def test_what_a_kernel_raises_passes_through(t, kind):
     def kernel(x):

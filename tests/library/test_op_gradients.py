@@ -2,13 +2,12 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import List, Optional  # noqa: UP035  (users write these)
 
 import pytest
-from scenarios import as_in_pytorch, refused
 
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
+from scenarios import as_in_pytorch, refused
 
 
 def define(t, name, fn, **options):
@@ -94,7 +93,9 @@ def test_what_need_not_be_differentiated(t):
     def backward(ctx, g):
         x, y = ctx.saved_tensors
         seen.append(ctx.needs_input_grad)
-        return g * y if ctx.needs_input_grad[0] else None, g * x if ctx.needs_input_grad[1] else None
+        return g * y if ctx.needs_input_grad[0] else None, g * x if ctx.needs_input_grad[
+            1
+        ] else None
 
     op = define(t, "needs", forward)
     op.register_autograd(backward, setup_context=setup)
@@ -165,7 +166,7 @@ def test_a_list_of_tensors_has_a_list_of_gradients(t):
 
 @as_in_pytorch
 def test_a_list_of_outputs_gives_a_list_of_gradients(t):
-    def forward(x: t.Tensor) -> List[t.Tensor]:
+    def forward(x: t.Tensor) -> list[t.Tensor]:
         return [x * 1, x * 2, x * 3]
 
     def backward(ctx, grads):
@@ -181,7 +182,7 @@ def test_a_list_of_outputs_gives_a_list_of_gradients(t):
 
 @as_in_pytorch
 def test_optional_tensors(t):
-    def forward(x: t.Tensor, y: Optional[t.Tensor] = None) -> t.Tensor:
+    def forward(x: t.Tensor, y: t.Tensor | None = None) -> t.Tensor:
         return x * 2 if y is None else x * y
 
     def setup(ctx, inputs, output):
@@ -249,7 +250,9 @@ def test_the_wrong_number_of_gradients(t):
     outcomes = []
     for i, answer in enumerate(answers):
         op = define(t, f"count_{i}", forward)
-        op.register_autograd(lambda ctx, g: answer(g), setup_context=lambda ctx, inputs, output: None)
+        op.register_autograd(
+            lambda ctx, g: answer(g), setup_context=lambda ctx, inputs, output: None
+        )
         outcomes += [refused(lambda: op(leaf(t, 1.0), *args).backward()) for args in given]
     return outcomes
 
@@ -297,9 +300,12 @@ def test_tensors_by_keyword_only_have_none_either(t):
 
     with t.library._scoped_library("op_gradients_test", "FRAGMENT") as lib:
         lib.define("keyword_tensor(Tensor x, *, Tensor y) -> Tensor")
-        register = lambda: t.library.register_autograd(
-            "op_gradients_test::keyword_tensor", lambda ctx, g: g, lib=lib
-        )
+
+        def register():
+            return t.library.register_autograd(
+                "op_gradients_test::keyword_tensor", lambda ctx, g: g, lib=lib
+            )
+
         return refused(register), refused(define, t, "another_keyword_tensor", forward)
 
 

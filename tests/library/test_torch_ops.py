@@ -4,11 +4,11 @@ import copy
 import pickle
 
 import pytest
-from scenarios import as_in_pytorch, pt, refused
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
+from scenarios import as_in_pytorch, pt, refused
 
 NS = "torch_ops_test"
 
@@ -35,7 +35,9 @@ def test_there_are_many_of_them():
     assert len(SHARED) > 300
 
 
-@pytest.mark.parametrize("attribute", ["namespace", "_opname", "_overloadname", "__name__", "is_view"])
+@pytest.mark.parametrize(
+    "attribute", ["namespace", "_opname", "_overloadname", "__name__", "is_view"]
+)
 def test_attributes(attribute):
     for ours, theirs in SHARED.values():
         assert getattr(ours, attribute) == getattr(theirs, attribute), ours
@@ -74,7 +76,9 @@ def test_tags():
     for name, (ours, theirs) in SHARED.items():
         have = {t.name for t in ours.tags}
         wanted = {t.name for t in theirs.tags} - NOT_OURS
-        extra = {t for t in have - wanted if name.partition(".")[0] not in PYTORCH_FORGETS.get(t, ())}
+        extra = {
+            t for t in have - wanted if name.partition(".")[0] not in PYTORCH_FORGETS.get(t, ())
+        }
         if extra or wanted - have != WE_LACK.get(name, set()):
             differ[name] = (wanted - have, extra)
     assert differ == {}
@@ -164,7 +168,9 @@ def test_unknown_names(t):
 
 
 def test_unknown_names_suggest_near_ones():
-    with pytest.raises(AttributeError, match=r"'_OpNamespace' 'aten' .* 'relux'. Did you mean relu"):
+    with pytest.raises(
+        AttributeError, match=r"'_OpNamespace' 'aten' .* 'relux'. Did you mean relu"
+    ):
         torch.ops.aten.relux
     with pytest.raises(AttributeError, match="no overload name 'Tenso'; it has Tensor, Scalar"):
         torch.ops.aten.add.Tenso
@@ -273,8 +279,12 @@ def test_py_impl_registers_a_kernel():
 
 @as_in_pytorch
 def test_redispatch_starts_from_the_given_keys(t):
-    key = lambda name: pt._C._parse_dispatch_key(name) if t is pt else DispatchKey[name]
-    keys = lambda name: pt._C.DispatchKeySet(key(name)) if t is pt else torch.DispatchKeySet(key(name))
+    def key(name):
+        return pt._C._parse_dispatch_key(name) if t is pt else DispatchKey[name]
+
+    def keys(name):
+        return pt._C.DispatchKeySet(key(name)) if t is pt else torch.DispatchKeySet(key(name))
+
     with t.library._scoped_library(NS, "FRAGMENT") as lib:
         lib.define("where_am_i(Tensor x) -> str")
         for name in ("CPU", "AutogradCPU", "Meta"):

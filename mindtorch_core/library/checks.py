@@ -15,7 +15,7 @@ from ..dispatch.schema import Argument
 from ..operators.define import fn
 from ..operators.overloads import OpOverload, overload_of
 from ..tensor import Tensor
-from .fake import existing_name
+from .by_name import existing_name
 
 __all__ = ["OpCheckError", "opcheck"]
 
@@ -67,8 +67,7 @@ def opcheck(
         >>> torch.library.opcheck(double, (torch.ones(2),), test_utils="test_schema")
         Traceback (most recent call last):
             ...
-        OpCheckError: opcheck(docs.double.default, ...): test_schema failed with Argument x is not \
-        defined as mutable but was mutated
+        mindtorch_core.library.checks.OpCheckError: opcheck(docs.double.default, ...): test_schema ...
 
     Raises:
         OpCheckError: naming the op, the test and what differs.
@@ -87,7 +86,9 @@ def opcheck(
             results[name] = "SUCCESS"
         except Exception as error:
             if raise_exception:
-                raise OpCheckError(f"opcheck({overload}, ...): {name} failed with {error}") from error
+                raise OpCheckError(
+                    f"opcheck({overload}, ...): {name} failed with {error}"
+                ) from error
             results[name] = error
     return results
 

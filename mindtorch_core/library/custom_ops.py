@@ -10,14 +10,17 @@ from typing import Any, Final, TypeVar
 from ..dispatch.adapters import tensors_in
 from ..dispatch.keys import DispatchKey
 from ..dispatch.registry import registry
+from ..dispatch.schema import OperatorSchema, parse_schema
 from ..dtypes import dtype
 from ..modes import DispatchMode, register_rule
 from ..operators.overloads import OpOverload, overload_of
 from ..operators.tags import Tag
-from .fake import existing_name, register_fake
+from .by_name import existing_name, impl, key_for
+from .fake import register_fake
 from .gradients import record_gradient, refuse_backward
 from .infer import infer_schema
-from .registration import Library, key_for, qualified_parts
+from .policies import register_autocast
+from .registration import Library, qualified_parts
 
 __all__ = ["CustomOpDef", "custom_op", "register_kernel"]
 
@@ -48,29 +51,25 @@ class CustomOpDef:
         self._qualname = f"{namespace}::{name}"
         self._schema = schema
         self._init_fn = fn
-        self._has_fake = False
         self._disabled: set[DispatchKey] = set()
         functools.update_wrapper(self, fn, updated=())
-        before = _DEFINED.pop(self._qualname, None)
-        if before is not None:
-            before._lib._destroy()
-        self._lib = Library(namespace, "FRAGMENT")
+        parsed = _checked_schema(f"{self._qualname}{schema}")
+        self._lib: Library = _library_for_another(namespace, self._qualname)
         extra = () if tags is None else (tags,) if isinstance(tags, Tag) else tuple(tags)
         self._lib.define(f"{name}{schema}", tags=[Tag.pt2_compliant_tag, *extra])
-        if any(a.type == "Tensor" for a in registry.entry(self._qualname).schema.keyword_only):
-            self._lib._destroy()
-            raise NotImplementedError(
-                f"custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: "
-                f"{name}{schema}"
-            )
         self._opoverload: OpOverload = overload_of(registry.entry(self._qualname))
-        self._mutates = self._opoverload._schema.is_mutable
+        self._writes_only = parsed.is_mutable and not parsed.returns
         self.register_kernel(device_types, fn)
         refuse_backward(self._qualname, self._lib)
         _DEFINED[self._qualname] = self
+        registry.note(self._forget)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the op, as ``torch.ops.<namespace>.<name>`` does."""
         return self._opoverload(*args, **kwargs)
+
+    def _forget(self) -> None:
+        _DEFINED.pop(self._qualname, None)
 
     def register_kernel(
         self, device_types: str | Sequence[str] | None, fn: F | None = None, /
@@ -81,14 +80,8 @@ class CustomOpDef:
             device_types: such as ``"cpu"`` or ``["cpu", "npu"]``.
             fn: takes the op's arguments.
         """
-        several = (
-            ["default"]
-            if device_types is None
-            else [device_types]
-            if isinstance(device_types, str)
-            else list(device_types)
-        )
-        keys = [key_for(t) for t in several]
+        several = [device_types] if isinstance(device_types, str) else device_types
+        keys = [key_for(t) for t in (["default"] if several is None else several)]
 
         def register(implementation: F) -> F:
             for key in keys:
@@ -101,42 +94,49 @@ class CustomOpDef:
     def _guarded(self, fn: Callable[..., Any], key: DispatchKey) -> Callable[..., Any]:
         """The kernel around an implementation: no meta tensors, no aliased results."""
         for_all = key is DispatchKey.CompositeExplicitAutograd
+        disabled = self._disabled
 
         @functools.wraps(fn)
         def kernel(*args: Any, **kwargs: Any) -> Any:
-            inputs = list(tensors_in((*args, *kwargs.values())))
-            if for_all and any(t._keys & DispatchKey.Meta for t in inputs):
-                raise NotImplementedError(
-                    f"There was no fake impl registered for {self!r}, so it cannot be called on "
-                    f"meta tensors. Please use `{self._name}.register_fake` to add a fake impl."
-                )
-            implementation = self._init_fn if key in self._disabled else fn
-            result = implementation(*args, **kwargs)
-            self._refuse_aliases(inputs, result)
+            if for_all and any(t._keys & DispatchKey.Meta for t in tensors_in(args)):
+                return self._without_data()
+            result = (self._init_fn if key in disabled else fn)(*args, **kwargs)
+            if result is not None:
+                self._refuse_aliases(args, result)
             return result
 
         return kernel
 
-    def _refuse_aliases(self, inputs: list[Any], result: Any) -> None:
+    def _without_data(self) -> None:
+        """What the op gives for meta tensors where it has no fake implementation."""
+        if not self._writes_only:
+            raise NotImplementedError(
+                f"There was no fake impl registered for {self!r}, so it cannot be called on meta "
+                f"tensors. Please use `{self._name}.register_fake` to add a fake impl."
+            )
+
+    def _refuse_aliases(self, args: tuple[Any, ...], result: Any) -> None:
         """Refuse results that are inputs, or share memory with one or with each other.
 
         Raises:
             RuntimeError: if there is one.
         """
-        seen = {id(t) for t in inputs} | {id(t._storage) for t in inputs if t._storage is not None}
+        seen: list[Any] = []
+        for t in tensors_in(args):
+            seen += (t, t._storage)
         for i, t in enumerate(tensors_in((result,))):
-            if id(t) in seen or (t._storage is not None and id(t._storage) in seen):
+            storage = t._storage
+            if any(s is t or (s is storage and s is not None) for s in seen):
                 raise RuntimeError(
                     f"{self._qualname} (with implementation in {self._init_fn.__module__}): output "
                     f"{i} of this custom operator must not be an input to it, and must not alias an "
                     f"input or another output. Return a copy, such as x.clone()."
                 )
-            seen |= {id(t)} if t._storage is None else {id(t), id(t._storage)}
+            seen += (t, storage)
 
     def register_fake(self, fn: F, /) -> F:
         """Register what the results look like, for meta tensors and pipelines; a decorator."""
         registered: F = register_fake(self._qualname, fn, lib=self._lib)
-        self._has_fake = True
         return registered
 
     def register_autograd(
@@ -151,8 +151,6 @@ class CustomOpDef:
 
     def register_autocast(self, device_type: str, cast_inputs: dtype, /) -> None:
         """Cast floating-point inputs to a dtype where autocast is on for a device type."""
-        from .policies import register_autocast
-
         register_autocast(self._qualname, device_type, cast_inputs, lib=self._lib)
 
     def register_torch_dispatch(
@@ -185,6 +183,29 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
 
+def _checked_schema(schema: str) -> OperatorSchema:
+    """The schema of a custom op, parsed.
+
+    Raises:
+        NotImplementedError: if a tensor is keyword-only, which gradients could not be given for.
+    """
+    parsed = parse_schema(schema)
+    if any(a.type == "Tensor" for a in parsed.keyword_only):
+        raise NotImplementedError(
+            f"custom_op with kwarg-only Tensor args. Please make your tensors not kwarg-only. Got: "
+            f"{schema}"
+        )
+    return parsed
+
+
+def _library_for_another(namespace: str, qualname: str) -> Library:
+    """A library for a custom op, the previous op of the name taken back."""
+    before = _DEFINED.pop(qualname, None)
+    if before is not None:
+        before._lib._destroy()
+    return Library(namespace, "FRAGMENT")
+
+
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
@@ -208,13 +229,21 @@ def custom_op(
         schema: used instead of the annotations, without the name: ``"(Tensor x) -> Tensor"``.
         tags: what the op is, for tools.
 
+    Returns:
+        A `CustomOpDef`, to be called like the function. Results must be new tensors.
+
     Example:
-        >>> @torch.library.custom_op("mylib::double", mutates_args=())
-        ... def double(x: torch.Tensor) -> torch.Tensor:
-        ...     return x * 2
+        >>> @torch.library.custom_op("docs::scale", mutates_args=())
+        ... def scale(x: torch.Tensor, by: float = 2.0) -> torch.Tensor:
+        ...     return torch.from_numpy(x.numpy() * by)
+        >>> scale(torch.ones(2))
+        tensor([2., 2.])
+        >>> torch.ops.docs.scale.default._schema
+        docs::scale(Tensor x, float by=2.) -> Tensor
 
     Raises:
         ValueError: if the name or an annotation has no place in a schema.
+        NotImplementedError: for a keyword-only tensor.
     """
     namespace, op_name = qualified_parts(name)
 
@@ -241,11 +270,19 @@ def register_kernel(
         func: takes the op's arguments.
         lib: the library to register it through; without one it lives as long as the process.
 
+    Example:
+        >>> @torch.library.custom_op("docs::shift", mutates_args=(), device_types="meta")
+        ... def shift(x: torch.Tensor) -> torch.Tensor:
+        ...     return torch.empty_like(x)
+        >>> @torch.library.register_kernel("docs::shift", "cpu")
+        ... def shift_on_cpu(x):
+        ...     return x + 1
+        >>> shift(torch.zeros(2))
+        tensor([1., 1.])
+
     Raises:
         RuntimeError: if there is no such op.
     """
-    from .registration import impl
-
     if isinstance(op, CustomOpDef):
         return op.register_kernel(device_types, func)
     name = existing_name(op)

@@ -1,0 +1,104 @@
+"""A fallback of a third party's device that runs what it lacks on the CPU, for all ops."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.operators.define import definitions
+from mindtorch_core.operators.overloads import overload_of
+from mindtorch_core.testing.comparison import assert_close, outcome
+from mindtorch_core.testing.samples import samples
+
+registry.load_backends()
+DEFINED = {d.name: d for d in definitions()}
+
+
+def moved(value, device):
+    """Arguments or results with every tensor on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, list | tuple):
+        return [moved(v, device) for v in value]
+    return value
+
+
+def run_on_cpu(op, *args, **kwargs):
+    """Copy to the CPU, call the op there, copy back what it made and what it wrote."""
+    SEEN.append(str(op))
+    on_cpu = [moved(a, "cpu") for a in args]
+    options = {
+        k: torch.device("cpu") if k == "device" else moved(v, "cpu") for k, v in kwargs.items()
+    }
+    result = op(*on_cpu, **options)
+    if op._schema.is_mutable:
+        args[0].copy_(on_cpu[0])
+        return args[0]
+    several = isinstance(result, tuple)
+    back = moved(result, "toy:0")
+    return tuple(back) if several else back
+
+
+SEEN = []
+
+
+@pytest.fixture
+def fallback(toy):
+    SEEN.clear()
+    key = torch.DispatchKeySet(torch.empty(0, device="toy")._keys) & registry.key_of("toy")
+    with torch.library._scoped_library("_", "IMPL", key.highest()) as lib:
+        lib.fallback(run_on_cpu)
+        yield
+
+
+def test_without_it_the_op_is_missing(toy):
+    with pytest.raises(torch.NoKernelError, match=r"'aten::exp' .* 'toy' backend"):
+        torch.exp(torch.ones(2, device="toy"))
+
+
+def test_it_serves_what_the_device_lacks_and_nothing_else(fallback):
+    x = torch.tensor([0.0, 1.0], device="toy")
+    y = torch.exp(x) + x
+    assert SEEN == ["aten.exp.default"]
+    assert y.device.type == "toy"
+    assert_close(y.cpu(), torch.tensor([1.0, 3.718282]))
+
+
+def test_gradients_pipelines_and_modes(fallback):
+    class Count(torch.DispatchMode):
+        ops = ()
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.ops += (str(func),)
+            return func(*args, **(kwargs or {}))
+
+    x = torch.tensor([0.0, 1.0], device="toy", requires_grad=True)
+    with torch.pipeline():
+        y = torch.exp(x).sum()
+    with Count() as mode:
+        y.backward()
+    assert_close(x.grad.cpu(), torch.tensor([1.0, 2.718282]))
+    assert "aten.mul.Tensor" in mode.ops
+
+
+@pytest.mark.parametrize("name", DEFINED)
+def test_every_op(fallback, name):
+    op = overload_of(registry.entry(name))
+    for sample in samples(DEFINED[name])[:2]:
+        sample_args, sample_kwargs = sample.build("cpu")
+        sample_kwargs.pop("out", None)
+        expected = outcome(op, *sample_args, **sample_kwargs)
+        if isinstance(expected, Exception) or DEFINED[name].random:
+            continue
+        args, kwargs = sample.build("cpu")
+        kwargs.pop("out", None)
+        kwargs = {k: "toy" if k == "device" else v for k, v in kwargs.items()}
+        kwargs = {k: moved(v, "toy") for k, v in kwargs.items()}
+        found = outcome(op, *(moved(a, "toy") for a in args), **kwargs)
+        if (
+            str(found) == "the toy sums over all dimensions only"
+        ):  # a kernel of its own, and its limits
+            continue
+        if "empty" in name:
+            assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+            continue
+        assert_close(found, expected, check_device=False, equal_nan=True)

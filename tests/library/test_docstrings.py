@@ -1,0 +1,54 @@
+"""The examples in the docstrings of ``torch.library``, ``torch.ops`` and dispatch modes run."""
+
+import doctest
+import warnings
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import modes
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.library import (
+    by_name,
+    checks,
+    custom_ops,
+    fake,
+    gradients,
+    infer,
+    policies,
+    registration,
+)
+from mindtorch_core.operators import overload, overloads, tags
+
+MODULES = (
+    *(by_name, checks, custom_ops, fake, gradients, infer, policies, registration),
+    *(modes, overload, overloads, tags),
+)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FINDER = doctest.DocTestFinder(exclude_empty=True)
+EXAMPLES = {
+    test.name: test
+    for module in MODULES
+    for test in FINDER.find(module, extraglobs={"torch": torch})
+    if test.examples
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name):
+    failures = []
+    with registry.scope(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        doctest.DocTestRunner(optionflags=FLAGS).run(EXAMPLES[name], out=failures.append)
+    assert not failures, "".join(failures)
+
+
+def test_what_is_public_has_an_example():
+    described = {name.rpartition(".")[2] for name in EXAMPLES}
+    public = set(torch.library.__all__) - {
+        "OpCheckError",
+        "fallthrough_kernel",
+        "CustomOpDef",
+        "get_ctx",
+    }
+    assert public | {"DispatchMode", "OpOverload", "OpOverloadPacket"} <= described
