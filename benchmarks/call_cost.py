@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import harness
@@ -101,6 +101,42 @@ def mlp(peer: str) -> Namespace:
     return {"step": step}
 
 
+# ---- ops of third parties -----------------------------------------------------------------------
+
+
+@cache
+def third_party(peer: str) -> Namespace:
+    """An op with a kernel in Python, a custom op with a gradient, and a mode that hands ops on."""
+    names = small(peer)
+    torch = names["torch"]
+    library = importlib.import_module(f"{PEERS[peer]}.library")
+    utils = importlib.import_module(f"{PEERS[peer]}.utils._python_dispatch")
+    lib = library.Library("call_cost", "DEF")
+    lib.define("kernel(Tensor x) -> Tensor")
+    lib.impl("kernel", lambda x: x.clone(), "CPU")
+    custom = library.custom_op(
+        "call_cost::custom", lambda x: x.clone(), mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    custom.register_autograd(lambda ctx, g: g)
+
+    class HandOn(utils.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    recorded = torch.tensor([1.0, 2.0], requires_grad=True)
+    return {**names, "lib": lib, "custom": custom, "mode": HandOn(), "r": recorded}
+
+
+THIRD_PARTY = (
+    same("overload", "torch.ops.aten.add.Tensor(a, b)"),
+    same("packet", "torch.ops.aten.add(a, b)"),
+    same("kernel in Python", "torch.ops.call_cost.kernel(a)"),
+    same("custom op", "custom(a)"),
+    same("custom op, recorded", "custom(r)"),
+    same("under a mode", "with mode: a + b; a * b; a + b; a * b"),
+)
+
+
 BACKWARD = "a.grad = b.grad = None; ((a * b + b).relu()).sum().backward()"
 
 GROUPS = (
@@ -112,6 +148,7 @@ GROUPS = (
         (same("four ops, forward+backward", BACKWARD),),
         partial(small, requires_grad=True),
     ),
+    Group("library", 0.6, THIRD_PARTY, third_party),
     Group("training", 1.0, (same("MLP step, batch 64", "step()"),), mlp),
     Group(
         "meta",

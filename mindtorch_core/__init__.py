@@ -95,6 +95,7 @@ from .random import (
 )
 from .shapes import Size, broadcast_shapes
 from .tensor import Tensor, is_tensor, numel
+from .threads import get_num_threads, set_num_threads
 
 __all__ = [
     "PLUGIN_API",
@@ -148,6 +149,7 @@ __all__ = [
     "get_autocast_dtype",
     "get_default_device",
     "get_default_dtype",
+    "get_num_threads",
     "get_rng_state",
     "half",
     "iinfo",
@@ -187,6 +189,7 @@ __all__ = [
     "set_default_device",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_num_threads",
     "set_printoptions",
     "set_rng_state",
     "short",

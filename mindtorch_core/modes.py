@@ -19,7 +19,6 @@ from .dispatch.keys import (
     BACKEND_BITS,
     MASKS,
     DispatchKey,
-    block_keys,
     set_masks,
 )
 from .dispatch.registry import registry
@@ -125,38 +124,75 @@ def register_rule(op: OpOverload | str, mode: Any, rule: Callable[..., Any]) -> 
 def python_kernel(
     entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
 ) -> Kernel | None:
-    """What the Python key runs for an op; None for compositions, whose parts the modes see."""
+    """What the Python key runs for an op.
+
+    It is None for compositions, whose parts the modes see, and where there is only a kernel without
+    an op that modes could be handed.
+    """
+    if not entry.has_schema:
+        return None
     if not below_mask & DispatchKey.Inference and _decomposes(entry, below_mask):
         return None
     defaults, options = _defaults(entry)
+    takes = len(defaults)
+    func: OpOverload | None = None
 
     def call_modes(*args: Any, **kwargs: Any) -> Any:
+        nonlocal func
         modes = _STACK.modes
         if not modes:  # the key was included by hand
             return resolve(below_mask)(*args, **kwargs)
-        func = overload_of(entry)
-        args = _without_defaults(args, defaults)
-        kwargs = {k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))}
+        if func is None:
+            func = overload_of(entry)
+        n = len(args)
+        if 0 < n <= takes and _is_default(args[-1], defaults[n - 1]):
+            args = _without_defaults(args, defaults)
+        if kwargs:
+            kwargs = {k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))}
         kept = modes[:]
-        with block_keys(_ABOVE):
-            try:
-                while modes:
-                    mode = modes.pop()
-                    if not modes:
-                        set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
-                    result = _handle(entry, mode, func, args, kwargs)
-                    if result is not NotImplemented:
-                        return result
-            finally:
-                modes[:] = kept
-        names = ", ".join(type(m).__name__ for m in reversed(kept))
-        raise TypeError(
-            f"Multiple dispatch failed for '{func}'; all __torch_dispatch__ handlers returned "
-            f"NotImplemented: {names}. A handler must return the op's result, for instance "
-            f"func(*args, **(kwargs or {{}}))."
-        )
+        include, blocked = MASKS.include, MASKS.blocked
+        mode = modes.pop()
+        previous = set_masks(include if modes else include & ~_PYTHON, MASKS.keep & ~_ABOVE)
+        MASKS.blocked = blocked | _ABOVE
+        try:
+            result = _handle(entry, mode, func, args, kwargs)
+            if result is NotImplemented:
+                result = _ask_the_others(entry, kept, func, args, kwargs)
+            return result
+        finally:
+            modes[:] = kept
+            MASKS.blocked = blocked
+            set_masks(*previous)
 
     return call_modes
+
+
+def _ask_the_others(
+    entry: OpEntry,
+    kept: list[DispatchMode],
+    func: OpOverload,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Offer an op that the innermost mode declined to those around it.
+
+    Raises:
+        TypeError: if none of them takes it.
+    """
+    modes = _STACK.modes
+    while modes:
+        mode = modes.pop()
+        if not modes:
+            set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
+        result = _handle(entry, mode, func, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    names = ", ".join(type(m).__name__ for m in reversed(kept))
+    raise TypeError(
+        f"Multiple dispatch failed for '{func}'; all __torch_dispatch__ handlers returned "
+        f"NotImplemented: {names}. A handler must return the op's result, for instance "
+        f"func(*args, **(kwargs or {{}}))."
+    )
 
 
 def _handle(
@@ -166,12 +202,14 @@ def _handle(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    rule = _RULES.get((entry.name, type(mode)))
-    if rule is not None:
-        return rule(mode, func, (), args, kwargs)
-    own = func.mode_rules.get(type(mode))
-    if own is not None:
-        return own(mode, *args, **kwargs)
+    if _RULES:
+        rule = _RULES.get((entry.name, type(mode)))
+        if rule is not None:
+            return rule(mode, func, (), args, kwargs)
+    if func.mode_rules:
+        own = func.mode_rules.get(type(mode))
+        if own is not None:
+            return own(mode, *args, **kwargs)
     return mode.__torch_dispatch__(func, (), args, kwargs)
 
 
@@ -199,9 +237,7 @@ def _is_default(value: Any, default: Any) -> bool:
 def _without_defaults(args: tuple[Any, ...], defaults: tuple[Any, ...]) -> tuple[Any, ...]:
     """Positional arguments without trailing ones that equal their default."""
     n = len(args)
-    while n and n <= len(defaults):
-        if not _is_default(args[n - 1], defaults[n - 1]):
-            break
+    while n and _is_default(args[n - 1], defaults[n - 1]):
         n -= 1
     return args[:n]
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from .autograd_state import born
 from .devices import TABLE, concrete, device, row_of
 from .errors import BackendUnavailableError
+from .storage import BEFORE_EXPORT
 from .tensor import Tensor, from_values
 
 __all__ = [
@@ -44,11 +45,13 @@ class Generator:
         Raises:
             ValueError: if the seed does not fit 64 bits.
         """
+        _launch_recorded()
         self.source.manual_seed(checked_seed(seed))
         return self
 
     def seed(self) -> int:
         """Start a stream that differs from run to run and return its seed."""
+        _launch_recorded()
         fresh = int.from_bytes(os.urandom(8), "little") >> 1
         self.source.manual_seed(fresh)
         return fresh
@@ -59,15 +62,24 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The stream's position, as a uint8 tensor on the CPU."""
+        _launch_recorded()
         return _as_tensor(self.source.get_state())
 
     def set_state(self, state: Tensor) -> Generator:
         """Go back to a position that `get_state` gave; returns the generator."""
-        self.source.set_state(bytes(state.tolist()))
+        position = bytes(state.tolist())
+        _launch_recorded()
+        self.source.set_state(position)
         return self
 
     def __repr__(self) -> str:
         return f"<Generator on {self.device}>"
+
+
+def _launch_recorded() -> None:
+    """Let recorded ops draw before the stream is moved or its position is read."""
+    for flush in BEFORE_EXPORT:
+        flush()
 
 
 def _as_tensor(state: bytes) -> Tensor:

@@ -170,11 +170,29 @@ class Runtime(ABC):
             f"the tensor to host memory first."
         )
 
+    # ---- pipelines -----------------------------------------------------------------------------
+
+    def plan(self, entries: Any) -> Any:
+        """Plan the launch of recorded ops; None to have them launched one by one.
+
+        Args:
+            entries: recorded ops in program order, `mindtorch_core.dispatch.pipeline.Entry` or None
+                for one that was dropped.
+
+        Returns:
+            A `mindtorch_core.dispatch.pipeline.Plan`.
+        """
+        return None
+
     # ---- statistics and random numbers ---------------------------------------------------------
 
     def memory_stats(self, on: device) -> dict[str, int]:
         """Counters of the device's allocator; empty if it keeps none."""
         return {}
+
+    def empty_cache(self) -> None:
+        """Return memory that the allocator keeps for later to the system."""
+        return
 
     def generator(self, on: device) -> Any:
         """A new source of random numbers for a device.

@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "explain": "show which kernels a call of an op runs, and why",
     "ops": "list the ops and how a backend serves them",
     "keys": "list the dispatch keys in their order, and the aliases",
+    "trace": "run a script and show what its pipelines record and launch",
 }
 
 DESCRIPTION: Final = "Look into mindtorch: how ops are dispatched, and what backends serve."

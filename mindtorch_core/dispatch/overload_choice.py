@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from .binding import accepts
 from .entry import OpEntry
@@ -22,7 +22,7 @@ Takes = Callable[[Argument, Any], bool]
 Naming = Callable[[Argument], str]
 
 
-class Candidate(NamedTuple):
+class Candidate:
     """One overload that a call may mean.
 
     Attributes:
@@ -32,10 +32,15 @@ class Candidate(NamedTuple):
         varargs: name of the list argument that may be spread, if there is one.
     """
 
-    schema: OperatorSchema
-    takes: Takes
-    naming: Naming
-    varargs: str = ""
+    __slots__ = ("naming", "schema", "takes", "varargs")
+
+    def __init__(
+        self, schema: OperatorSchema, takes: Takes, naming: Naming, varargs: str = ""
+    ) -> None:
+        self.schema = schema
+        self.takes = takes
+        self.naming = naming
+        self.varargs = varargs
 
 
 def candidate(entry: OpEntry) -> Candidate:

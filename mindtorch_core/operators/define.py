@@ -140,6 +140,8 @@ class _Functions:
     """Functions of ops as attributes, ``fn.where(...)``, for decompositions and formulas."""
 
     def __getattr__(self, name: str) -> Callable[..., Tensor]:
+        if name.startswith("__"):  # what tools look for on any object
+            raise AttributeError(name)
         made = function(name)
         setattr(self, name, made)
         return made

@@ -217,12 +217,11 @@ def _caller(entry: OpEntry) -> Callable[..., Any]:
 
 def as_candidate(entry: OpEntry) -> Candidate:
     """The entry as overloads are chosen in ``torch.ops``: by the schema's names."""
-    if entry.definition is not None:
-        return candidate(entry)._replace(naming=lambda a: a.name, varargs="")
     schema = entry.schema
     if schema is None:
         raise TypeError(f"{entry.name} has no schema")
-    return Candidate(schema, takes_strictly, lambda a: a.name)
+    takes = takes_strictly if entry.definition is None else candidate(entry).takes
+    return Candidate(schema, takes, lambda a: a.name)
 
 
 def _python_name(entry: OpEntry, name: str) -> str:

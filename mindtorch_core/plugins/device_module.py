@@ -56,6 +56,10 @@ class DeviceModule:
         """Counters of the device's allocator."""
         return self._runtime.memory_stats(self._at(device))
 
+    def empty_cache(self) -> None:
+        """Return memory that the allocator keeps for later to the system."""
+        self._runtime.empty_cache()
+
     def get_device_properties(self, device: Device | str | int | None = None) -> dict[str, Any]:
         """Facts about a device."""
         return self._runtime.properties(self._at(device))

@@ -102,15 +102,16 @@ def call_and_explain(d, sample, device, grad, context):
     args, kwargs = sample.build(device)
     if grad:
         args = tuple(map(requiring, args))
-    raised = None
+    made = raised = None
     with spies(entry) as notes, context():
         explained = explain(overload_of(entry), *args)
         if not any(isinstance(a, torch.Tensor | list) for a in args):
             explained = explain(overload_of(entry), device=device)
         try:
-            front(entry)(*args, **kwargs)
+            made = front(entry)(*args, **kwargs)
         except Exception as error:  # noqa: BLE001 (some samples are there to be refused)
             raised = error
+    del made  # kept so far: a pipeline does not launch what nobody can see
     return explained, notes, raised
 
 

@@ -69,10 +69,9 @@ def test_lists_and_keywords(t):
         return (xs[0] + xs[1]) * scale
 
     op = define(t, "total", total, lambda xs, scale=1.0: t.empty_like(xs[0]))
-    found = t.library.opcheck(
+    return t.library.opcheck(
         op, ([t.ones(2), t.ones(2)],), {"scale": 2.0}, test_utils=SHARED, raise_exception=False
     )
-    return found
 
 
 # ---- what is wrong ------------------------------------------------------------------------------
@@ -111,8 +110,7 @@ def test_an_undeclared_alias(t):
         lib.define("declared(Tensor(a) x) -> Tensor(a)")
         lib.impl("declared", lambda x: x[1:], "CPU")
         ops, x = t.ops.opcheck_test, t.ones(3)
-        run = lambda op: outcomes(t, op.default, x, tests="test_schema")
-        return run(ops.alias), run(ops.declared)
+        return [outcomes(t, op.default, x, tests="test_schema") for op in (ops.alias, ops.declared)]
 
 
 def test_outputs_that_alias_each_other():

@@ -14,6 +14,7 @@ from schema_texts import compare, compare_arguments, refused_by
 
 pt = pytest.importorskip("torch")
 
+
 def test_every_schema_of_pytorch():
     """In an interpreter of its own: other tests define ops in PyTorch and take them back, after
     which its table of schemas refers to memory that is gone.

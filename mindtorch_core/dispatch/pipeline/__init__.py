@@ -7,5 +7,14 @@ looks at a value.
 
 from .context import Pipeline, current_pipeline, pipeline_context
 from .record import install
+from .trace import Entry, Plan, Step
 
-__all__ = ["Pipeline", "current_pipeline", "install", "pipeline_context"]
+__all__ = [
+    "Entry",
+    "Pipeline",
+    "Plan",
+    "Step",
+    "current_pipeline",
+    "install",
+    "pipeline_context",
+]

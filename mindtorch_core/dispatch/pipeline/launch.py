@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import CodeType
+import sys
 from typing import Any
 
 from ...errors import PipelineError
-from ...shapes import show
+from ...shapes import contiguous_strides, numel, show
+from ...storage import Storage
 from ...tensor import Tensor
-from ..adapters import tensors_in
-from ..entry import Kernel
 from ..keys import AUTOGRAD, MASKS, DispatchKey, set_masks
+from .trace import Entry, Step, location_of, tensors_of
 
-__all__ = ["Entry", "run"]
+__all__ = ["Failed", "Launch", "drop_dead"]
 
-
-@dataclass(slots=True)
-class Entry:
-    """One recorded op.
-
-    Attributes:
-        op: qualified name.
-        impl: the backend's kernel.
-        plan: the backend's plan function for the op, or None. Called with the op's arguments, whose
-            values may still be pending; returns a function without arguments that gives the result.
-        args, kwargs: arguments.
-        outs: tensors that the results go into.
-        location: code object and instruction of the user's call.
-    """
-
-    op: str
-    impl: Kernel
-    plan: Kernel | None
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    outs: tuple[Tensor, ...]
-    location: tuple[CodeType, int]
+_getrefcount = sys.getrefcount
+# What counts as a failure of an op: whatever a kernel raises. Interrupts pass.
+_HIDDEN = int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
 
 
 class Failed:
@@ -54,57 +33,141 @@ class Failed:
             self.error.__cause__
         )
 
+    def flush_because(self, reason: str) -> None:
+        """The same, for whoever asks a pipeline with a reason."""
+        self.flush()
 
-def run(entries: list[Entry]) -> None:
-    """Launch entries in program order, below Autograd and the pipeline itself.
 
-    An op that fails does not stop those that do not depend on it.
+class Launch:
+    """One launch of recorded ops, in program order, below Autograd and the pipeline itself.
 
-    Raises:
-        PipelineError: from the first failure, at the end.
+    An op that fails does not stop those that do not depend on it. What was launched is let go at
+    once, so that results that only later ops use do not outlive them.
+
+    Attributes:
+        entries: the ops; None stands for one that nobody needs, or that was launched.
+        first: the first failure.
     """
-    kept = (MASKS.include, MASKS.keep)
-    set_masks(kept[0], kept[1] & ~(AUTOGRAD | DispatchKey.Pipeline))
-    first: PipelineError | None = None
-    try:
-        launches = [_plan(e) for e in entries]
-        for entry, launch in zip(entries, launches, strict=True):
-            error = _inherited(entry)
-            if error is None:
-                try:
-                    for t in tensors_in((*entry.args, *entry.kwargs.values())):
-                        _ready(t)
-                    _settle(entry, launch())
-                    continue
-                except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
-                    error = _error(entry, cause)
-                    error.__cause__ = cause
-                first = first or error
-            for t in entry.outs:
-                t._own_storage().pending = Failed(error)
-    finally:
-        for entry in entries:
-            for t in entry.outs:
-                s = t._storage
-                if s is not None and not isinstance(s.pending, Failed):
+
+    def __init__(self, entries: list[Entry | None]) -> None:
+        self.entries = entries
+        self.first: PipelineError | None = None
+        self._any_failed = False
+        self._marked: list[Storage] = []  # memory to be marked as no longer pending at the end
+
+    def run(self, steps: list[Step | None] | None = None) -> None:
+        """Launch all entries, or the steps that a backend's plan made of them.
+
+        Raises:
+            PipelineError: from the first failure, at the end.
+        """
+        kept = (MASKS.include, MASKS.keep)
+        set_masks(0, kept[1] & ~_HIDDEN)
+        entries = self.entries
+        try:
+            if steps is None:
+                for i, entry in enumerate(entries):
+                    if entry is not None:
+                        self._one(entry)
+                        self._launched(entry)
+                        entries[i] = entry = None
+            else:
+                for i, step in enumerate(steps):
+                    if step is not None:
+                        self._step(step)
+                        steps[i] = None
+        finally:
+            for entry in entries:  # left over where an interrupt came between
+                if entry is not None:
+                    self._launched(entry)
+            for s in self._marked:
+                if s.pending.__class__ is not Failed:
                     s.pending = None
-        set_masks(*kept)
-    if first is not None:
-        raise first
+            set_masks(*kept)
+        if self.first is not None:
+            raise self.first
+
+    def _launched(self, entry: Entry) -> None:
+        """Remember which memory is no longer pending. It is marked so when all ops are done."""
+        for t in entry[3]:
+            s = t._storage
+            if s is not None:
+                self._marked.append(s)
+
+    # ---- one op --------------------------------------------------------------------------------
+
+    def _one(self, entry: Entry) -> None:
+        op, args, kwargs, outs = entry[:4]
+        try:
+            if self._any_failed:
+                inherited = _inherited(args, kwargs)
+                if inherited is not None:
+                    self._fail(outs, inherited)
+                    return
+            for t in args:
+                if t.__class__ is Tensor:
+                    if t._data is None:
+                        _ready(t)
+                elif t.__class__ is list or t.__class__ is tuple:
+                    for each in tensors_of(t):
+                        _ready(each)
+            result = op.impl(*args, **kwargs) if op.plan is None else op.plan(*args, **kwargs)()
+            settle(outs, result)
+        except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
+            self._failed(entry, cause)
+
+    def _failed(self, entry: Entry, cause: Exception) -> None:
+        error = _error(entry, cause)
+        error.__cause__ = cause
+        self.first = self.first or error
+        self._fail(entry[3], error)
+
+    def _fail(self, outs: tuple[Tensor, ...], error: PipelineError) -> None:
+        self._any_failed = True
+        for t in outs:
+            t._own_storage().pending = Failed(error)
+
+    # ---- several ops at once -------------------------------------------------------------------
+
+    def _step(self, step: Step) -> None:
+        entries = [e for i in step.entries if (e := self.entries[i]) is not None]
+        try:
+            self._several(step, entries)
+        finally:
+            for i, entry in zip(step.entries, entries, strict=True):
+                self._launched(entry)
+                self.entries[i] = None
+
+    def _several(self, step: Step, entries: list[Entry]) -> None:
+        compute = step.compute
+        if compute is None or (
+            self._any_failed and any(_inherited(e[1], e[2]) is not None for e in entries)
+        ):
+            for entry in entries:
+                self._one(entry)
+            return
+        try:
+            for entry in entries:
+                for t in tensors_of(entry[1]):
+                    if t._data is None and not _made_by(t, entries):
+                        _ready(t)
+            results = compute()
+        except Exception as cause:  # noqa: BLE001
+            for entry in entries:
+                self._failed(entry, cause)
+            return
+        for entry, result in zip(entries, results, strict=True):
+            if result is not None:
+                settle(entry[3], result)
 
 
-def _plan(entry: Entry) -> Callable[[], Any]:
-    """What launching the entry calls: the backend's plan where it has one, else its kernel."""
-    if entry.plan is not None:
-        planned: Callable[[], Any] = entry.plan(*entry.args, **entry.kwargs)
-        return planned
-    impl, args, kwargs = entry.impl, entry.args, entry.kwargs
-    return lambda: impl(*args, **kwargs)
+def _made_by(t: Tensor, entries: list[Entry]) -> bool:
+    return any(t is out for e in entries for out in e[3])
 
 
-def _inherited(entry: Entry) -> PipelineError | None:
+def _inherited(args: tuple[Any, ...], kwargs: dict[str, Any]) -> PipelineError | None:
     """The failure of an op that this one depends on."""
-    for t in tensors_in((*entry.args, *entry.kwargs.values())):
+    for t in tensors_of((*args, *kwargs.values())):
         s = t._storage
         if s is not None and isinstance(s.pending, Failed):
             return s.pending.error
@@ -117,52 +180,121 @@ def _ready(t: Tensor) -> None:
         t._fill(t._storage)
 
 
-def _known_geometry(t: Tensor) -> Any:
-    from ...shapes import contiguous_strides
-
-    return t._layout if t._layout is not None else (contiguous_strides(t._shape), 0)
+# ---- settling ----------------------------------------------------------------------------------
 
 
-def _settle(entry: Entry, result: Any) -> None:
+def settle(outs: tuple[Tensor, ...], result: Any) -> None:
     """Move results into the tensors that were handed out for them."""
+    if len(outs) == 1 and result.__class__ is Tensor:
+        if result is not outs[0]:
+            _move(outs[0], result)
+        return
     results = result if isinstance(result, tuple | list) else (result,)
-    for t, r in zip(entry.outs, results, strict=True):
-        if r is t:
-            continue
-        if r._shape != t._shape or r._dtype is not t._dtype:
-            raise RuntimeError(
-                f"the kernel gave {show(r._shape)} {r._dtype} where its meta function had said "
-                f"{show(t._shape)} {t._dtype}"
-            )
-        storage = t._storage
-        if storage is None or storage.memory is not None:  # a view, over memory that is there
-            t._data = r._data
-            continue
-        strides, _ = _known_geometry(t)
-        if r._geometry() != (strides, 0) and t.numel():
+    for t, r in zip(outs, results, strict=True):
+        if r is not t:
+            _move(t, r)
+
+
+def _move(t: Tensor, r: Tensor) -> None:
+    shape = t._shape
+    if r._shape != shape or r._dtype is not t._dtype:
+        raise RuntimeError(
+            f"the kernel gave {show(r._shape)} {r._dtype} where its meta function had said "
+            f"{show(shape)} {t._dtype}"
+        )
+    s = t._storage
+    if s is None or s.memory is not None:  # a view, over memory that is there
+        t._data = r._data
+        return
+    if len(shape) > 1:
+        strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
+        if r._geometry() != (strides, 0) and numel(shape):
             from ...operators.define import fn
 
-            make = fn.empty_strided
-            r = make(t._shape, strides, dtype=t._dtype, device=t._device).copy_(r)
-        own = r._own_storage()
-        t._data = r._data
-        storage.memory, storage.nbytes = own.memory, own.nbytes
+            r = fn.empty_strided(shape, strides, dtype=t._dtype, device=t._device).copy_(r)
+    t._data = r._data
+    if _getrefcount(s) <= _LONE and not s.version:
+        # Nobody shares the storage that was handed out; the result may have none at all.
+        own_storage = t._storage = r._storage
+        if own_storage is not None:
+            own_storage.version = 0
+        return
+    own = r._own_storage()
+    s.memory, s.nbytes = own.memory, own.nbytes
+
+
+def _references_of_a_lone_storage() -> int:
+    """What `sys.getrefcount` says in `_move` of a storage that only its tensor holds."""
+
+    class Holder:
+        pass
+
+    def probe(t: Any) -> int:
+        s = t._storage
+        return _getrefcount(s)
+
+    holder: Any = Holder()
+    holder._storage = Storage.__new__(Storage)
+    return probe(holder)
+
+
+_LONE = _references_of_a_lone_storage()
+
+
+# ---- what nobody needs -------------------------------------------------------------------------
+
+
+def drop_dead(entries: list[Entry | None]) -> int:
+    """Replace entries whose results nobody can see any more by None; returns how many.
+
+    From the last to the first: without an entry its arguments may have no other user either. A
+    result is dead if only the entry refers to it, and only the result to its storage (a node of
+    autograd may have saved the storage, or a view share it).
+    """
+    dropped = 0
+    for i in range(len(entries) - 1, -1, -1):
+        entry = entries[i]
+        if entry is not None and entry[0].pure and _dead(entry[3]):
+            entries[i] = None
+            dropped += 1
+        del entry
+    return dropped
+
+
+def _dead(outs: tuple[Tensor, ...]) -> bool:
+    for t in outs:
+        if _getrefcount(t) > _UNSEEN:
+            return False
+        s = t._storage
+        if s is None or _getrefcount(s) > _LONE or s.memory is not None:
+            return False
+    return True
+
+
+def _references_of_an_unseen_result() -> int:
+    """What `sys.getrefcount` says in `_dead` of a tensor that only its entry holds."""
+
+    def probe(outs: tuple[Any, ...]) -> int:
+        for t in outs:
+            return _getrefcount(t)
+        return 0
+
+    return probe((Storage.__new__(Storage),))
+
+
+_UNSEEN = _references_of_an_unseen_result()
 
 
 def _error(entry: Entry, cause: Exception) -> PipelineError:
-    code, instruction = entry.location
-    line = next(
-        (n for start, end, n in code.co_lines() if start <= instruction < end and n is not None),
-        code.co_firstlineno,
-    )
-    location = f"{code.co_filename}:{line}"
+    op, args, kwargs, _, code, instruction = entry
+    location = location_of(code, instruction)
     inputs = ", ".join(
-        f"{show(t._shape)} {t._dtype}" for t in tensors_in((*entry.args, *entry.kwargs.values()))
+        f"{show(t._shape)} {t._dtype}" for t in tensors_of((*args, *kwargs.values()))
     )
     return PipelineError(
-        f"{entry.op} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
+        f"{op.name} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}\n"
         f"  inputs: {inputs or 'none'}",
-        op=entry.op,
+        op=op.name,
         location=location,
     )

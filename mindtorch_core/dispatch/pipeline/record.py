@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import CodeType
-from typing import Any, Final
+from typing import Any
 
 from ...devices import TABLE, concrete
 from ...errors import BackendUnavailableError
-from ...operators.define import OpDef
 from ...operators.variants import check_inplace_result
 from ...shapes import numel
 from ...storage import BEFORE_EXPORT, Storage
 from ...tensor import Tensor, make_tensor, make_view
-from ..adapters import tensors_in
-from ..entry import Kernel
+from ..entry import Kernel, OpEntry
 from ..keys import AUTOGRAD, BACKENDS, DispatchKey, exclude_keys
-from ..registry import OpEntry, registry
-from .context import Pipeline, current_pipeline, flush_current
-from .launch import Entry
+from ..opdef import OpDef
+from ..registry import registry
+from .context import USED_ELSEWHERE, Pipeline, current_pipeline, flush_current
+from .frames import user_line
+from .recorders import make_recorder, recordable
+from .trace import Entry, RecordedOp, tensors_of
 
 __all__ = ["install", "pipeline_kernel"]
 
@@ -51,31 +50,44 @@ def pipeline_kernel(
         return _breaking(below, f"{entry.name}: {why}")
     schema = entry.schema
     writes = schema is not None and schema.is_mutable
-    plan = entry.plans.get(backend)
+    view = d is not None and d.view
+    op = RecordedOp(entry.name, below, entry.plans.get(backend), d, writes=writes, view=view)
+
+    def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run at once: the pipeline is another thread's."""
+        _settle(args, kwargs)
+        return below(*args, **kwargs)
+
+    if schema is not None and not view and backends == backend and recordable(schema):
+        return make_recorder(entry, schema, op, meta, row, elsewhere)
+    return _recorder(op, meta, elsewhere)
+
+
+def _recorder(op: RecordedOp, meta: Kernel, elsewhere: Callable[..., Any]) -> Kernel:
+    """The recorder of ops that no generated one serves: views, writes, several results, lists."""
 
     def record(*args: Any, **kwargs: Any) -> Any:
         pipe = current_pipeline()
-        if pipe is None:  # the pipeline is another thread's
-            _settle(args, kwargs)
-            return below(*args, **kwargs)
+        if pipe is None:
+            return elsewhere(args, kwargs)
         with pipe.lock:
-            if pipe.full():
-                pipe.flush()
-            for t in tensors_in((*args, *kwargs.values())):
+            if len(pipe.entries) >= pipe.max_ops or pipe.nbytes >= pipe.max_bytes:
+                pipe.make_room()
+            for t in tensors_of((*args, *kwargs.values())):
                 s = t._storage
                 if s is not None and s.pending is not None and s.pending is not pipe:
-                    s.pending.flush()
+                    s.pending.flush_because(USED_ELSEWHERE)
             spec = meta(*args, **kwargs)
             outs: tuple[Tensor, ...]
-            if writes:
+            if op.writes:
                 outs = (_written(pipe, args[0], spec),)
-            elif d is not None and d.view:
-                outs = (_viewed(pipe, args[0], spec, d),)
+            elif op.view:
+                outs = (_viewed(pipe, args[0], spec, op.definition),)
             elif isinstance(spec, tuple):
                 outs = tuple(_fresh(pipe, s, args, kwargs) for s in spec)
             else:
                 outs = (_fresh(pipe, spec, args, kwargs),)
-            pipe.append(Entry(entry.name, below, plan, args, kwargs, outs, _user_line()))
+            pipe.entries.append(Entry(op, args, kwargs, outs, *user_line()))
         return outs if isinstance(spec, tuple) else outs[0]
 
     return record
@@ -139,8 +151,7 @@ def _breaking(below: Kernel, reason: str) -> Kernel:
     def run_at_once(*args: Any, **kwargs: Any) -> Any:
         pipe = current_pipeline()
         if pipe is not None:
-            pipe.note_break(reason)
-            pipe.flush()
+            pipe.break_off(reason)
         _settle(args, kwargs)
         with exclude_keys(DispatchKey.Pipeline):
             return below(*args, **kwargs)
@@ -150,7 +161,7 @@ def _breaking(below: Kernel, reason: str) -> Kernel:
 
 
 def _settle(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    for t in tensors_in((*args, *kwargs.values())):
+    for t in tensors_of((*args, *kwargs.values())):
         t._settled()
 
 
@@ -158,49 +169,32 @@ def _written(pipe: Pipeline, t: Tensor, spec: Any) -> Tensor:
     """The tensor an in-place op writes: its memory is pending from now on."""
     check_inplace_result(t, spec.shape, spec.dtype)
     t._own_storage().pending = pipe
+    pipe.nbytes += numel(t._shape) * t._dtype.itemsize
     return t
 
 
-def _viewed(pipe: Pipeline, base: Tensor, spec: Any, d: OpDef) -> Tensor:
+def _viewed(pipe: Pipeline, base: Tensor, spec: Any, d: OpDef | None) -> Tensor:
     """A view of memory that may be pending."""
     base._own_storage().pending = pipe
     strides = base._geometry()[0] if spec.strides is None else spec.strides
     view = make_view(base, spec.shape, strides, spec.offset, spec.dtype)
-    if isinstance(d.grad, str):  # detach: shares memory but is no view of its base
+    if d is not None and isinstance(d.grad, str):  # detach: shares memory, is no view of its base
         view._base = None
     return view
 
 
 def _fresh(pipe: Pipeline, spec: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """A pending tensor as a meta function describes it."""
-    first = next(tensors_in((*args, *kwargs.values())), None)
+    first = next(tensors_of((*args, *kwargs.values())), None)
     on = first._device if first is not None else concrete(kwargs.get("device"))
     shape = tuple(spec.shape)
     storage = Storage(None, numel(shape) * spec.dtype.itemsize, on)
     storage.pending = pipe
+    pipe.nbytes += storage.nbytes
     strides = getattr(spec, "strides", None)
     layout = None if strides is None else (tuple(strides), 0)
     keys = TABLE[on.type].runtime.key
     return make_tensor(None, shape, spec.dtype, on, keys & ~AUTOGRAD, storage, layout)
-
-
-_INSIDE: Final[dict[CodeType, bool]] = {}
-
-
-def _user_line() -> tuple[CodeType, int]:
-    """Where the user's code called the op, as code object and instruction."""
-    frame = sys._getframe(2)
-    while True:
-        code = frame.f_code
-        inside = _INSIDE.get(code)
-        if inside is None:
-            module = frame.f_globals.get("__name__", "")
-            inside = _INSIDE[code] = code.co_filename.startswith("<mindtorch") or (
-                module.partition(".")[0] == "mindtorch_core"
-            )
-        if not inside or frame.f_back is None:
-            return code, frame.f_lasti
-        frame = frame.f_back
 
 
 def install() -> None:

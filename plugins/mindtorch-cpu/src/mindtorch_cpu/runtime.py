@@ -16,6 +16,7 @@ from mindtorch_core.storage import Storage
 from mindtorch_core.tensor import Tensor, make_tensor
 
 from .arrays import CPU, KEYS, NUMPY_OF, torch_dtype, wrap
+from .pool import POOL
 
 __all__ = ["RUNTIME", "CPURuntime", "NumPySource"]
 
@@ -209,6 +210,20 @@ class CPURuntime(Runtime):
     def from_dlpack(self, source: Any) -> Tensor:
         """A tensor that shares memory with another library's array."""
         return self.from_numpy(np.from_dlpack(source))
+
+    def memory_stats(self, on: device) -> dict[str, int]:
+        """Bytes of large results that are kept for reuse, and how often that happened."""
+        return POOL.stats()
+
+    def empty_cache(self) -> None:
+        """Let go of the memory that is kept for reuse."""
+        POOL.empty_cache()
+
+    def plan(self, entries: Any) -> Any:
+        """Fuse runs of element-wise ops, see `mindtorch_cpu.fusion`."""
+        from .fusion import plan
+
+        return plan(entries)
 
     def generator(self, on: device) -> NumPySource:
         """A PCG64 stream."""

@@ -33,6 +33,7 @@ from ..arrays import (
     scalar,
     wrap,
 )
+from ..large import LARGE, in_chunks
 from ..register import kernel, register
 
 Ufunc = Callable[..., Any]
@@ -106,11 +107,15 @@ def binary(
             a, b = array_of(self, d), array_of(other, d)
             if check is not None:
                 check(d, b)
-        try:
-            data = QUIET.run(ufunc, a, b)
-        except (ValueError, RuntimeError) as error:
-            data = recover(error, ufunc, a, b)
-        if data.ndim > 1 and a.shape != b.shape:
+        data = None
+        if a.size >= LARGE:
+            data = in_chunks(ufunc, NUMPY_OF[result or d], a, b)
+        if data is None:
+            try:
+                data = QUIET.run(ufunc, a, b)
+            except (ValueError, RuntimeError) as error:
+                data = recover(error, ufunc, a, b)
+        if data.ndim > 1 and (a.shape != b.shape or not a.flags.c_contiguous):
             data = in_common_order(data, a, b)
         if result is not None:
             d = result
@@ -196,6 +201,8 @@ def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = N
         def run(self: Any, other: Any, *, alpha: Any = 1, plain: Any = plain) -> Any:
             if alpha == 1:
                 return plain(self, other)
+            if guard is not None:
+                guard(self, other)
             d = self._dtype
             if (
                 alpha.__class__ is float
@@ -317,7 +324,7 @@ def where(condition: Any, self: Any, other: Any) -> Any:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
     try:
-        return wrap(np.where(c, a, b), d)
+        return wrap(in_common_order(np.where(c, a, b), c, a, b), d)
     except ValueError:
         broadcast_all((c.shape, a.shape, b.shape))
         raise

@@ -1,0 +1,207 @@
+"""Which recorded ops run together.
+
+Entries are taken in program order. An element-wise entry joins an earlier group of the same
+iteration shape if it may run there: after everything it depends on, and with no access to memory
+that something between reads or writes otherwise. So updates of several parameters that the program
+interleaves become one group each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mindtorch_core.dispatch.pipeline import Entry
+from mindtorch_core.shapes import Shape, numel
+from mindtorch_core.tensor import Tensor
+
+from .classify import Reduction, is_elementwise, reduction_of
+from .limits import LIMITS
+
+__all__ = ["Block", "group_entries", "tensors_of"]
+
+_LOOK_BACK: Final = 64
+
+Geometry = tuple[Shape, Any]
+
+
+class Block:
+    """Entries that run together, or one that runs alone.
+
+    Attributes:
+        entries: their positions.
+        shape: the iteration shape of a group, None for an entry alone.
+        kept: leading dimensions that tiles may cut; the others stay whole, for reductions of them.
+        rows: shape of values reduced with ``keepdim``, None where there are none.
+        reductions: by position of the entry, how it reduces.
+        late: ids of values that are complete only when every tile is done.
+    """
+
+    __slots__ = ("_reads", "_writes", "entries", "kept", "late", "reductions", "rows", "shape")
+
+    def __init__(self, shape: Shape | None) -> None:
+        self.entries: list[int] = []
+        self.shape = shape
+        self.kept = 0 if shape is None else len(shape)
+        self.rows: Shape | None = None
+        self.reductions: dict[int, Reduction] = {}
+        self.late: set[int] = set()
+        self._reads: dict[int, set[Geometry]] = {}
+        self._writes: dict[int, set[Geometry]] = {}
+
+    def add(self, i: int, entry: Entry, reads: Sequence[Tensor]) -> None:
+        """Take an entry in, and remember what memory it touches."""
+        self.entries.append(i)
+        if self.shape is None:
+            return
+        for t in reads:
+            self._reads.setdefault(memory_of(t), set()).add(geometry(t))
+        if entry[0].writes:
+            t = entry[3][0]
+            self._writes.setdefault(memory_of(t), set()).add(geometry(t))
+
+    def conflicts(self, entry: Entry, reads: Sequence[Tensor]) -> bool:
+        """Whether an entry touches memory of the group at other places than the group does."""
+        for t in reads:
+            written = self._writes.get(memory_of(t))
+            if written is not None and written != {geometry(t)}:
+                return True
+        if entry[0].writes:
+            t = entry[3][0]
+            memory, own = memory_of(t), {geometry(t)}
+            for seen in (self._reads.get(memory), self._writes.get(memory)):
+                if seen is not None and seen != own:
+                    return True
+        return False
+
+
+def memory_of(t: Tensor) -> int:
+    """What identifies the memory of a tensor: its storage, or itself where it shares none."""
+    return id(t) if t._storage is None else id(t._storage)
+
+
+def geometry(t: Tensor) -> Geometry:
+    """Which elements of its memory a tensor shows, and in which order."""
+    return t._shape, t._geometry()
+
+
+def tensors_of(entry: Entry) -> list[Tensor]:
+    """The tensors among an entry's arguments."""
+    found: list[Tensor] = []
+    for value in (*entry[1], *entry[2].values()):
+        if value.__class__ is Tensor:
+            found.append(value)
+        elif value.__class__ is list or value.__class__ is tuple:
+            found += [v for v in value if v.__class__ is Tensor]
+    return found
+
+
+def _overlaps_itself(entry: Entry) -> bool:
+    """Whether an entry reads the memory it writes at other places: ``x[1:].add_(x[:-1])``."""
+    if not entry[0].writes:
+        return False
+    out = entry[3][0]
+    memory, own = memory_of(out), geometry(out)
+    return any(memory_of(t) == memory and geometry(t) != own for t in tensors_of(entry))
+
+
+class _Grouping:
+    """The state of going through the entries once."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self.made_in: dict[int, int] = {}  # value (id of its tensor) -> block
+        self.written_in: dict[int, int] = {}  # memory -> last block that writes it
+        self.read_in: dict[int, int] = {}  # memory -> last block that reads it
+
+    def place(self, i: int, entry: Entry) -> None:
+        reads = tensors_of(entry)
+        reduction = reduction_of(entry)
+        shape = self._iteration_shape(entry, reduction)
+        at = None if shape is None else self._joinable(entry, reads, shape, reduction)
+        if at is None:
+            at = len(self.blocks)
+            self.blocks.append(Block(shape))
+        block = self.blocks[at]
+        block.add(i, entry, reads)
+        if block.shape is not None and reduction is not None:
+            self._reduce(block, i, entry, reduction)
+        for t in reads:
+            memory = memory_of(t)
+            self.read_in[memory] = max(self.read_in.get(memory, -1), at)
+        for t in entry[3]:
+            if entry[0].writes:
+                self.written_in[memory_of(t)] = at
+            else:
+                self.made_in[id(t)] = at
+
+    def _iteration_shape(self, entry: Entry, reduction: Reduction | None) -> Shape | None:
+        """The shape a group with this entry would iterate over; None if it runs alone."""
+        if reduction is not None:
+            source: Shape = entry[1][0]._shape
+            return source if numel(source) >= LIMITS.min_elements else None
+        if not is_elementwise(entry) or _overlaps_itself(entry):
+            return None
+        shape = entry[3][0]._shape
+        if numel(shape) >= LIMITS.min_elements:
+            return shape
+        return shape if self._rows_somewhere(shape) else None
+
+    def _rows_somewhere(self, shape: Shape) -> bool:
+        return any(b.rows == shape for b in self.blocks[-_LOOK_BACK:])
+
+    def _joinable(
+        self, entry: Entry, reads: Sequence[Tensor], shape: Shape, reduction: Reduction | None
+    ) -> int | None:
+        """The block that an entry can join, or None."""
+        earliest = 0
+        for t in reads:
+            made = self.made_in.get(id(t), -1)
+            late = made >= 0 and id(t) in self.blocks[made].late
+            earliest = max(earliest, made + late, self.written_in.get(memory_of(t), -1))
+        if entry[0].writes:
+            earliest = max(earliest, self.read_in.get(memory_of(entry[3][0]), -1))
+        last = len(self.blocks) - 1
+        for at in range(last, max(earliest, last - _LOOK_BACK) - 1, -1):
+            block = self.blocks[at]
+            fits = block.shape == shape or (
+                block.rows == shape and block.shape is not None and reduction is None
+            )
+            if fits and self._reduces_alike(block, reduction) and not block.conflicts(entry, reads):
+                return at
+        return None
+
+    def _reduces_alike(self, block: Block, reduction: Reduction | None) -> bool:
+        """Whether a group can take a reduction: all of its row reductions keep the same dims."""
+        if reduction is None or reduction.kept == 0 or block.shape is None:
+            return True
+        return block.kept in (len(block.shape), reduction.kept)
+
+    def _reduce(self, block: Block, i: int, entry: Entry, reduction: Reduction) -> None:
+        block.reductions[i] = reduction
+        shape = block.shape or ()
+        if reduction.kept == 0:
+            block.late.add(id(entry[3][0]))
+            return
+        block.kept = reduction.kept
+        if reduction.keepdim:
+            block.rows = shape[: reduction.kept] + (1,) * (len(shape) - reduction.kept)
+        else:
+            block.late.add(id(entry[3][0]))  # its shape does not line up with the others'
+
+
+def group_entries(entries: Sequence[Entry | None]) -> list[Block]:
+    """Divide entries into blocks, in an order in which they may be launched."""
+    grouping = _Grouping()
+    for i, entry in enumerate(entries):
+        if entry is not None:
+            grouping.place(i, entry)
+    for block in grouping.blocks:
+        if block.shape is not None and not _worthwhile(block):
+            block.shape = None
+    return grouping.blocks
+
+
+def _worthwhile(block: Block) -> bool:
+    """Whether tiles pay: for a single op the kernel itself does as well."""
+    return len(block.entries) > 1

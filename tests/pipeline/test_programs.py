@@ -1,0 +1,63 @@
+"""Random programs give the same eagerly, in a pipeline, in one that flushes after every op, and in
+PyTorch. Fusion is made to happen on tensors of a few elements, cut into tiles of very few.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from programs import Program, programs, run
+
+import mindtorch_core as torch
+from mindtorch_core.dispatch.pipeline import Pipeline
+from mindtorch_cpu.fusion.limits import LIMITS
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_groups():
+    """Plan and fuse whatever the size."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pipeline, "planned_from", 1)
+        patch.setattr(LIMITS, "min_elements", 4)
+        patch.setattr(LIMITS, "tile_elements", LIMITS.tile_elements)
+        yield
+
+
+def assert_alike(program, found, wanted, who):
+    assert found.errors == wanted.errors, who
+    for i, (f, w) in enumerate(zip(found.values, wanted.values, strict=True)):
+        assert (f is None) == (w is None), (who, i)
+        if f is None:
+            continue
+        assert f[:2] == w[:2], (who, i)
+        if program.exact:
+            np.testing.assert_array_equal(f[2], w[2], err_msg=f"{who} {i}")
+        else:
+            np.testing.assert_allclose(
+                f[2].astype(float), w[2].astype(float), rtol=2e-4, atol=2e-4, err_msg=f"{who} {i}"
+            )
+
+
+def check(program, tile):
+    LIMITS.tile_elements = tile
+    eager = run(program, torch)
+    assert_alike(program, run(program, torch, torch.pipeline()), eager, "in a pipeline")
+    one = run(program, torch, torch.pipeline(max_ops=1))
+    assert_alike(program, one, eager, "in a pipeline that flushes after every op")
+    return eager
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs, st.sampled_from([1, 3, 7, 1000]))
+@example(Program(True, 0, 0, (("unary", 0, 0, 0), ("inplace", 9, 15, 0))), 3)
+def test_programs_in_a_pipeline_agree_with_eager_ones(program, tile):
+    check(program, tile)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs)
+def test_programs_agree_with_pytorch(program):
+    pt = pytest.importorskip("torch")
+    assert_alike(program, check(program, 3), run(program, pt), "PyTorch")
