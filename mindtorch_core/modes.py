@@ -148,7 +148,9 @@ def python_kernel(
         if 0 < n <= takes and _is_default(args[-1], defaults[n - 1]):
             args = _without_defaults(args, defaults)
         if kwargs:
-            kwargs = {k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))}
+            kwargs = {
+                k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))
+            }
         kept = modes[:]
         include, blocked = MASKS.include, MASKS.blocked
         mode = modes.pop()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .autograd_state import INFERENCE, AutogradMeta
 from .devices import TABLE, device
-from .dispatch.keys import AUTOGRAD, MASKS, DispatchKey
+from .dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD, DispatchKey
 from .dtypes import dtype, pack
 from .interchange import Interchange
 from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
@@ -301,7 +301,7 @@ class Tensor(Interchange):
                     )
                 if self._autograd is None or not self._autograd.is_leaf:
                     self._autograd = AutogradMeta(None, 0, is_leaf=True)
-                self._keys |= TABLE[self._device.type].autograd_key
+                self._keys = WITH_AUTOGRAD[self._keys]
         elif self._keys & AUTOGRAD:
             if not self.is_leaf:
                 raise RuntimeError(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import mindtorch_core as torch
+from mindtorch_core.devices import TABLE
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
@@ -102,8 +104,9 @@ def run(*command):
     return done.stdout
 
 
-def test_the_examples_of_the_dispatch_page_print_what_it_says(tmp_path):
-    blocks = FENCE.findall(DISPATCH)
+@pytest.mark.parametrize("page", ["dispatch", "custom_ops"])
+def test_the_examples_of_a_page_print_what_it_says(page, tmp_path):
+    blocks = FENCE.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     script, expected = [], []
     for (language, code), (following, printed) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         if language == "python":
@@ -143,3 +146,33 @@ def test_what_follows_from_the_rules_is_what_the_page_says():
                 kernel = "nothing" if row.kernel is None else row.kernel.registered.name
                 found.append("the wrapper" if row.rule == "wrapper" else kernel)
         assert found == wanted, registered
+
+
+# ---- the page on pipelines ---------------------------------------------------------------------
+
+PIPELINE = FENCE.findall((ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8"))
+
+
+def test_the_examples_of_the_pipeline_page_print_what_it_says(capsys):
+    scope = {"__name__": "__main__"}
+    compared = 0
+    for (language, code), (following, text) in zip(
+        PIPELINE, [*PIPELINE[1:], ("", "")], strict=True
+    ):
+        if language == "python":
+            exec(compile(code, "train.py", "exec"), scope)
+            assert capsys.readouterr().out == (text if following == "text" else "")
+            compared += following == "text"
+    assert compared == 5
+
+
+def test_the_plan_of_the_pipeline_page_computes_everything_at_once(monkeypatch):
+    (code,) = [code for language, code in PIPELINE if "def plan" in code]
+    scope = {}
+    exec(code, scope)
+    monkeypatch.setattr(type(TABLE["cpu"].runtime), "plan", scope["AcmeRuntime"].plan)
+    x = torch.ones(512, 512)
+    with torch.pipeline() as pipe:
+        made = ((x * 2).t() @ x).relu_().sum(0) / 1024
+    assert made.tolist() == [512.0] * 512
+    assert pipe.stats()["fused_ops"] == pipe.stats()["recorded"] == 6

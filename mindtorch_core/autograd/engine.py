@@ -323,13 +323,43 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     if meta.grad is not None:
         meta.grad = meta.grad + g
     elif (
-        g._storage is None
-        and sys.getrefcount(g) <= _UNSHARED
+        sys.getrefcount(g) <= _UNSHARED + (g._storage is not None)
+        and (g._storage is None or _lone_and_pending(g._storage))
         and (create_graph or not g._keys & AUTOGRAD)
     ):
         meta.grad = g
     else:
         meta.grad = g.clone() if create_graph else g.detach().clone()
+
+
+def _lone_and_pending(storage: Any) -> bool:
+    """Whether memory waits for a pipeline, and only one tensor will have it.
+
+    That tensor is referred to once more than others, by what the pipeline recorded.
+    """
+    return (
+        storage.pending is not None
+        and storage.memory is None
+        and storage.views is None
+        and sys.getrefcount(storage) <= _LONE
+    )
+
+
+def _references_of_a_lone_storage() -> int:
+    """What `sys.getrefcount` says in `_lone_and_pending` of a storage that only its tensor has."""
+
+    class Holder:
+        pass
+
+    def probe(storage: Any) -> int:
+        return sys.getrefcount(storage)
+
+    holder: Any = Holder()
+    holder._storage = object()
+    return probe(holder._storage)
+
+
+_LONE = _references_of_a_lone_storage()
 
 
 def _count_references() -> int:

@@ -15,7 +15,7 @@ kernel reads::
         ...
         _node = NODE((edge of input, edge of other), (saved other, its version, ...), _conforming)
         _result._autograd = META(_node)
-        _result._keys |= AUTOGRAD_OF[_result._keys & BACKENDS]
+        _result._keys = WITH_AUTOGRAD[_result._keys]
         return _result
 """
 
@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 from ..autograd_state import INFERENCE, AutogradMeta
 from ..dispatch.callpath import NUMBERS, compile_function, kernel_call, parameters, python_name
 from ..dispatch.entry import Kernel, OpEntry
-from ..dispatch.keys import ADINPLACE, AUTOGRAD, AUTOGRAD_OF, BACKENDS, DispatchKey
+from ..dispatch.keys import ADINPLACE, AUTOGRAD, AUTOGRAD_OF, WITH_AUTOGRAD, DispatchKey
 from ..dispatch.registry import registry
 from ..dispatch.schema import Argument, OperatorSchema
 from . import fallback, inference, inplace, saved
@@ -211,11 +211,10 @@ class _Generator:
         source = f"def make(BELOW):\n    def {name}({parameters(self.schema)}):\n{inner}\n    return {name}\n"
         scope: dict[str, Any] = {
             "AUTOGRAD": AUTOGRAD,
-            "BACKENDS": BACKENDS,
             "META": AutogradMeta,
             "NUMBERS": NUMBERS,
             "NODE": self._node_class(),
-            "AUTOGRAD_OF": {int(k): int(v) for k, v in AUTOGRAD_OF.items()},
+            "WITH_AUTOGRAD": WITH_AUTOGRAD,
             "OUTPUT_PARTS": saved.output_parts,
             "REFUSE": inference.refuse_saving,
             "VERSIONS_OF": saved.versions_of,
@@ -287,13 +286,13 @@ class _Generator:
                 "for _i, _r in enumerate(_result):",
                 "    if _r._dtype.category >= 2:",
                 "        _r._autograd = META(_node, _i)",
-                "        _r._keys |= AUTOGRAD_OF[_r._keys & BACKENDS]",
+                "        _r._keys = WITH_AUTOGRAD[_r._keys]",
                 "return _result",
             ]
         return [
             *lines,
             "_result._autograd = META(_node)",
-            "_result._keys |= AUTOGRAD_OF[_result._keys & BACKENDS]",
+            "_result._keys = WITH_AUTOGRAD[_result._keys]",
             "return _result",
         ]
 

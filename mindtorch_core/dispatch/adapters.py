@@ -139,7 +139,9 @@ def returned_wrongly(entry: OpEntry, result: Any, *, strict: bool = False) -> st
                 None if several else f"returned {_described(result)} where the schema says a list"
             )
         if schema.returns[0].real_type.form == "tuple":
-            return None if several else f"returned {_described(result)} where the schema says a tuple"
+            return (
+                None if several else f"returned {_described(result)} where the schema says a tuple"
+            )
         if several and result and all(hasattr(r, "_keys") for r in result):
             return f"returned {_described(result)} where the schema says one value"
         tensor = schema.returns[0].type == "Tensor" and result is not None

@@ -164,7 +164,7 @@ def binding_problem(
         takes: whether an argument takes a value.
     """
     positional = schema.positional
-    if len(args) > len(positional) and not schema.is_vararg:
+    if len(args) > len(positional):
         return (
             f"{name}() takes {len(positional)} positional argument(s) but {len(args)} were given. "
             f"Declaration: {schema}"

@@ -269,6 +269,21 @@ FUNCTIONALITY: Final[dict[DispatchKey, int]] = {
     for key in family.values()
 }
 
+
+class _WithAutograd(dict[int, int]):
+    """A tensor's keys with those of autograd added, by its keys without.
+
+    The same int object is given each time: a union of keys is spared where two tensors have the
+    very same one.
+    """
+
+    def __missing__(self, keys: int) -> int:
+        found = self[keys] = keys | mask_of(a for b, a in AUTOGRAD_OF.items() if keys & b)
+        return found
+
+
+WITH_AUTOGRAD: Final = _WithAutograd()
+
 # ---- aliases -----------------------------------------------------------------------------------
 
 ALIAS_KEYS: Final = tuple(k for k in DispatchKey if k >= DispatchKey.Autograd)

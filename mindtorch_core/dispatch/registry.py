@@ -23,7 +23,7 @@ from .entry import (
     fallthrough_kernel,
     source_of,
 )
-from .keys import BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
+from .keys import BACKEND_BITS, BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from .opdef import OpDef
 from .schema import OperatorSchema, parse_schema, split_name
 from .signature import signature_problem
@@ -172,7 +172,8 @@ class OperatorRegistry:
     ) -> Registration:
         """Register ``fn`` as the op's kernel at ``key``; the newest registration is in force.
 
-        A kernel that takes the place of another distribution's gives a warning naming both.
+        At a backend's key what users register stays in force also when the plugin is loaded later. A
+        kernel that takes the place of another distribution's gives a warning naming both.
 
         Args:
             name: op name; a bare ``add`` means ``aten::add``.
@@ -203,7 +204,11 @@ class OperatorRegistry:
             if before is not None and owner and before.distribution not in ("", owner):
                 warnings.warn(overriding(entry.name, key, before, record), stacklevel=3)
             self.generation += 1
-            entry.put(key, (*entry.records.get(key, ()), record))
+            records = entry.records.get(key, ())
+            at = len(records)
+            while at and owner and key & BACKEND_BITS and not records[at - 1].distribution:
+                at -= 1  # below what users registered before the plugin was loaded
+            entry.put(key, (*records[:at], record, *records[at:]))
 
             def undo() -> None:
                 # By identity: the same function may be registered twice.

@@ -31,7 +31,7 @@ def signature_problem(
     for a in schema.arguments:
         if not a.kwarg_only:
             positional += 1
-        elif a.alias is None and a.name != "requires_grad":
+        else:
             keywords.append(a.name)
     code = getattr(fn, "__code__", None)
     if code is None or getattr(fn, "__wrapped__", None) is not None:

@@ -61,6 +61,14 @@ def _undo(made: list[Registration]) -> None:
     made.clear()
 
 
+def _tag_names(tags: Tag | Sequence[Tag]) -> list[str]:
+    several = (tags,) if isinstance(tags, Tag) else tuple(tags)
+    for tag in several:
+        if not isinstance(tag, Tag):
+            raise TypeError(f"tags must be members of torch.Tag, got {tag!r}")
+    return [tag.value for tag in several]
+
+
 class Library:
     """A handle for ops of one namespace: what is registered through it lives as long as it does.
 
@@ -135,6 +143,7 @@ class Library:
             SchemaError: if the schema does not parse; a ValueError and a RuntimeError.
             RuntimeError: if this is an IMPL library, the op exists, or the schema names another
                 namespace.
+            TypeError: for a tag that is none.
         """
         self._alive()
         if alias_analysis not in ("", "FROM_SCHEMA", "CONSERVATIVE", "PURE_FUNCTION"):
@@ -160,13 +169,12 @@ class Library:
                 f"multiple times. Each overload's schema should only be registered once. Original "
                 f"registration: {existing.schema} at {existing.source or 'an unknown place'}"
             )
-        several = (tags,) if isinstance(tags, Tag) else tuple(tags)
         self._made.append(
             registry.register_schema(
                 qualified,
                 schema if colons else f"{self.ns}::{schema.strip()}",
                 source=calling_line(),
-                tags=[t.value for t in several],
+                tags=_tag_names(tags),
             )
         )
         return parsed.name

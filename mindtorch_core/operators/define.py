@@ -263,7 +263,9 @@ def _inplace_variant(d: OpDef) -> OpDef:
         crosses_devices=d.crosses_devices,
         namespaces=d.inplace_namespaces,
         functional=d,
-        overloads=[_INPLACE_OVERLOADS.get(o, o) or ("Tensor" if d.numbers else "") for o in d.overloads],
+        overloads=[
+            _INPLACE_OVERLOADS.get(o, o) or ("Tensor" if d.numbers else "") for o in d.overloads
+        ],
         tags=d.tags,
     )
 

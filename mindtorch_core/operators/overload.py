@@ -61,6 +61,7 @@ class OpOverload:
         self._call: Callable[..., Any] = self._first_call
         self._parsed: OperatorSchema | None = None
         self.__module__ = packet.__module__
+        self.__qualname__ = self.name()
         self.mode_rules: dict[type, Callable[..., Any]] = {}
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -165,10 +166,12 @@ class OpOverload:
 
     def has_kernel_for_dispatch_key(self, key: DispatchKey | str) -> bool:
         """Whether a kernel is registered at a key itself; the key may be an alias."""
+        registry.load_backends()
         return parse_key(key) in self._entry.records
 
     def has_kernel_for_any_dispatch_key(self, keys: DispatchKeySet | int) -> bool:
         """Whether a kernel is registered at any key of a set."""
+        registry.load_backends()
         mask = as_mask(keys)
         return any(k & mask for k in tuple(self._entry.records))
 
@@ -190,6 +193,9 @@ class OpOverload:
             return fn
 
         return decorate
+
+    def __copy__(self) -> OpOverload:
+        return self
 
     def __deepcopy__(self, memo: Any = None) -> OpOverload:
         return self

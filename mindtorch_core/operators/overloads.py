@@ -138,6 +138,9 @@ class OpOverloadPacket:
         self._chosen.clear()
         self._only = None
 
+    def __copy__(self) -> OpOverloadPacket:
+        return self
+
     def __deepcopy__(self, memo: Any = None) -> OpOverloadPacket:
         return self
 
@@ -170,9 +173,12 @@ class _OpNamespace:
     def __getattr__(self, name: str) -> OpOverloadPacket:
         if name.startswith("__"):
             raise AttributeError(name)
-        if not any(e.has_schema for e in registry.overloads(f"{self.name}::{name}")):
+        known = registry.overloads(f"{self.name}::{name}")
+        if not any(e.has_schema for e in known):
             near = difflib.get_close_matches(name, dir(self), n=3)
             hint = f". Did you mean {' or '.join(near)}?" if near else ""
+            if known:
+                hint = ": it has kernels but no schema; define it with torch.library.define"
             raise AttributeError(
                 f"'_OpNamespace' '{self.name}' object has no attribute '{name}'{hint}"
             )

@@ -8,6 +8,7 @@ import functools
 import inspect
 import warnings
 
+import numpy as np
 import pytest
 
 import mindtorch_core
@@ -15,8 +16,13 @@ from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.testing.comparison import assert_close, outcome
 from mindtorch_core.testing.facts import missing
 
-pt = pytest.importorskip("torch")
+try:
+    import torch as pt
+    import torch.library  # noqa: F401  (not loaded by the line above)
+except ImportError:
+    pt = None
 
+needs_pytorch = pytest.mark.skipif(pt is None, reason="PyTorch is not installed")
 refused = outcome
 
 
@@ -45,7 +51,7 @@ def as_in_pytorch(scenario=None, *, facts=False):
     test.__signature__ = inspect.Signature(parameters)
     if hasattr(scenario, "pytestmark"):
         test.pytestmark = scenario.pytestmark
-    return test
+    return needs_pytorch(test)
 
 
 def difference(found, expected, facts=False):
@@ -84,3 +90,44 @@ def exceptions_differ(found, expected, facts):
         return f"{type(found).__name__}: {found}\n{theirs}"
     lacking = missing(str(found), str(expected)) if facts else []
     return f"lacks {lacking}: {found}\n{theirs}" if lacking else ""
+
+
+# ---- what several test modules use --------------------------------------------------------------
+
+
+def mode_class(t):
+    """The class of dispatch modes."""
+    if t is mindtorch_core:
+        return mindtorch_core.DispatchMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    return TorchDispatchMode
+
+
+def logger(t, log, name=None, handle=None):
+    """A mode that writes what it sees into a list: the op's name, or its own name and the op's."""
+
+    class Log(mode_class(t)):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log.append(str(func) if name is None else (name, str(func)))
+            return (handle or (lambda f, a, k: f(*a, **k)))(func, args, kwargs or {})
+
+    return Log()
+
+
+def seen(t, body):
+    """The ops that a mode sees while ``body()`` runs, and its result."""
+    log = []
+    with logger(t, log):
+        result = body()
+    return log, result
+
+
+def numpy_sin(t, name, **options):
+    """A custom op that no autograd looks into."""
+
+    def sin(x: t.Tensor, scale: float = 1.0) -> t.Tensor:
+        values = x.detach().numpy()
+        return t.from_numpy(np.asarray(np.sin(values) * scale, values.dtype))
+
+    return t.library.custom_op(f"custom_op_test::{name}", sin, mutates_args=(), **options)

@@ -6,7 +6,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.testing.facts import missing
-from scenarios import as_in_pytorch, difference, pt, refused
+from scenarios import as_in_pytorch, difference, needs_pytorch, pt, refused
 
 np = pytest.importorskip("numpy")
 
@@ -113,6 +113,7 @@ def listed(kind, name, table):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@needs_pytorch
 def test_what_an_argument_takes(kind):
     for name, make in VALUES.items():
         ours, theirs = handed(torch, kind, make(torch)), handed(pt, kind, make(pt))
@@ -126,6 +127,7 @@ def test_what_an_argument_takes(kind):
             assert not (problem := difference(ours, theirs)), f"{name}: {problem}"
 
 
+@needs_pytorch
 def test_the_error_names_op_argument_position_value_and_schema():
     ours, theirs = handed(torch, "int", "text"), handed(pt, "int", "text")
     assert not missing(str(ours), str(theirs))

@@ -7,13 +7,14 @@ import threading
 import time
 from collections import Counter
 from threading import get_ident
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from ...devices import TABLE
 from ..keys import DispatchKey, exclude_everywhere, include_everywhere
-from .frames import request
+from .frames import request, user_line
 from .launch import Launch, drop_dead
-from .trace import Entry, Plan, Step
+from .trace import Entry, Plan, Step, location_of
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -58,10 +59,8 @@ class Pipeline:
     def __init__(
         self, max_ops: int = MAX_OPS, max_bytes: int = MAX_BYTES, trace: bool = False
     ) -> None:
-        if max_ops < 1:
-            raise ValueError(f"max_ops must be at least 1, got {max_ops}")
-        if max_bytes < 1:
-            raise ValueError(f"max_bytes must be at least 1, got {max_bytes}")
+        _check_bound("max_ops", max_ops)
+        _check_bound("max_bytes", max_bytes)
         self._history = _new_history() if trace or TRACING else None
         self.entries: list[Entry] = [] if self._history is None else self._history.entries
         self.max_ops = max_ops
@@ -77,6 +76,7 @@ class Pipeline:
         self._seconds = {"plan": 0.0, "launch": 0.0}
         self._breaks: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
+        self._places: Counter[tuple[str, CodeType, int]] = Counter()
         self._thread = get_ident()
 
     def break_off(self, reason: str) -> None:
@@ -115,6 +115,7 @@ class Pipeline:
             del recorded[:count]
             nbytes, self.nbytes = self.nbytes, 0
             self._reasons[reason] += 1
+            self._places[reason, *user_line()] += 1
             history = self._history
             launch = Launch(entries) if history is None else history.launch(entries, reason)
             start = time.perf_counter()
@@ -147,11 +148,12 @@ class Pipeline:
 
         Returns:
             ``recorded`` and ``launched`` ops, ``pending`` and ``dropped`` ones (nobody could see
-            their results), ``flushes`` and what made them necessary: ``flush_reasons``,
-            ``fused_groups`` and ``fused_ops``, ``plan_cache_hits``, ``peak_bytes`` (of results and
-            of what is computed between them, known before launch), ``seconds`` per stage (that of
-            recording, from the first op to the last with what your code does between them, only
-            where it is traced), and ``breaks``: how many ops were not deferred, by reason.
+            their results), ``flushes`` and what made them necessary: ``flush_reasons``, and
+            ``flush_lines`` with the line that asked, ``fused_groups`` and ``fused_ops``,
+            ``plan_cache_hits``, ``peak_bytes`` (of results and of what is computed between them,
+            known before launch), ``seconds`` per stage (that of recording, from the first op to the
+            last with what your code does between them, only where it is traced), and ``breaks``:
+            how many ops were not deferred, by reason.
         """
         pending = len(self.entries)
         seconds = dict(self._seconds)
@@ -164,6 +166,7 @@ class Pipeline:
             "dropped": self._dropped,
             "flushes": self._reasons.total(),
             "flush_reasons": dict(self._reasons),
+            "flush_lines": self._flush_lines(),
             "fused_groups": self._fused_groups,
             "fused_ops": self._fused_ops,
             "plan_cache_hits": self._plan_hits,
@@ -171,6 +174,13 @@ class Pipeline:
             "seconds": seconds,
             "breaks": dict(self._breaks),
         }
+
+    def _flush_lines(self) -> dict[str, int]:
+        """How many flushes each line asked for, as ``"item() at train.py:7": 3``."""
+        lines: Counter[str] = Counter()
+        for (reason, code, instruction), times in self._places.items():
+            lines[f"{reason} at {location_of(code, instruction)}"] += times
+        return dict(lines)
 
     @property
     def graph(self) -> Graph:
@@ -236,6 +246,13 @@ def flush_current() -> None:
     """Launch what this thread's open pipelines have recorded."""
     for pipe in STACK.open:
         pipe.flush()
+
+
+def _check_bound(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
 
 
 def _new_history() -> History:

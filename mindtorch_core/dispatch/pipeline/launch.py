@@ -15,7 +15,7 @@ from .trace import Entry, Step, location_of, tensors_of
 __all__ = ["Failed", "Launch", "drop_dead"]
 
 _getrefcount = sys.getrefcount
-# What counts as a failure of an op: whatever a kernel raises. Interrupts pass.
+# Keys that the ops which kernels call during a launch must not meet: all of it was seen already.
 _HIDDEN = int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
 
 

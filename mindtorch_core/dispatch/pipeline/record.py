@@ -60,16 +60,34 @@ def pipeline_kernel(
 
     if schema is not None and not view and backends == backend and recordable(schema):
         return make_recorder(entry, schema, op, meta, row, elsewhere)
-    return _recorder(op, meta, elsewhere)
+    lists = schema is None or any(a.is_list for a in schema.arguments)
+    return _recorder(op, meta, elsewhere, lists=lists)
 
 
-def _recorder(op: RecordedOp, meta: Kernel, elsewhere: Callable[..., Any]) -> Kernel:
-    """The recorder of ops that no generated one serves: views, writes, several results, lists."""
+def _own(value: Any) -> Any:
+    """A list of its own for an entry: the user may change the one that was passed."""
+    return list(value) if value.__class__ is list else value
+
+
+def _recorder(
+    op: RecordedOp, meta: Kernel, elsewhere: Callable[..., Any], *, lists: bool
+) -> Kernel:
+    """The recorder of ops that no generated one serves: views, writes, several results, lists.
+
+    Args:
+        op: what its recordings share.
+        meta: tells shapes and dtypes of the results.
+        elsewhere: runs the op at once, for threads that have no pipeline.
+        lists: whether it takes lists.
+    """
 
     def record(*args: Any, **kwargs: Any) -> Any:
         pipe = current_pipeline()
         if pipe is None:
             return elsewhere(args, kwargs)
+        if lists:
+            args = tuple(map(_own, args))
+            kwargs = {k: _own(v) for k, v in kwargs.items()}
         with pipe.lock:
             if len(pipe.entries) >= pipe.max_ops or pipe.nbytes >= pipe.max_bytes:
                 pipe.make_room()

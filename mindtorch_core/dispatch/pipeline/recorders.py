@@ -111,7 +111,10 @@ def make_recorder(
     positional = ", ".join(python_name(a) for a in schema.positional)
     args = f"({positional},)"
     options = [a for a in schema.keyword_only if not a.is_out and a.name != "requires_grad"]
-    lines = _options(options)
+    # The user may change a list after the call; what was recorded stays as it was.
+    lists = [python_name(a) for a in (*schema.positional, *options) if a.is_list]
+    lines = [f"if {n}.__class__ is list: {n} = list({n})" for n in lists]
+    lines += _options(options)
     lines += [
         "_open = STACK.open",
         f"if not _open: return ELSEWHERE({args}, _kw)",

@@ -17,11 +17,11 @@ class _Workers:
     """A pool of threads, made when it is first needed and again after a fork."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
         self.forget()
 
     def forget(self) -> None:
-        """Drop the pool: its threads do not exist in a forked child."""
+        """Drop the pool: its threads do not exist in a forked child, nor whoever held the lock."""
+        self.lock = threading.Lock()
         self.pool: ThreadPoolExecutor | None = None
         self.size = 0
 
@@ -29,14 +29,21 @@ class _Workers:
         """The pool, with at least ``count`` threads."""
         with self.lock:
             if self.pool is None or self.size < count:
-                if self.pool is not None:
-                    self.pool.shutdown(wait=False)
+                # No shutdown of a smaller one: another thread may be about to hand it work. Its
+                # threads end when nobody refers to it.
                 self.pool = ThreadPoolExecutor(count, thread_name_prefix="mindtorch-cpu")
                 self.size = count
             return self.pool
 
 
+class _Sharing(threading.local):
+    """Whether this thread is at work on an item."""
+
+    active = False
+
+
 _WORKERS = _Workers()
+_SHARING = _Sharing()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_WORKERS.forget)
 
@@ -44,11 +51,13 @@ if hasattr(os, "register_at_fork"):
 def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
     """Call ``work`` for every item, in several threads; the calling one takes part.
 
+    Within ``work`` all is done by the thread that asks: it could wait for itself otherwise.
+
     Raises:
         Exception: the first that ``work`` raised, when all threads have stopped.
     """
     count = min(get_num_threads(), len(items) // 2)  # waking a thread costs as much as a tile
-    if count < 2:
+    if count < 2 or _SHARING.active:
         for item in items:
             work(item)
         return
@@ -57,16 +66,18 @@ def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
     stop: list[BaseException] = []
 
     def run() -> None:
-        while not stop:
-            with lock:
-                item = next(remaining, None)
-            if item is None:
-                return
-            try:
+        _SHARING.active = True
+        try:
+            while not stop:
+                with lock:
+                    item = next(remaining, None)
+                if item is None:
+                    return
                 work(item)
-            except BaseException as error:  # noqa: BLE001 (raised again by the caller)
-                stop.append(error)
-                return
+        except BaseException as error:  # noqa: BLE001 (raised again by the caller)
+            stop.append(error)
+        finally:
+            _SHARING.active = False
 
     pool = _WORKERS.of_size(count - 1)
     futures: list[Future[None]] = [pool.submit(run) for _ in range(count - 1)]

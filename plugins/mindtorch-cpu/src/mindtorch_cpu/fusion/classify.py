@@ -11,7 +11,7 @@ from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import FLOATING
 from mindtorch_core.shapes import wrap_dims
 
-__all__ = ["Reduction", "is_elementwise", "reduction_of"]
+__all__ = ["Reduction", "is_elementwise", "is_own_kernel", "reduction_of"]
 
 # Element-wise kernels whose rows are no functions of one element's value alone in name only.
 _COPYING: Final = frozenset(
@@ -30,7 +30,7 @@ _REDUCTIONS: Final = frozenset(["aten::sum", "aten::amax", "aten::amin"])
 _own: Final[dict[Any, bool]] = {}
 
 
-def _is_own_kernel(name: str, impl: Callable[..., Any]) -> bool:
+def is_own_kernel(name: str, impl: Callable[..., Any]) -> bool:
     """Whether the kernel that was recorded is this backend's: another one may do anything."""
     found = _own.get(impl)
     if found is None:
@@ -49,7 +49,7 @@ def is_elementwise(entry: Entry) -> bool:
     out = entry[3][0]
     if op.name in _REFUSING and (out._dtype.category < FLOATING or entry[2]):
         return False
-    return len(entry[3]) == 1 and op.plan is None and _is_own_kernel(op.name, op.impl)
+    return len(entry[3]) == 1 and op.plan is None and is_own_kernel(op.name, op.impl)
 
 
 class Reduction:
@@ -70,7 +70,7 @@ class Reduction:
 def reduction_of(entry: Entry) -> Reduction | None:
     """How an entry reduces, if it is a reduction that fusion serves."""
     op, args = entry[0], entry[1]
-    if op.name not in _REDUCTIONS or op.plan is not None or not _is_own_kernel(op.name, op.impl):
+    if op.name not in _REDUCTIONS or op.plan is not None or not is_own_kernel(op.name, op.impl):
         return None
     source = args[0]
     rank = len(source._shape)

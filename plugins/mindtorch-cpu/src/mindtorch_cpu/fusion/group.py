@@ -1,22 +1,28 @@
 """Computing a group: its entries one after the other on each tile, with this backend's kernels.
 
 A value that only the group uses exists as a tile at a time, in memory that is still in the cache.
+Ops that are one NumPy ufunc write their result where it belongs: into the whole result if that is
+needed, over an operand that is not needed any more, else into fresh memory. Others go through their
+kernel.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_core.dispatch.pipeline import Entry
-from mindtorch_core.shapes import contiguous_strides
+from mindtorch_core.dtypes import FLOATING
+from mindtorch_core.shapes import contiguous_strides, numel
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import NUMPY_OF, quietly, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, scalar, wrap
+from ..ops.ufuncs import UFUNCS
 from ..pool import POOL
 from ..workers import share_out
+from .classify import Reduction
 from .grouping import Block
 from .limits import LIMITS
 from .tiles import Tile, cut, tiles
@@ -32,93 +38,240 @@ def compute(block: Block, entries: Sequence[Entry], needed: Sequence[bool]) -> l
         entries: its entries.
         needed: for each, whether its result is used outside the group.
     """
-    return _Run(block, entries, needed).results()
+    run = _Run(block, entries, needed)
+    share_out(run.tile, range(len(run.tiles)))
+    return run.results()
+
+
+class _Op:
+    """One entry as the tiles run it.
+
+    Attributes:
+        impl: the kernel.
+        ufunc: the NumPy function to call instead, or None.
+        args: operands: places in the tile's list of values, or what is to be passed as it is.
+        kwargs: the same for keyword arguments.
+        out: place of the result.
+        into: for a ufunc, the whole array its result belongs to, or the place of an operand to
+            write over; None for fresh memory.
+        stores: for results that are complete now, their place and the whole array they belong to.
+        partial: where a reduction to one element keeps each tile's, or None.
+    """
+
+    __slots__ = ("args", "impl", "into", "kwargs", "out", "partial", "stores", "ufunc")
+
+    def __init__(self, impl: Callable[..., Any], out: int) -> None:
+        self.impl = impl
+        self.ufunc: Any = None
+        self.into: Any = None
+        self.args: list[Any] = []
+        self.kwargs: dict[str, Any] = {}
+        self.out = out
+        self.stores: list[tuple[int, Any, Reduction | None]] = []
+        self.partial: list[Any] | None = None
+
+
+class _Place(int):
+    """Position of a value in a tile's list."""
 
 
 class _Run:
     """One launch of a group."""
 
     def __init__(self, block: Block, entries: Sequence[Entry], needed: Sequence[bool]) -> None:
-        shape = block.shape or ()
         self.entries = entries
-        self.index = tiles(shape, block.kept, LIMITS.tile_elements)
         self.reductions = [block.reductions.get(i) for i in block.entries]
+        self.outside: list[Any] = []  # arrays of operands that are there already
+        self.dtypes: list[Any] = []  # of every value, by place
+        self._kept: set[int] = set()  # places of values that are parts of whole results
+        self.places: dict[int, int] = {}  # by id of a tensor
         made = {id(e[3][0]) for e in entries if not e[0].writes}
-        self.made = made
-        self.full: list[Any] = []
-        self.partial: list[list[Any] | None] = []
-        for entry, reduction, want in zip(entries, self.reductions, needed, strict=True):
-            whole = reduction is not None and reduction.kept == 0
-            self.partial.append([None] * len(self.index) if whole else None)
-            fresh = want and not whole and not entry[0].writes
-            self.full.append(_room_for(entry[3][0]) if fresh else None)
-        self.last_use, self.complete = self._last_uses()
+        for entry in entries:
+            self._place_operands(entry, made)
+        self.inputs = len(self.outside)
+        self.dtypes += [None] * len(entries)
+        shape = block.shape or ()
+        whole = [want and not e[0].writes for e, want in zip(entries, needed, strict=True)]
+        self.full = [
+            _room_for(e[3][0]) if want and (r is None or r.kept) else None
+            for e, want, r in zip(entries, whole, self.reductions, strict=True)
+        ]
+        self.flat = self._lies_flat(shape)
+        if self.flat:
+            shape = (numel(shape),)
+            self.outside = [a.reshape(-1) if a.ndim else a for a in self.outside]
+            self.full = [None if a is None else a.reshape(-1) for a in self.full]
+        kept = len(shape) if self.flat else block.kept
+        self.tiles = tiles(shape, kept, LIMITS.tile_elements)
+        self.ops = self._program(made)
 
-    def _last_uses(self) -> tuple[list[list[int]], list[list[int]]]:
-        """After each entry, the values no later one needs, and the entries whose value is final."""
+    def _place_operands(self, entry: Entry, made: set[int]) -> None:
+        """Number the values: operands from outside first, results as they come."""
+        for t in (*entry[1], *entry[2].values()):
+            if t.__class__ is Tensor and id(t) not in self.places and id(t) not in made:
+                self.places[id(t)] = len(self.outside)
+                self.outside.append(t._data)
+                self.dtypes.append(t._dtype)
+
+    def _lies_flat(self, shape: tuple[int, ...]) -> bool:
+        """Whether the group can run on one long dimension: no rows, every operand row-major."""
+        for entry, reduction in zip(self.entries, self.reductions, strict=True):
+            if reduction is not None and (reduction.kept or len(entry[1]) > 1):
+                return False
+            if reduction is None and entry[3][0]._shape != shape:
+                return False
+        arrays = [*self.outside, *(a for a in self.full if a is not None)]
+        return all(not a.ndim or (a.shape == shape and a.flags.c_contiguous) for a in arrays)
+
+    # ---- the program of a tile -----------------------------------------------------------------
+
+    def _program(self, made: set[int]) -> list[_Op]:
         last: dict[int, int] = {}
-        changed: dict[int, int] = {}
+        final: dict[int, int] = {}
         maker: dict[int, int] = {}
         for n, entry in enumerate(self.entries):
-            for t in (*entry[1], *entry[3]):
-                if t.__class__ is Tensor and id(t) in self.made:
+            for t in (*entry[1], *entry[2].values(), *entry[3]):
+                if t.__class__ is Tensor and id(t) in made:
                     last[id(t)] = n
             out = id(entry[3][0])
-            if out in self.made:
+            if out in made:
                 maker.setdefault(out, n)
-                changed[out] = n
-        count = range(len(self.entries))
-        uses = [[v for v, at in last.items() if at == n] for n in count]
-        final = [[maker[v] for v, at in changed.items() if at == n] for n in count]
-        return uses, final
+                final[out] = n
+        ops = []
+        for n, entry in enumerate(self.entries):
+            dying = {v for v, at in last.items() if at == n and maker[v] < n}
+            stored = [v for v, at in final.items() if at == n]
+            ops.append(self._op(n, entry, dying, [maker[v] for v in stored]))
+        return ops
+
+    def _op(self, n: int, entry: Entry, dying: set[int], complete: list[int]) -> _Op:
+        out = entry[3][0]
+        if entry[0].writes:
+            place = self.places[id(out)]
+        else:
+            place = self.places[id(out)] = self.inputs + n
+            self.dtypes[place] = out._dtype
+            if self.full[n] is not None:
+                self._kept.add(place)
+        op = _Op(entry[0].impl, place)
+        op.args = [self._referred(a) for a in entry[1]]
+        op.kwargs = {k: self._referred(v) for k, v in entry[2].items()}
+        reduction = self.reductions[n]
+        if reduction is not None and reduction.kept == 0:
+            op.partial = [None] * len(self.tiles)
+        for at in complete:
+            full = self.full[at]
+            if full is not None:
+                of = self.places[id(self.entries[at][3][0])]
+                op.stores.append((of, full, self.reductions[at]))
+        if reduction is None:
+            self._as_ufunc(op, entry, dying)
+        return op
+
+    def _referred(self, value: Any) -> Any:
+        return _Place(self.places[id(value)]) if value.__class__ is Tensor else value
+
+    def _as_ufunc(self, op: _Op, entry: Entry, dying: set[int]) -> None:
+        """Let the tiles call the op's ufunc, if it has one for these operands."""
+        recorded, args, kwargs, (out, *_) = entry[:4]
+        ufunc = UFUNCS.get(recorded.name.removesuffix("_"))
+        first = args[0]
+        d = first._dtype
+        if ufunc is None or kwargs or d.category != FLOATING or d in WIDER:
+            return
+        given: list[Any] = []
+        for a, referred in zip(args, op.args, strict=True):
+            if a.__class__ is Tensor:
+                if a._dtype is not d:
+                    return
+                given.append(referred)
+            elif a.__class__ is float or a.__class__ is int:
+                given.append(scalar(a, d))
+            else:
+                return
+        if recorded.writes and out._dtype is not d:
+            return
+        op.ufunc, op.args = ufunc, given
+        if recorded.writes:
+            op.into = _Place(op.out)
+        elif [place for place, _, _ in op.stores] == [op.out]:
+            (op.into,) = [full for _, full, _ in op.stores]  # written there, not copied
+            op.stores = []
+        else:
+            op.into = next(
+                (
+                    _Place(self.places[id(a)])
+                    for a in args
+                    if a.__class__ is Tensor
+                    and id(a) in dying
+                    and self.places[id(a)] not in self._kept
+                    and a._shape == out._shape
+                    and out._dtype is d
+                ),
+                None,
+            )
+
+    # ---- running -------------------------------------------------------------------------------
+
+    def tile(self, number: int) -> None:
+        """Compute one tile."""
+        tile = self.tiles[number]
+        values: list[Any] = self._inputs(tile)
+        values += [None] * len(self.ops)
+        run = QUIET.run
+        for op in self.ops:
+            if op.ufunc is not None:
+                arrays = [values[a] if a.__class__ is _Place else a for a in op.args]
+                into = op.into
+                if into is None:
+                    made = run(op.ufunc, *arrays)
+                elif into.__class__ is _Place:
+                    made = run(op.ufunc, *arrays, out=values[into])
+                else:
+                    made = run(op.ufunc, *arrays, out=self._part(into, tile, None))
+            else:
+                made = self._by_kernel(op, values)
+                if op.partial is not None:
+                    op.partial[number] = made
+                    continue
+            values[op.out] = made
+            for place, full, reduction in op.stores:
+                np.copyto(self._part(full, tile, reduction), values[place])
+
+    def _by_kernel(self, op: _Op, values: list[Any]) -> Any:
+        """Call an op's kernel on a tile; returns the result's array."""
+        dtypes = self.dtypes
+        given = [wrap(values[a], dtypes[a]) if a.__class__ is _Place else a for a in op.args]
+        options = {
+            k: wrap(values[v], dtypes[v]) if v.__class__ is _Place else v
+            for k, v in op.kwargs.items()
+        }
+        return op.impl(*given, **options)._data
+
+    def _inputs(self, tile: Tile) -> list[Any]:
+        """The parts of the operands from outside that a tile needs."""
+        if self.flat:
+            (part,) = tile
+            return [a[part] if a.ndim else a for a in self.outside]
+        return [cut(a, tile) for a in self.outside]
+
+    def _part(self, full: Any, tile: Tile, reduction: Reduction | None) -> Any:
+        if self.flat:
+            return full[tile[0]]
+        return cut(full, tile) if reduction is None else full[tile[: reduction.kept]]
 
     def results(self) -> list[Any]:
-        """Compute every tile and put the results together."""
-        share_out(self._tile, range(len(self.index)))
+        """The results of the entries, once every tile is done."""
         out: list[Any] = []
-        for entry, full, partial in zip(self.entries, self.full, self.partial, strict=True):
+        for entry, full, op in zip(self.entries, self.full, self.ops, strict=True):
             t = entry[3][0]
             if entry[0].writes:
                 out.append(t)
-            elif partial is not None:
-                out.append(_joined(entry, partial))
+            elif op.partial is not None:
+                out.append(_joined(entry, op.partial))
             else:
-                out.append(None if full is None else wrap(full, t._dtype))
+                out.append(None if full is None else wrap(full.reshape(t._shape), t._dtype))
         return out
-
-    def _tile(self, number: int) -> None:
-        tile = self.index[number]
-        values: dict[int, Tensor] = {}
-        for n, entry in enumerate(self.entries):
-            op, args, kwargs, outs = entry[0], entry[1], entry[2], entry[3]
-            given = [self._tile_of(a, values, tile) for a in args]
-            options = {k: self._tile_of(v, values, tile) for k, v in kwargs.items()}
-            result = op.impl(*given, **options)
-            partial = self.partial[n]
-            if partial is not None:
-                partial[number] = result._data
-                continue
-            if not op.writes:
-                values[id(outs[0])] = result
-            for at in self.complete[n]:
-                self._store(at, tile, result)
-            for v in self.last_use[n]:
-                values.pop(v, None)
-
-    def _store(self, n: int, tile: Tile, value: Tensor) -> None:
-        """Put a tile of an entry's result into its place, if the result is needed as a whole."""
-        full = self.full[n]
-        if full is not None:
-            reduction = self.reductions[n]
-            where = cut(full, tile) if reduction is None else full[tile[: reduction.kept]]
-            np.copyto(where, value._data)
-
-    def _tile_of(self, value: Any, values: dict[int, Tensor], tile: Tile) -> Any:
-        """The part of an argument that a tile needs."""
-        if value.__class__ is not Tensor:
-            return value
-        found = values.get(id(value))
-        return wrap(cut(value._data, tile), value._dtype) if found is None else found
 
 
 def _room_for(t: Tensor) -> Any:

@@ -14,12 +14,12 @@ class Limits:
 
     Attributes:
         min_elements: below it an op is cheaper alone.
-        tile_elements: 256 KiB of float32, so that a few operands of a tile fit into the
-            second-level cache of current CPUs.
+        tile_elements: 512 KiB of float32: small enough that a few operands of a tile fit into the
+            second-level cache of current CPUs, large enough that Python does not show.
     """
 
-    min_elements: int = 1 << 15
-    tile_elements: int = 1 << 16
+    min_elements: int = 1 << 17
+    tile_elements: int = 1 << 17
 
 
 LIMITS: Final = Limits()

@@ -16,9 +16,9 @@ from mindtorch_core.promotion import to_floating
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, converted, ndarray, quietly, scalar, wrap
-from ..large import LARGE, in_chunks
+from ..large import LARGE
 from ..register import kernel, register
-from .pointwise import Ufunc, recover, refuse, served
+from .pointwise import Ufunc, large, recover, refuse, served
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
 
@@ -53,14 +53,13 @@ def unary(
             a = converted(a, d)
         if widen and d in WIDER:
             return wrap(quietly(ufunc, converted(a, WIDER[d])).astype(a.dtype), result or d)
-        data = None
-        if a.size >= LARGE:
-            data = in_chunks(ufunc, NUMPY_OF[result or d], a)
-        if data is None:
+        if a.size < LARGE:
             try:
                 data = QUIET.run(ufunc, a)
             except RuntimeError as error:
                 data = recover(error, ufunc, a)
+        else:
+            data = large(ufunc, result or d, a)
         if result is not None:
             d = result
         if data.__class__ is not ndarray:
@@ -188,9 +187,10 @@ def relu(self: Any) -> Any:
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
     a = self._data
-    data = in_chunks(np.maximum, a.dtype, a, ZEROS[d]) if a.size >= LARGE else None
-    if data is None:
+    if a.size < LARGE:
         data = QUIET.run(np.maximum, a, ZEROS[d])
+    else:
+        data = large(np.maximum, d, a, ZEROS[d])
     if data.__class__ is not ndarray:
         data = np.array(data, NUMPY_OF[d])
     r = _new(Tensor)

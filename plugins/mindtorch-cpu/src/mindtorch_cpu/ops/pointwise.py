@@ -66,6 +66,17 @@ def recover(error: Exception, ufunc: Ufunc, *arrays: Any) -> Any:
     raise error
 
 
+def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
+    """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
+    data = in_chunks(ufunc, NUMPY_OF[d], *arrays)
+    if data is not None:
+        return data
+    try:
+        return QUIET.run(ufunc, *arrays)
+    except (ValueError, RuntimeError) as error:
+        return recover(error, ufunc, *arrays)
+
+
 # ---- two operands -------------------------------------------------------------------------------
 
 
@@ -107,14 +118,13 @@ def binary(
             a, b = array_of(self, d), array_of(other, d)
             if check is not None:
                 check(d, b)
-        data = None
-        if a.size >= LARGE:
-            data = in_chunks(ufunc, NUMPY_OF[result or d], a, b)
-        if data is None:
+        if a.size < LARGE:
             try:
                 data = QUIET.run(ufunc, a, b)
             except (ValueError, RuntimeError) as error:
                 data = recover(error, ufunc, a, b)
+        else:
+            data = large(ufunc, result or d, a, b)
         if data.ndim > 1 and (a.shape != b.shape or not a.flags.c_contiguous):
             data = in_common_order(data, a, b)
         if result is not None:
