@@ -13,8 +13,8 @@ from .workers import share_out
 
 __all__ = ["LARGE", "in_chunks"]
 
-# From this many elements on, two threads and memory that is there pay for sharing out the work.
-LARGE: Final = 1 << 17
+# From this many elements on, memory that is there already pays; from four chunks on, threads do.
+LARGE: Final = 1 << 15
 _CHUNK: Final = 1 << 16
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 __all__ = ["POOL", "Pool"]
 
-LARGE: Final = 1 << 20  # bytes; smaller results come from NumPy, whose allocator keeps small memory
+LARGE: Final = 1 << 17  # bytes; below, NumPy's allocator gets memory that is there already
 
 
 class _Block:
