@@ -190,6 +190,9 @@ def run(program: Program, lib: Any, pipeline: Any = None) -> Outcome:
                 made = _step(program, lib, pipe, values, given, kind, which, i, j)
             except (RuntimeError, IndexError, TypeError, NotImplementedError) as error:
                 errors.append(_base_name(error))
+                if kind == "backward":  # PyTorch keeps what it had accumulated, we nothing
+                    for leaf in given[: program.leaves]:
+                        leaf.grad = None
                 continue
             errors.append(None)
             if made is not None:

@@ -56,8 +56,24 @@ def test_programs_in_a_pipeline_agree_with_eager_ones(program, tile):
     check(program, tile)
 
 
+# Programs that once failed: `sub` with alpha on bool operands; `relu_` of a bool; a backward pass that
+# raises because a saved value was updated.
+BOOL_ALPHA = (
+    *[("unary", 0, 0, 0)] * 2,
+    *[("unary", 11, 1, 0), ("forget", 0, 0, 0), ("inplace", 1, 0, 16)],
+)
+BOOL_RELU = (("binary", 4, 0, 0), ("unary", 0, 0, 0), ("inplace", 12, 32, 0))
+UPDATED = (
+    *[("unary", 0, 0, 0), ("binary", 3, 0, 2), ("unary", 0, 0, 0), ("unary", 0, 0, 0)],
+    *[("backward", 0, 21, 0), ("update", 0, 0, 0), ("backward", 0, 16, 0)],
+)
+
+
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs)
+@example(Program(True, 0, 0, BOOL_ALPHA))
+@example(Program(True, 0, 0, BOOL_RELU))
+@example(Program(False, 0, 3, UPDATED))
 def test_programs_agree_with_pytorch(program):
     pt = pytest.importorskip("torch")
     assert_alike(program, check(program, 3), run(program, pt), "PyTorch")
