@@ -77,7 +77,8 @@ from .errors import (
 )
 from .modes import DispatchMode
 from .modes import install as _install_modes
-from .operators.define import FUNCTIONS as _FUNCTIONS
+from .operators.define import find_packet as _find_packet
+from .operators.define import names_in as _names_in
 from .operators.overloads import ops
 from .operators.tags import Tag
 from .plugins import PLUGIN_API
@@ -211,7 +212,7 @@ contiguous_format, preserve_format = "contiguous", None
 newaxis = None
 
 # Submodules that are imported when they are first used.
-_LAZY = frozenset({"library", "testing", "utils"})
+_LAZY = frozenset({"fft", "library", "linalg", "masked", "signal", "special", "testing", "utils"})
 
 _record.install()
 _pipeline.install()
@@ -220,13 +221,15 @@ amp.install()
 
 
 def __getattr__(name: str) -> Any:
-    packet = _FUNCTIONS["torch"].get(name)
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    packet = _find_packet("torch", name)
     if packet is not None:
         made = packet.function()
         globals()[name] = made
         return made
-    if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
         module = _device_module(name)
         if module is not None:
@@ -244,4 +247,4 @@ def _device_module(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_FUNCTIONS["torch"], *_LAZY})
+    return sorted({*globals(), *_names_in("torch"), *_LAZY})

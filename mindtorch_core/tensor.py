@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .autograd_state import INFERENCE, AutogradMeta
 from .devices import TABLE, device
 from .dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD, DispatchKey
+from .dispatch.registry import registry
 from .dtypes import dtype, pack
 from .interchange import Interchange
 from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
@@ -25,7 +26,21 @@ if TYPE_CHECKING:
 __all__ = ["Tensor", "make_tensor", "make_view"]
 
 
-class Tensor(Interchange):
+class _OpsOnDemand(type):
+    """The class of tensors' class: finds methods of ops that are not defined yet."""
+
+    def __getattr__(cls, name: str) -> Any:
+        if registry.rest.pending and not name.startswith("__"):
+            registry.rest.define()
+            return getattr(cls, name)
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+
+    def __dir__(cls) -> list[str]:
+        registry.rest.define()
+        return sorted({*super().__dir__()})
+
+
+class Tensor(Interchange, metaclass=_OpsOnDemand):
     """A multi-dimensional array of one dtype on one device.
 
     Tensors come from factories (``torch.tensor``, ``torch.zeros``), not from this class.
@@ -87,6 +102,18 @@ class Tensor(Interchange):
         def __le__(self, other: Any) -> Tensor: ...
         def __getitem__(self, index: Any) -> Tensor: ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """An attribute that was not found: perhaps of an op that is not defined yet."""
+            if registry.rest.pending and not name.startswith("__"):
+                registry.rest.define()
+            return object.__getattribute__(self, name)  # or its own error
+
+    def __dir__(self) -> list[str]:
+        registry.rest.define()
+        return sorted({*super().__dir__()})
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(

@@ -25,6 +25,7 @@ from .entry import (
 )
 from .keys import BACKEND_BITS, BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from .opdef import OpDef
+from .rest import Rest
 from .schema import OperatorSchema, parse_schema, split_name
 from .signature import signature_problem
 
@@ -59,6 +60,7 @@ class OperatorRegistry:
         self.overload_names: dict[str, str] = {}  # aten::add.Tensor is the entry aten::add
         self.load_backends: Callable[[], None] = lambda: None
         self.schema_changed: Callable[[str], None] = lambda name: None  # an op comes or goes
+        self.rest = Rest(self)
 
     # ---- looking up ----------------------------------------------------------------------------
 
@@ -83,19 +85,34 @@ class OperatorRegistry:
 
     def find(self, name: str) -> OpEntry | None:
         """The entry of an op, or None."""
+        found = self.known(name)
+        if found is None and self.rest.pending and qualified(name).startswith("aten::"):
+            self.rest.define()
+            found = self.known(name)
+        return found
+
+    def known(self, name: str) -> OpEntry | None:
+        """The entry of an op among those that are defined now, or None."""
         name = qualified(name)
         return self._entries.get(name) or self._entries.get(self.overload_names.get(name, ""))
 
     def overloads(self, name: str) -> list[OpEntry]:
         """Entries of an op and its overloads, in order of registration; `name` has no overload."""
+        if name not in self._by_base and name.startswith("aten::"):
+            self.rest.define()
         names = self._by_base.get(name, ())
         return [e for n in tuple(names) if (e := self._entries.get(n)) is not None]
+
+    def defined(self) -> list[OpEntry]:
+        """The entries that there are now, in order of registration; defines no others."""
+        return list(self._entries.values())
 
     def __contains__(self, name: str) -> bool:
         return self.find(name) is not None
 
     def __iter__(self) -> Iterator[OpEntry]:
-        return iter(list(self._entries.values()))
+        self.rest.define()
+        return iter(self.defined())
 
     # ---- registering ---------------------------------------------------------------------------
 
@@ -124,6 +141,8 @@ class OperatorRegistry:
         """
         parsed = None if definition is not None else parse_schema(schema)
         with self._lock:
+            if definition is None:
+                self.find(name)  # an op of the core may not be defined yet
             entry = self._entry_or_new(name)
             text, old = entry._schema_record.text, entry.definition
             if text is not None and text != schema:
@@ -332,6 +351,23 @@ class OperatorRegistry:
             for undo in reversed(journal):
                 undo()
 
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Registrations in the block belong to no transaction and to no distribution."""
+        mine = self._thread
+        outer, owner = mine.journal, mine.distribution
+        mine.journal, mine.distribution = None, ""
+        try:
+            with self._lock:
+                yield
+        finally:
+            mine.journal, mine.distribution = outer, owner
+
+    @property
+    def owner(self) -> str:
+        """The distribution that the running transaction registers for."""
+        return self._thread.distribution
+
     def forget_computed(self) -> None:
         """Empty every table of computed kernels: a device came or went."""
         self._changed(None)
@@ -351,7 +387,7 @@ class OperatorRegistry:
         return parse_key(key)
 
     def _entry_or_new(self, name: str) -> OpEntry:
-        found = self.find(name)
+        found = self.known(name)
         if found is None:
             name = qualified(name)
             split_name(name)

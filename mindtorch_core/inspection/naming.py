@@ -12,7 +12,7 @@ from ..dispatch.keys import BACKEND_BITS, DispatchKey, parse_key
 from ..dispatch.overload_choice import fits
 from ..dispatch.registry import registry
 from ..errors import BackendUnavailableError
-from ..operators.define import FUNCTIONS
+from ..operators.define import FUNCTIONS, find_packet
 from ..operators.overloads import OpOverload, OpOverloadPacket, ops
 
 __all__ = ["find_op", "key_of", "siblings_of"]
@@ -25,6 +25,12 @@ _PREFIXES: Final = {
     "torch.nn.functional.": "nn",
     "nn.functional.": "nn",
     "F.": "nn",
+    "torch.linalg.": "linalg",
+    "linalg.": "linalg",
+    "torch.special.": "special",
+    "special.": "special",
+    "torch.fft.": "fft",
+    "fft.": "fft",
     "torch.Tensor.": "Tensor",
     "Tensor.": "Tensor",
     "torch.": "torch",
@@ -73,7 +79,7 @@ def _named(name: str, args: tuple[Any, ...]) -> OpEntry:
 def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
     place, name = _place(name.strip())
     for space in (place,) if place else ("torch", "Tensor", "nn"):
-        packet = FUNCTIONS[space].get(name)
+        packet = find_packet(space, name)
         if packet is not None:
             return _fitting(packet.entries, args)
     name = _qualified(name)

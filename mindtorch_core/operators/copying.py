@@ -25,6 +25,7 @@ op(
     rule=_clone_rule,
     grad={"self": lambda g: g},
     primitive=True,
+    tags=frozenset({"pointwise"}),
 )
 
 
@@ -109,6 +110,7 @@ op(
     grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
     decomposition=lambda self, dtype: fn.empty_like(self, dtype=dtype).copy_(self),
     namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
 )
 
 

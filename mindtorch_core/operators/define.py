@@ -28,10 +28,26 @@ from ..dispatch.schema import split_name
 from ..tensor import Tensor
 from .variants import inplace_fallback, return_type, write_out
 
-__all__ = ["FUNCTIONS", "NONDIFF", "OpDef", "TensorSpec", "fn", "function", "op"]
+__all__ = [
+    "FUNCTIONS",
+    "NONDIFF",
+    "OpDef",
+    "TensorSpec",
+    "find_packet",
+    "fn",
+    "fn_fft",
+    "fn_linalg",
+    "fn_nn",
+    "fn_special",
+    "function",
+    "names_in",
+    "op",
+]
 
 # Functions by namespace and name; `torch.__getattr__` and `torch.nn.functional` read this.
-FUNCTIONS: Final[dict[str, dict[str, _Packet]]] = {"torch": {}, "Tensor": {}, "nn": {}}
+FUNCTIONS: Final[dict[str, dict[str, _Packet]]] = {
+    name: {} for name in ("torch", "Tensor", "nn", "linalg", "special", "fft", "masked", "signal")
+}
 
 
 class _Packet:
@@ -133,21 +149,48 @@ def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
 
 def function(name: str, namespace: str = "torch") -> Callable[..., Any]:
     """The function of an op, for use inside decompositions and formulas."""
-    return FUNCTIONS[namespace][name].function()
+    packet = find_packet(namespace, name)
+    if packet is None:
+        raise AttributeError(f"there is no function {name!r} in {namespace!r}")
+    return packet.function()
+
+
+def find_packet(namespace: str, name: str) -> _Packet | None:
+    """The overloads of a name, with all ops defined if it is not known without."""
+    packets = FUNCTIONS[namespace]
+    found = packets.get(name)
+    if found is None and registry.rest.pending:
+        registry.rest.define()
+        found = packets.get(name)
+    return found
+
+
+def names_in(namespace: str) -> list[str]:
+    """All names of functions in a namespace."""
+    registry.rest.define()
+    return sorted(FUNCTIONS[namespace])
 
 
 class _Functions:
     """Functions of ops as attributes, ``fn.where(...)``, for decompositions and formulas."""
 
+    def __init__(self, namespace: str) -> None:
+        self._namespace = namespace
+
     def __getattr__(self, name: str) -> Callable[..., Tensor]:
         if name.startswith("__"):  # what tools look for on any object
             raise AttributeError(name)
-        made = function(name)
+        made = function(name, self._namespace)
         setattr(self, name, made)
         return made
 
 
-fn: Final = _Functions()
+_CALLED: Final = {namespace: _Functions(namespace) for namespace in FUNCTIONS}
+fn: Final = _CALLED["torch"]
+fn_nn: Final = _CALLED["nn"]
+fn_linalg: Final = _CALLED["linalg"]
+fn_special: Final = _CALLED["special"]
+fn_fft: Final = _CALLED["fft"]
 
 
 def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
@@ -171,7 +214,7 @@ def _hide(entry: OpEntry, namespace: str, packet: _Packet) -> None:
 def _remake(namespace: str, packet: _Packet) -> None:
     """Forget functions made of a packet whose overloads changed."""
     name, packet.made = packet.name, None
-    vars(fn).pop(name, None)
+    vars(_CALLED[namespace]).pop(name, None)
     if namespace == "Tensor":
         held = Tensor.__dict__.get(name)
         if not packet.entries and held is not None:
@@ -179,9 +222,16 @@ def _remake(namespace: str, packet: _Packet) -> None:
         elif held is None or isinstance(held, _Packet) or held in _MADE:
             setattr(Tensor, name, packet)
         return
-    module = "mindtorch_core" + (".nn.functional" if namespace == "nn" else "")
+    module = _MODULES.get(namespace, f"mindtorch_core.{namespace}")
     if module in sys.modules:
         vars(sys.modules[module]).pop(name, None)
+
+
+_MODULES: Final = {
+    "torch": "mindtorch_core",
+    "nn": "mindtorch_core.nn.functional",
+    "signal": "mindtorch_core.signal.windows",
+}
 
 
 def op(schema: str, **properties: Any) -> OpDef:
@@ -207,7 +257,7 @@ def op(schema: str, **properties: Any) -> OpDef:
 
 def _register(d: OpDef) -> None:
     name = d.name if "::" in d.name else f"aten::{d.name}"
-    existing = registry.find(name)
+    existing = registry.known(name)
     if existing is not None and existing.definition is not None:
         raise RuntimeError(
             f"Tried to register an operator ({d.schema}) with the same name and overload name "
@@ -224,7 +274,8 @@ def _register(d: OpDef) -> None:
             else DispatchKey.CompositeImplicitAutograd
         )
         registry.register_kernel(name, key, d.decomposition, promoted=True)
-    entry = registry.entry(name)
+    entry = registry.known(name)
+    assert entry is not None, "just registered"
     base = split_name(name)[1]
     _expose(entry, base, d.namespaces)
     for dunder in d.operators:

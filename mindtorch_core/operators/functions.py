@@ -124,6 +124,7 @@ op(
     },
     decomposition=lambda grad_output, self, threshold: fn.where(self > threshold, grad_output, 0),
     namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
 )
 
 _HALF = {float16: float32, bfloat16: float32}

@@ -7,14 +7,16 @@ looks at a value.
 
 from .context import Pipeline, current_pipeline, pipeline_context
 from .record import install
-from .trace import Entry, Plan, Step
+from .trace import Entry, Plan, RecordedOp, Step, tensors_of
 
 __all__ = [
     "Entry",
     "Pipeline",
     "Plan",
+    "RecordedOp",
     "Step",
     "current_pipeline",
     "install",
     "pipeline_context",
+    "tensors_of",
 ]

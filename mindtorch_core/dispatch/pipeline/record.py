@@ -51,7 +51,8 @@ def pipeline_kernel(
     schema = entry.schema
     writes = schema is not None and schema.is_mutable
     view = d is not None and d.view
-    op = RecordedOp(entry.name, below, entry.plans.get(backend), d, writes=writes, view=view)
+    plan, kernel = entry.plans.get(backend), entry.kernels.get(backend)
+    op = RecordedOp(entry.name, below, plan, d, kernel=kernel, writes=writes, view=view)
 
     def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run at once: the pipeline is another thread's."""

@@ -18,7 +18,8 @@ class RecordedOp:
 
     Attributes:
         name: qualified name.
-        impl: the backend's kernel.
+        impl: what a launch calls: the backend's kernel, and what stands around it.
+        kernel: the kernel as it was registered at the backend's key, or None if another key's serves.
         plan: the backend's plan function for the op, or None. Called with the op's arguments, whose
             values may still be pending; returns a function without arguments that gives the result.
         definition: the op's definition, or None.
@@ -27,7 +28,7 @@ class RecordedOp:
         pure: whether the op only makes its results: it may be left out if nobody wants them.
     """
 
-    __slots__ = ("definition", "impl", "name", "plan", "pure", "view", "writes")
+    __slots__ = ("definition", "impl", "kernel", "name", "plan", "pure", "view", "writes")
 
     def __init__(
         self,
@@ -36,11 +37,13 @@ class RecordedOp:
         plan: Kernel | None,
         definition: OpDef | None,
         *,
+        kernel: Kernel | None,
         writes: bool,
         view: bool,
     ) -> None:
         self.name = name
         self.impl = impl
+        self.kernel = kernel
         self.plan = plan
         self.definition = definition
         self.writes = writes

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
+
+from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.plugins import Backend, hookimpl
 
 from . import creation, ops
 from .runtime import RUNTIME
 
 __all__ = ["creation", "mindtorch_backend", "ops"]
+
+
+def _kernels_of_the_rest() -> None:
+    importlib.import_module(f"{__package__}.ops.rest")
+
+
+registry.rest.when_defined(_kernels_of_the_rest)
 
 
 @hookimpl

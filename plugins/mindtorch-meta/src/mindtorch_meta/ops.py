@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import OpDef, TensorSpec, definitions
+from mindtorch_core.dispatch.registry import OpEntry, registry
+from mindtorch_core.operators.define import OpDef, TensorSpec
 from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.tensor import Tensor
 
@@ -42,12 +42,21 @@ def meta_kernel(d: OpDef) -> Callable[..., Any] | None:
     return infer
 
 
-def register_all() -> None:
-    """Register a kernel for every op that is defined now; later ones fall back to their rule."""
-    for d in definitions():
-        fn = meta_kernel(d)
+def register(entries: Iterable[OpEntry]) -> None:
+    """Register a kernel for each op that needs one; ops that come later fall back to their rule."""
+    for entry in entries:
+        d = entry.definition
+        fn = None if d is None else meta_kernel(d)
         if fn is not None:
-            registry.register_kernel(d.name, DispatchKey.Meta, fn, promoted=True)
+            registry.register_kernel(entry.name, DispatchKey.Meta, fn, promoted=True)
+
+
+def register_all() -> None:
+    """Register kernels for the ops that are defined now, and for the others when they are."""
+    now = registry.defined()
+    known = set(now)
+    register(now)
+    registry.rest.when_defined(lambda: register(e for e in registry if e not in known))
 
 
 def fallback(name: str, *args: Any, **kwargs: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.conform import sum_to
-from ..dtypes import BOOL
-from ..shapes import broadcast, numel, show
-from ..tensor import Tensor
-from . import rules
-from .define import TensorSpec, op
-from .pointwise import conj
+from ...autograd.conform import sum_to
+from ...dtypes import BOOL
+from ...shapes import broadcast, numel, show
+from ...tensor import Tensor
+from .. import rules
+from ..define import TensorSpec, op
+from ..pointwise import conj
 
 
 def _same_dtype(a: Tensor, b: Tensor) -> None:
