@@ -67,6 +67,8 @@ class OpDef:
             argument's name, ``<argument>_shape``, ``result``.
         decomposition: the op in terms of other ops.
         primitive: whether a backend must supply a kernel.
+        host: whether the op is left to a numerical library (LAPACK, FFT, special functions): a
+            device without a kernel for it has it computed by the CPU's, if it allows that.
         numbers: tensor operands after the first may be Python numbers.
         kinds: which dtypes the operands may have in common: the letters of bool, int, float and
             complex. The rule raises for others.
@@ -100,6 +102,7 @@ class OpDef:
     grad: Mapping[str, Formula] | str | None = None
     decomposition: Callable[..., Any] | None = None
     primitive: bool = False
+    host: bool = False
     numbers: bool = False
     kinds: str = "bifc"
     promotes: bool = False
