@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .dispatch.keys import ACTIVE, ADINPLACE, MASKS, DispatchKey
 
 if TYPE_CHECKING:
     from .autograd.node import Node
+    from .tensor import Tensor
 
 __all__ = ["INFERENCE", "AutogradMeta", "born"]
 
@@ -28,15 +30,30 @@ class AutogradMeta:
         output_nr: which of the node's outputs the tensor is.
         grad: accumulated gradient of a leaf, or of a result that retains it.
         is_leaf: whether the user made the tensor.
+        owner: a weak reference to the leaf; not there for results.
     """
 
-    __slots__ = ("__weakref__", "grad", "is_leaf", "node", "output_nr")
+    __slots__ = ("__weakref__", "grad", "is_leaf", "node", "output_nr", "owner")
+
+    owner: weakref.ref[Tensor]
 
     def __init__(self, node: Node | None, output_nr: int = 0, is_leaf: bool = False) -> None:
         self.node = node
         self.output_nr = output_nr
         self.grad: Any = None
         self.is_leaf = is_leaf
+
+    @classmethod
+    def of_leaf(cls, t: Tensor) -> AutogradMeta:
+        """The place of a leaf."""
+        made = cls(None, 0, True)
+        made.owner = weakref.ref(t)
+        return made
+
+    def tensor(self) -> Tensor | None:
+        """The leaf whose place it is; None for results, and for a leaf that is gone."""
+        owner = getattr(self, "owner", None)
+        return None if owner is None else owner()
 
 
 def born(t: T) -> T:

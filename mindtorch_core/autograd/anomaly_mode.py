@@ -1,7 +1,7 @@
 """Anomaly mode: where the op that failed in backward was recorded, and NaN in gradients.
 
-While the mode is on, `Node.__init__` is replaced by a version that remembers the stack, and the
-engine evaluates nodes by `evaluate`. While it is off, neither is there.
+While the mode is on, the stack is remembered for every node that is made, and the engine evaluates
+nodes by `evaluate`. While it is off, neither is there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..dispatch.keys import DispatchKey
 from ..dtypes import INTEGER
 from .grad_mode import no_grad
-from .node import Node
+from .node import Node, watch_nodes
 
 if TYPE_CHECKING:
     from ..tensor import Tensor
@@ -42,7 +42,6 @@ class _Running(threading.local):
 
 
 _RUNNING: Final = _Running()
-_PLAIN_INIT: Final = Node.__init__
 
 
 def is_anomaly_enabled() -> bool:
@@ -59,9 +58,10 @@ def _set(mode: bool, check_nan: bool) -> None:
     for name, value in (("mode", mode), ("check_nan", check_nan)):
         if not isinstance(value, bool):
             raise TypeError(f"anomaly mode: {name} must be bool, not {type(value).__name__}")
+    if mode is not _Mode.enabled:
+        watch_nodes(_remember_stack, mode)
     _Mode.enabled = mode
     _Mode.check_nan = check_nan
-    Node.__init__ = _remembering_init if mode else _PLAIN_INIT  # type: ignore[method-assign]
 
 
 class set_detect_anomaly:
@@ -127,15 +127,8 @@ def hint() -> str:
 # ---- recording ---------------------------------------------------------------------------------
 
 
-def _remembering_init(
-    self: Node,
-    edges: tuple[Any, ...],
-    saved: tuple[Any, ...],
-    conform: tuple[Any, ...] | None,
-    outputs: int = 1,
-) -> None:
-    """`Node.__init__` while the mode is on."""
-    _PLAIN_INIT(self, edges, saved, conform, outputs)
+def _remember_stack(self: Node) -> None:
+    """Keep the forward call's stack in the metadata of a new node."""
     import traceback  # three milliseconds that few programs need
 
     self.metadata["traceback_"] = traceback.format_stack(_user_frame()[0])

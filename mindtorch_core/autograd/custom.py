@@ -18,6 +18,7 @@ from ..dispatch.keys import AUTOGRAD, MASKS, set_masks
 from ..dtypes import INTEGER
 from ..shapes import Shape, show
 from ..tensor import Tensor
+from . import packing
 from .conform import conform
 from .grad_mode import is_recording, no_grad
 from .inference import refuse_saving
@@ -355,6 +356,7 @@ def _packed(
 ) -> tuple[Saved | None, ...]:
     """Saved tensors as `FunctionCtx` keeps them: with their version, outputs by their parts."""
     returned = _positions(outputs)
+    pair = packing.active_hooks()
     packed: list[Saved | None] = []
     for i, t in enumerate(tensors):
         if t is None:
@@ -367,7 +369,12 @@ def _packed(
             )
         if t._keys & INFERENCE:
             refuse_saving(t)
-        if id(t) in returned and t._autograd is not None and t._autograd.node is node:
+        output = id(t) in returned and t._autograd is not None and t._autograd.node is node
+        if pair is not None:
+            number = returned[id(t)] if output else None
+            value = packing.packed(t, pair, number)
+            packed.append((value, 0) if number is None else (number, value))
+        elif output:
             packed.append((returned[id(t)], output_parts(t)))
         else:
             packed.append((t, t._version))

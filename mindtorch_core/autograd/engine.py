@@ -6,30 +6,36 @@ outputs, without a first pass that counts dependencies and without recursion.
 
 from __future__ import annotations
 
-import sys
+import warnings
 from collections.abc import Sequence
+from functools import partial
 from heapq import heappop, heappush
-from typing import Any, Final
+from typing import Any
 
 from ..autograd_state import AutogradMeta
 from ..dispatch.autocast_keys import AUTOCAST
-from ..dispatch.keys import ACTIVE, AUTOGRAD, MASKS, activate, deactivate
-from ..operators.define import fn
-from ..shapes import show
+from ..dispatch.keys import AUTOGRAD, MASKS, activate, deactivate
 from ..tensor import Tensor
-from . import anomaly_mode
-from .grad_mode import is_inference_mode_enabled, keep_mask
-from .node import Node
+from . import anomaly_mode, walks
+from .grad_mode import keep_mask
+from .hooks import HOOKED_LEAVES, call_with_hooks, run_tensor_hooks
+from .leaves import HookedLeaves, deliver, finish_leaf, hooked_gradient
+from .node import GradientEdge, Node
+from .roots import as_list, inputs_of, place_of, start
+from .walks import OBSERVED
 
 __all__ = ["backward", "grad", "run"]
 
+Target = Tensor | GradientEdge
+
 
 def backward(
-    tensors: Tensor | Sequence[Tensor],
+    tensors: Target | Sequence[Target],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensor | Sequence[Tensor] | None = None,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Target | Sequence[Target] | dict[Any, Target] | None = None,
 ) -> None:
     """Accumulate gradients of ``tensors`` into the ``grad`` of the graph's leaves.
 
@@ -38,147 +44,117 @@ def backward(
         grad_tensors: gradient of each; may be left out for tensors of one element.
         retain_graph: keep what the formulas need, for another walk; by default ``create_graph``.
         create_graph: record the walk itself, for higher derivatives.
-        inputs: accumulate only into these.
+        grad_variables: an old name of ``grad_tensors``.
+        inputs: accumulate only into these; results among them retain their gradient from then on.
 
     Raises:
         RuntimeError: if an output does not require grad, or its gradient is missing.
     """
-    roots = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    given = [grad_tensors] if isinstance(grad_tensors, Tensor) else grad_tensors
-    only = None
-    if inputs is not None:
-        only = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-        if not only:
-            raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        grad_tensors = grad_variables
+    roots = as_list(tensors)
     keep = create_graph if retain_graph is None else retain_graph
-    found = run(roots, _start(roots, given), keep, create_graph, only)
+    only = None if inputs is None else inputs_of(inputs, "backward")
     if only is not None:
-        for t, g in zip(only, found, strict=True):
-            if g is not None:
-                accumulate(_meta(t), g, create_graph)
+        _refuse_outside(only)
+        for t in only:
+            if isinstance(t, Tensor):
+                t.retain_grad()
+    run(roots, start(roots, grad_tensors), keep, create_graph, only, accumulating=True)
 
 
 def grad(
-    outputs: Tensor | Sequence[Tensor],
-    inputs: Tensor | Sequence[Tensor],
+    outputs: Target | Sequence[Target],
+    inputs: Target | Sequence[Target] | dict[Any, Target],
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """Gradients of ``outputs`` with respect to ``inputs``, returned instead of accumulated.
 
     Args:
         outputs: outputs to differentiate.
-        inputs: tensors to differentiate with respect to.
+        inputs: tensors to differentiate with respect to; a dict gives a dict.
         grad_outputs: gradient of each output; may be left out for tensors of one element.
         retain_graph: keep what the formulas need, for another walk; by default ``create_graph``.
         create_graph: record the walk itself, for higher derivatives.
+        only_inputs: deprecated and ignored.
         allow_unused: give None for inputs that no output depends on, instead of raising.
-        materialize_grads: give zeros for them.
+        is_grads_batched: ``grad_outputs`` are stacks of gradients, and so are the results. There is
+            one walk for each.
+        materialize_grads: give zeros for inputs that no output depends on.
+
+    Returns:
+        A tuple with a tensor or None for each input.
 
     Raises:
         RuntimeError: if an input does not require grad, or is not part of the graph.
+        ValueError: if ``allow_unused=False`` contradicts ``materialize_grads``.
     """
-    roots = [outputs] if isinstance(outputs, Tensor) else list(outputs)
-    wanted = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    given = [grad_outputs] if isinstance(grad_outputs, Tensor) else grad_outputs
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True"
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
         )
-    for t in wanted:
-        if not t._keys & AUTOGRAD:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+            "gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    roots = as_list(outputs)
+    wanted = inputs_of(inputs, "grad")
     keep = create_graph if retain_graph is None else retain_graph
-    found = run(roots, _start(roots, given), keep, create_graph, wanted)
+    if is_grads_batched:
+        from .batches import batched
+
+        found = batched(roots, wanted, grad_outputs, keep, create_graph)
+    else:
+        grads = start(roots, grad_outputs)
+        _refuse_outside(wanted)
+        found = run(roots, grads, keep, create_graph, wanted)
     if materialize_grads:
-        return tuple(
-            g if g is not None else t.new_zeros(t._shape)
-            for g, t in zip(found, wanted, strict=True)
-        )
-    if not allow_unused and any(g is None for g in found):
+        found = [_or_zeros(g, t, create_graph) for g, t in zip(found, wanted, strict=True)]
+    elif not allow_unused and any(g is None for g in found):
         at = next(i for i, g in enumerate(found) if g is None)
         raise RuntimeError(
             f"The differentiated Tensor at index {at} appears to not have been used in the graph. Set "
             f"allow_unused=True if this is the desired behavior."
         )
-    return tuple(found)
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
 
 
-def _start(roots: list[Tensor], given: Sequence[Tensor | None] | None) -> list[Tensor]:
-    """Check the outputs and fill in missing gradients."""
-    if given is not None and len(given) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    out: list[Tensor] = []
-    for i, t in enumerate(roots):
-        t._settled()
-        if not t._keys & AUTOGRAD:
-            raise RuntimeError(
-                f"element {i} of tensors does not require grad and does not have a grad_fn"
-            )
-        g = None if given is None else given[i]
-        out.append(_implicit(t) if g is None else _explicit(i, t, g))
-    return out
+def _refuse_outside(wanted: Sequence[Target]) -> None:
+    for t in wanted:
+        if isinstance(t, Tensor) and not t._keys & AUTOGRAD:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
 
 
-def _implicit(t: Tensor) -> Tensor:
-    """The gradient of an output for which none was given."""
-    if t.numel() != 1:
+def _or_zeros(g: Any, t: Target, create_graph: bool) -> Any:
+    """A gradient, or zeros where none arrived."""
+    if g is not None:
+        return g
+    if isinstance(t, GradientEdge):
         raise RuntimeError(
-            f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
+            "materialize_grads cannot be used when the given input is a GradientEdge"
         )
-    if t._dtype.is_complex:
-        raise RuntimeError(
-            f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
-        )
-    return _one(t)
-
-
-def _explicit(i: int, t: Tensor, g: Any) -> Tensor:
-    """Check the gradient given for output ``i`` and bring it to the output's dtype."""
-    if not isinstance(g, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-    if g._shape != t._shape:
-        raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has "
-            f"a shape of {t.shape}."
-        )
-    if g._dtype.is_complex is not t._dtype.is_complex:
-        raise RuntimeError(
-            f"For complex Tensors, both grad_output and output are required to have the same dtype. "
-            f"Mismatch in dtype: grad_output[{i}] has a dtype of {g._dtype} and output[{i}] has a "
-            f"dtype of {t._dtype}."
-        )
-    if g._device is not t._device:
-        raise RuntimeError(
-            f"invalid gradient at index {i} - expected device {t._device} but got {g._device}"
-        )
-    return g if g._dtype is t._dtype else g.to(t._dtype)
-
-
-_ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
-
-
-def _one(t: Tensor) -> Tensor:
-    """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
-    if ACTIVE and is_inference_mode_enabled():
-        return fn.ones(t._shape, dtype=t._dtype, device=t._device)
-    key = (t._shape, t._dtype, t._device)
-    g = _ONES.get(key)
-    s = None if g is None else g._storage
-    if g is None or (s is not None and (s.version or s.pending is not None)):
-        g = fn.ones(t._shape, dtype=t._dtype, device=t._device)
-        _ONES[key] = g
-    return g
-
-
-def _meta(t: Tensor) -> AutogradMeta:
-    meta = t._autograd
-    if meta is None:
-        raise RuntimeError("the tensor is not part of a graph")
-    return meta
+    zeros: Any = t.new_zeros(t._shape)
+    return zeros.requires_grad_() if create_graph else zeros
 
 
 Place = tuple[Any, int]
@@ -190,11 +166,13 @@ def _place(meta: AutogradMeta) -> Place:
 
 
 def run(
-    roots: list[Tensor],
+    roots: list[Any],
     grads: list[Tensor],
     keep: bool,
     create_graph: bool,
-    inputs: Sequence[Tensor] | None,
+    inputs: Sequence[Any] | None = None,
+    *,
+    accumulating: bool = False,
 ) -> list[Any]:
     """Walk the graph from ``roots``.
 
@@ -203,35 +181,68 @@ def run(
         grads: their gradients.
         keep: leave saved values in place, for another walk.
         create_graph: record what the formulas compute.
-        inputs: collect the gradients of these instead of accumulating into leaves.
+        inputs: visit only what leads to these.
+        accumulating: add gradients to the ``grad`` of leaves, instead of returning those of inputs.
 
     Returns:
-        Gradients of ``inputs``, None where none arrived; an empty list without ``inputs``.
+        Gradients of ``inputs``, None where none arrived; an empty list if they were accumulated.
     """
+    starts = [place_of(t) for t in roots]
+    wanted: Sequence[AutogradMeta] = ()
     targets: dict[Place, Any] | None = None
-    needed: set[Node] | None = None
+    needed: dict[Node, bool] | None = None
     if inputs is not None:
-        targets = dict.fromkeys(_place(_meta(t)) for t in inputs)
-        needed = _on_the_way(roots, targets)
+        wanted = [place_of(t) for t in inputs]
+        targets = dict.fromkeys(map(_place, wanted))
+        needed = _on_the_way(starts, targets)
+    walk = None
+    if OBSERVED:
+        walk = walks.Walk(starts, needed, inputs is not None)
+        walks.enter(walk)
     restore = MASKS.keep
     # Without autocast: gradients are computed in the dtypes that the forward pass had.
     MASKS.keep = keep_mask(restore, create_graph) & ~AUTOCAST
     activate()
     try:
-        leaves = _walk([_meta(t) for t in roots], grads, keep, targets, needed)
-        _run_leaf_hooks(leaves)
-        if inputs is None or targets is None:
-            while leaves:
-                meta, g = leaves.popitem()
-                accumulate(meta, g, create_graph)
+        hooked = None
+        if HOOKED_LEAVES:
+            collected: dict[AutogradMeta, Any] = {}
+            finish = partial(_finish_hooked, None if accumulating else collected, create_graph)
+            hooked = HookedLeaves(starts, needed, finish)
+        leaves = _walk(starts, grads, keep, targets, needed, hooked)
+        if hooked is not None:
+            hooked.rest(leaves)
+        if accumulating:
+            deliver(leaves, create_graph)
             return []
+        if hooked is not None:
+            leaves.update(collected)
         return [
-            leaves.get(meta) if meta.is_leaf else targets[_place(meta)]
-            for meta in map(_meta, inputs)
+            leaves.get(meta) if meta.is_leaf else (targets or {})[_place(meta)] for meta in wanted
         ]
     finally:
         MASKS.keep = restore
         deactivate()
+        if walk is not None:
+            walks.enter(walk.outer)
+
+
+def _finish_hooked(
+    collected: dict[AutogradMeta, Any] | None, create_graph: bool, meta: AutogradMeta, g: Any
+) -> None:
+    """What happens to the complete gradient of a leaf that has hooks.
+
+    Args:
+        collected: where to put it, or None to add it to the leaf's ``grad``.
+        create_graph: whether that is recorded.
+        meta: the leaf.
+        g: its gradient.
+    """
+    g = hooked_gradient(meta, g)
+    if collected is None:
+        finish_leaf(meta, g, create_graph)
+    else:
+        collected[meta] = g
 
 
 def _walk(
@@ -239,12 +250,14 @@ def _walk(
     results: Sequence[Any],
     keep: bool,
     targets: dict[Place, Any] | None,
-    needed: set[Node] | None,
+    needed: dict[Node, bool] | None,
+    hooked: HookedLeaves | None,
 ) -> dict[AutogradMeta, Any]:
     """Send gradients along edges, node after node; returns what arrived at the leaves.
 
     With ``targets``, what arrives at them is put into its values, and other leaves and nodes that
-    do not lead to one (are not ``needed``) get nothing.
+    do not lead to one (are not ``needed``) get nothing. ``hooked`` takes gradients of leaves that
+    have hooks as they become complete.
     """
     heap: list[tuple[int, Node]] = []
     buffers: dict[Node, list[Any]] = {}  # by node in the heap, what arrived at its outputs
@@ -281,6 +294,8 @@ def _walk(
             waiting[at] = g if waiting[at] is None else waiting[at] + g
         # Drop every reference, so that a leaf's only gradient can be taken over without a copy.
         g = results = waiting = None  # type: ignore[assignment]
+        if hooked is not None:
+            hooked.passed(edges, leaves)
         if heap:
             if following is not None:
                 buffers[following] = arrived
@@ -292,133 +307,48 @@ def _walk(
         else:
             return leaves
         following = None
-        if node.pre_hooks is not None:
-            _run_hooks(node, arrived)
-        if targets is not None:
-            for i, g in enumerate(arrived):
-                if (node, i) in targets:
-                    targets[node, i] = g
-        results = node.apply(*arrived) if evaluate is None else evaluate(node, arrived)
+        if targets is not None and needed is not None and _collect(node, arrived, targets, needed):
+            edges, results, arrived = (), (), []
+            continue
+        if node.hooks is None:
+            results = node.apply(*arrived) if evaluate is None else evaluate(node, arrived)
+        else:
+            run_tensor_hooks(node.hooks, arrived)
+            results = call_with_hooks(node, arrived, evaluate)
         arrived = []
         edges = node.edges
         if not keep:
             node.release()
 
 
-def _run_leaf_hooks(leaves: dict[AutogradMeta, Any]) -> None:
-    """Let hooks of leaves see, or replace, what arrived there."""
-    for meta in leaves:
-        if meta.node is not None and meta.node.pre_hooks is not None:
-            arrived = [leaves[meta]]
-            _run_hooks(meta.node, arrived)
-            leaves[meta] = arrived[0]
+def _collect(
+    node: Node, arrived: list[Any], targets: dict[Place, Any], needed: dict[Node, bool]
+) -> bool:
+    """Keep the gradients that were asked for; returns whether the walk ends at this node.
 
-
-def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
-    """Add a gradient to a leaf's ``grad``.
-
-    A first gradient is taken over as it is when nobody else holds it, and copied otherwise, so
-    that changing one ``grad`` in place never changes another tensor.
+    There, they are what the hooks of the tensors make of them. Where it goes on, those are called
+    later.
     """
-    if meta.grad is not None:
-        meta.grad = meta.grad + g
-    elif (
-        sys.getrefcount(g) <= _UNSHARED + (g._storage is not None)
-        and (g._storage is None or _lone_and_pending(g._storage))
-        and (create_graph or not g._keys & AUTOGRAD)
-    ):
-        meta.grad = g
-    else:
-        meta.grad = g.clone() if create_graph else g.detach().clone()
+    ends = not needed[node]
+    if ends and node.hooks is not None:
+        run_tensor_hooks(node.hooks, arrived)
+    for i, g in enumerate(arrived):
+        if (node, i) in targets:
+            targets[node, i] = g
+    return ends
 
 
-def _lone_and_pending(storage: Any) -> bool:
-    """Whether memory waits for a pipeline, and only one tensor will have it.
-
-    That tensor is referred to once more than others, by what the pipeline recorded.
-    """
-    return (
-        storage.pending is not None
-        and storage.memory is None
-        and storage.views is None
-        and sys.getrefcount(storage) <= _LONE
-    )
-
-
-def _references_of_a_lone_storage() -> int:
-    """What `sys.getrefcount` says in `_lone_and_pending` of a storage that only its tensor has."""
-
-    class Holder:
-        pass
-
-    def probe(storage: Any) -> int:
-        return sys.getrefcount(storage)
-
-    holder: Any = Holder()
-    holder._storage = object()
-    return probe(holder._storage)
-
-
-_LONE = _references_of_a_lone_storage()
-
-
-def _count_references() -> int:
-    """What `sys.getrefcount` says in `accumulate` of a gradient that nobody else holds."""
-
-    def probe(meta: Any, g: Any, create_graph: bool) -> int:
-        return sys.getrefcount(g)
-
-    pairs: dict[Any, Any] = {object(): object()}
-    meta, g = pairs.popitem()
-    return probe(meta, g, False)
-
-
-_UNSHARED = _count_references()
-
-
-def _run_hooks(node: Node, arrived: list[Any]) -> None:
-    """Let the hooks of a node's outputs see, or replace, the gradients that arrived."""
-    for i, hooks in (node.pre_hooks or {}).items():
-        for hook in list(hooks):
-            if arrived[i] is not None:
-                replaced = hook(arrived[i])
-                if replaced is not None:
-                    _check_replacement(arrived[i], replaced)
-                    arrived[i] = replaced
-
-
-def _check_replacement(g: Any, replaced: Any) -> None:
-    """Refuse what a hook returned if it cannot stand for the gradient.
-
-    Raises:
-        TypeError: if it is no tensor.
-        RuntimeError: if it has another shape.
-    """
-    if not isinstance(replaced, Tensor):
-        raise TypeError(f"expected Variable, but hook returned '{type(replaced).__name__}'")
-    if replaced._shape != g._shape:
-        raise RuntimeError(
-            f"hook has changed the size of value: from {show(g._shape)} to {show(replaced._shape)}"
-        )
-
-
-def _on_the_way(roots: list[Tensor], targets: dict[Place, Any]) -> set[Node]:
-    """Nodes from which some target is reached, or that are one."""
-    reachable: dict[Node, None] = {}
-    stack = [n for t in roots if (n := _meta(t).node) is not None]
-    while stack:
-        node = stack.pop()
-        if node in reachable:
-            continue
-        reachable[node] = None
-        stack += [
-            e.node for e in node.edges if e is not None and not e.is_leaf and e.node is not None
-        ]
+def _on_the_way(roots: list[AutogradMeta], targets: dict[Place, Any]) -> dict[Node, bool]:
+    """The nodes that are targets or lead to one; the value says whether they lead to one."""
     ends = {place for place, _ in targets}
-    needed: set[Node] = set()
-    for node in sorted(reachable, key=lambda n: n.number):
-        if node in ends or any(
-            e is not None and (e in ends if e.is_leaf else e.node in needed) for e in node.edges
-        ):
-            needed.add(node)
+    needed: dict[Node, bool] = {}
+    nodes = walks.reachable(r.node for r in roots if not r.is_leaf)
+    for node in sorted(nodes, key=lambda n: n.number):
+        for e in node.edges:
+            if e is not None and (e in ends if e.is_leaf else e.node in needed):
+                needed[node] = True
+                break
+        else:
+            if node in ends:
+                needed[node] = False
     return needed

@@ -13,7 +13,8 @@ from ..dispatch.keys import AUTOGRAD
 from ..dtypes import INTEGER
 from ..tensor import Tensor
 from .grad_mode import is_recording
-from .node import Node, hooks_at
+from .hooks import add, tensor_hooks
+from .node import Node
 
 __all__ = ["warning_kernel"]
 
@@ -86,7 +87,7 @@ def _attach(
     node = WarnNotImplemented(edges, op, len(outs))
     for i, (t, is_written) in enumerate(outs):
         if t._keys & AUTOGRAD and t._autograd is not None:
-            hooks_at(t._autograd).append(lambda _: warn(op))
+            add(tensor_hooks(t._autograd), lambda _: warn(op))
         elif not is_written:
             t._autograd = AutogradMeta(node, i)
             t._keys |= TABLE[t._device.type].autograd_key

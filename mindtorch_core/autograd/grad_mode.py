@@ -24,6 +24,7 @@ __all__ = [
     "is_recording",
     "no_grad",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -173,6 +174,28 @@ class set_grad_enabled(_Context):
         """Decorate ``fn``, and take back what making this context has set."""
         _set(self._previous)
         return super().__call__(fn)
+
+
+class set_multithreading_enabled(_Context):
+    """Accepted for PyTorch's sake: backward always runs in the thread that calls it.
+
+    Args:
+        mode: remembered.
+    """
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exc_info: object) -> None:
+        return None
+
+    def _again(self) -> _Context:
+        return set_multithreading_enabled(self.mode)
 
 
 class inference_mode(_Context):

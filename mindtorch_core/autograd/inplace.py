@@ -23,6 +23,7 @@ from ..shapes import Shape, is_dense, numel
 from ..tensor import Tensor, make_tensor
 from .formulas import as_strided_backward
 from .grad_mode import is_grad_enabled, no_grad
+from .hooks import move_kept
 from .node import Error, Node, freed_error, short_name
 
 __all__ = [
@@ -81,16 +82,19 @@ def version_kernel(
         s = self._storage
         if s is not None and s.views is not None:
             if self._base is not None:
-                if copies and args[0] is self:
+                if copies and args[0] is self:  # nothing to do, but counted
+                    s.version += 1
                     return self
                 refuse_views(entry, self)
             if elementwise:
                 refuse_partners(self, args)
+        before = 0 if s is None else s.version
         result = below(self, *args, **kwargs)
         s = self._storage
         if s is None:
             s = self._own_storage()
-        s.version += 1
+        if s.version == before:  # else the ops that it is made of have counted
+            s.version = before + 1
         return result
 
     return writing
@@ -143,8 +147,9 @@ def refuse_partners(t: Tensor, args: Sequence[Any]) -> None:
     for a in args:
         if a.__class__ is Tensor and a is not t and a._storage is t._storage and overlaps(a, t):
             raise RuntimeError(
-                "unsupported operation: an argument shows another part of the memory that is written, "
-                "so its elements would change while they are read. clone() the argument first."
+                "unsupported operation: some elements of the input tensor and the written-to tensor "
+                "refer to a single memory location. Please clone() the tensor before performing the "
+                "operation."
             )
 
 
@@ -155,7 +160,7 @@ def overlaps(a: Tensor, b: Tensor) -> bool:
     if not (count and number and is_dense(a._shape, strides) and is_dense(b._shape, others)):
         return False
     if (start, count) == (begin, number):
-        return a._shape == b._shape and strides != others
+        return strides != others
     return start < begin + number and begin < start + count
 
 
@@ -166,7 +171,17 @@ def refuse_overlap(entry: OpEntry, t: Tensor) -> None:
         RuntimeError: if ``t`` is one, and it matters to the op.
     """
     d = traits(entry)
-    if (d is None or not d.fills) and shares_elements(t):
+    if d is None or not d.fills:
+        refuse_shared(t)
+
+
+def refuse_shared(t: Tensor) -> None:
+    """Refuse tensors that show some element several times.
+
+    Raises:
+        RuntimeError: if ``t`` is one.
+    """
+    if shares_elements(t):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a single "
             "memory location. Please clone() the tensor before performing the operation."
@@ -175,7 +190,8 @@ def refuse_overlap(entry: OpEntry, t: Tensor) -> None:
 
 def shares_elements(t: Tensor) -> bool:
     """Whether a view shows some element several times, as `expand` makes it do."""
-    return any(step == 0 and n > 1 for step, n in zip(t._geometry()[0], t._shape, strict=True))
+    repeats = any(step == 0 and n > 1 for step, n in zip(t._geometry()[0], t._shape, strict=True))
+    return repeats and 0 not in t._shape
 
 
 def inplace_kernel(entry: OpEntry, below: Kernel, *, guarded: bool = False) -> Kernel:
@@ -212,6 +228,8 @@ def inplace_kernel(entry: OpEntry, below: Kernel, *, guarded: bool = False) -> K
         meta = self._autograd
         if not self._keys & AUTOGRAD or meta is None or meta.node is None:
             return self
+        if before is not None and before.node is not None and before.node.hooks is not None:
+            move_kept(before, self)
         if base is not None:
             rebase(base, self, meta.node)
         elif self._storage is not None:
@@ -389,5 +407,7 @@ def refresh_views(base: Tensor, before: AutogradMeta | None, changed: Tensor | N
             )
         else:
             node = AsStridedBackward0(meta, geometry(base), geometry(v))
-        v._autograd = AutogradMeta(node)
+        earlier, v._autograd = v._autograd, AutogradMeta(node)
+        if earlier is not None and earlier.node is not None and earlier.node.hooks is not None:
+            move_kept(earlier, v)
         v._keys |= base._keys & AUTOGRAD

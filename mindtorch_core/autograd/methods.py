@@ -10,25 +10,10 @@ from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD
 from ..tensor import Tensor
 from . import engine
+from .hooks import RemovableHandle, add, hooks_of, node_of, tensor_hooks
 from .inference import is_inference
-from .node import hooks_at
 
-__all__ = ["RemovableHandle"]
-
-
-class RemovableHandle:
-    """Handle of a hook; `remove` takes it off."""
-
-    __slots__ = ("_hook", "_hooks")
-
-    def __init__(self, hooks: list[Callable[[Any], Any]], hook: Callable[[Any], Any]) -> None:
-        self._hooks = hooks
-        self._hook = hook
-
-    def remove(self) -> None:
-        """Take the hook off. A second call does nothing."""
-        if self._hook in self._hooks:
-            self._hooks.remove(self._hook)
+__all__: list[str] = []
 
 
 def backward(
@@ -50,7 +35,7 @@ def backward(
     Raises:
         RuntimeError: if the tensor does not require grad, or the graph was freed.
     """
-    engine.backward(self, gradient, retain_graph, create_graph, inputs)
+    engine.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
@@ -59,19 +44,37 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     Raises:
         RuntimeError: if the tensor does not require grad.
     """
-    hooks = _hooks_of(self, "cannot register a hook on a tensor that doesn't require gradient")
-    at = len(hooks)
-    while at and isinstance(hooks[at - 1], _Keeper):  # what is retained has passed every hook
-        at -= 1
-    hooks.insert(at, hook)
-    return RemovableHandle(hooks, hook)
+    refusal = "cannot register a hook on a tensor that doesn't require gradient"
+    return add(tensor_hooks(_recorded(self, refusal)), hook)
 
 
-def _hooks_of(t: Tensor, refusal: str) -> list[Callable[[Any], Any]]:
+def register_post_accumulate_grad_hook(
+    self: Tensor, hook: Callable[[Tensor], None]
+) -> RemovableHandle:
+    """Call ``hook(self)`` when backward has updated this leaf's ``grad``.
+
+    The gradient is complete then, though backward may go on elsewhere, so that the hook may use it
+    up: update the leaf and set ``grad`` to None.
+
+    Raises:
+        RuntimeError: if the tensor does not require grad, or is no leaf.
+    """
+    meta = _recorded(self, "cannot register a hook on a tensor that doesn't require gradient")
+    if not meta.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    return add(hooks_of(node_of(meta)).accumulated, hook)
+
+
+def _recorded(t: Tensor, refusal: str) -> AutogradMeta:
+    """The place in the graph of a tensor that requires grad.
+
+    Raises:
+        RuntimeError: if it does not; with ``refusal`` as text.
+    """
     meta = t._autograd
     if not t._keys & AUTOGRAD or meta is None:
         raise RuntimeError(refusal)
-    return hooks_at(meta)
+    return meta
 
 
 def retain_grad(self: Tensor) -> None:
@@ -80,33 +83,18 @@ def retain_grad(self: Tensor) -> None:
     Raises:
         RuntimeError: if the tensor does not require grad.
     """
-    hooks = _hooks_of(self, "can't retain_grad on Tensor that has requires_grad=False")
-    meta = self._autograd
-    if meta is not None and not meta.is_leaf and not retains_grad(self):
-        hooks.append(_Keeper(meta))
-
-
-class _Keeper:
-    """The hook behind `retain_grad`: puts gradients where the tensor's ``grad`` reads them."""
-
-    __slots__ = ("target",)
-
-    def __init__(self, meta: AutogradMeta) -> None:
-        self.target = weakref.ref(meta)
-
-    def __call__(self, g: Any) -> None:
-        target = self.target()
-        if target is not None:
-            target.grad = g if target.grad is None else target.grad + g
+    meta = _recorded(self, "can't retain_grad on Tensor that has requires_grad=False")
+    if not meta.is_leaf and meta.node is not None and not retains_grad(self):
+        places = hooks_of(meta.node).kept.setdefault(meta.output_nr, [])
+        places.append(weakref.ref(meta))
 
 
 def retains_grad(self: Tensor) -> bool:
     """Whether `retain_grad` was called on this result; False for leaves."""
     meta = self._autograd
-    if meta is None or meta.is_leaf or meta.node is None:
+    if meta is None or meta.is_leaf or meta.node is None or meta.node.hooks is None:
         return False
-    hooks = (meta.node.pre_hooks or {}).get(meta.output_nr, ())
-    return any(isinstance(h, _Keeper) and h.target() is meta for h in hooks)
+    return any(place() is meta for place in meta.node.hooks.kept.get(meta.output_nr, ()))
 
 
 def detach_(self: Tensor) -> Tensor:
@@ -125,6 +113,13 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-for _method in (backward, register_hook, retain_grad, detach_, is_inference):
+for _method in (
+    backward,
+    register_hook,
+    register_post_accumulate_grad_hook,
+    retain_grad,
+    detach_,
+    is_inference,
+):
     setattr(Tensor, _method.__name__, _method)
 Tensor.retains_grad = property(retains_grad)  # type: ignore[assignment]

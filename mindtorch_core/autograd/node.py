@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..autograd_state import AutogradMeta
@@ -19,14 +19,60 @@ from ..autograd_state import AutogradMeta
 if TYPE_CHECKING:
     from ..storage import Storage
     from ..tensor import Tensor
+    from .hooks import Hooks, RemovableHandle
+    from .packing import SavedTensor
 
-__all__ = ["AccumulateGrad", "Error", "Node", "freed_error", "hooks_at", "short_name"]
+__all__ = [
+    "AccumulateGrad",
+    "Error",
+    "Field",
+    "GradientEdge",
+    "Node",
+    "accumulator",
+    "freed_error",
+    "short_name",
+    "watch_nodes",
+]
 
 next_number: Final = itertools.count(1).__next__
 
 Edge = AutogradMeta | None
 
 _METADATA: Final[WeakKeyDictionary[Node, dict[str, Any]]] = WeakKeyDictionary()
+
+
+class Field(NamedTuple):
+    """What a node saved under a name.
+
+    Attributes:
+        name: the parameter of a formula that it serves, such as ``self`` or ``result``.
+        at: where in ``saved`` it begins.
+        kind: "input", "inputs", "output", or "value" for what is no tensor.
+        number: which of the outputs.
+    """
+
+    name: str
+    at: int
+    kind: str
+    number: int = 0
+
+
+class _Saved:
+    """Attribute of a node: what a formula will be given, or as it is kept."""
+
+    __slots__ = ("field", "raw")
+
+    def __init__(self, field: Field, *, raw: bool) -> None:
+        self.field = field
+        self.raw = raw
+
+    def __get__(self, node: Node | None, owner: type | None = None) -> Any:
+        if node is None:
+            return self
+        from . import packing
+
+        kept: SavedTensor = packing.SavedTensor(node, self.field)
+        return kept if self.raw else kept.unpack()
 
 
 class Node:
@@ -38,16 +84,18 @@ class Node:
         conform: per input the (shape, dtype) its gradient is brought to, or None.
         number: position in the order of recording.
         outputs: number of outputs.
-        pre_hooks: per output, functions applied to its gradient before the formulas.
+        hooks: what backward calls here besides the formulas.
         storages: per output, the storage its tensor got after the op was recorded.
         custom: whether a user's Function computes its gradient.
         splits: whether its outputs are several parts of its input, as those of ``split``.
+        fields: what is in ``saved``.
     """
 
     custom: ClassVar[bool] = False
     splits: ClassVar[bool] = False
+    fields: ClassVar[tuple[Field, ...]] = ()
 
-    __slots__ = ("__weakref__", "conform", "edges", "number", "outputs", "pre_hooks", "saved",
+    __slots__ = ("__weakref__", "conform", "edges", "hooks", "number", "outputs", "saved",
                  "storages")  # fmt: skip
 
     def __init__(
@@ -62,7 +110,7 @@ class Node:
         self.conform = conform
         self.number = next_number()
         self.outputs = outputs
-        self.pre_hooks: dict[int, list[Callable[[Any], Any]]] | None = None
+        self.hooks: Hooks | None = None
         self.storages: dict[int, Storage] | None = None
 
     def apply(self, *grads: Tensor | None) -> Any:
@@ -91,12 +139,72 @@ class Node:
         """Notes about the node; anomaly mode keeps the forward call's traceback here."""
         return _METADATA.setdefault(self, {})
 
+    def register_hook(self, fn: Callable[[Any, Any], Any]) -> RemovableHandle:
+        """Call ``fn(grad_inputs, grad_outputs)`` after the node's gradient was computed.
+
+        Both are tuples. A tuple that ``fn`` returns replaces ``grad_inputs``.
+        """
+        from . import hooks
+
+        return hooks.add(hooks.hooks_of(self).post, fn)
+
+    def register_prehook(self, fn: Callable[[Any], Any]) -> RemovableHandle:
+        """Call ``fn(grad_outputs)`` before the node's gradient is computed.
+
+        A tuple that it returns replaces the gradients of the node's outputs.
+        """
+        from . import hooks
+
+        return hooks.add(hooks.hooks_of(self).pre, fn)
+
+    def _sequence_nr(self) -> int:
+        """Position in the order of recording."""
+        return self.number
+
     def release(self) -> None:
         """Free what the formulas needed."""
         self.saved = None
 
+    def __init_subclass__(cls) -> None:
+        """Show what a class saves as ``_saved_<name>`` and ``_raw_saved_<name>``.
+
+        By descriptors: with a ``__getattr__``, CPython finds every attribute of a node more slowly.
+        """
+        for field in cls.fields:
+            setattr(cls, f"_saved_{field.name}", _Saved(field, raw=False))
+            setattr(cls, f"_raw_saved_{field.name}", _Saved(field, raw=True))
+
     def __repr__(self) -> str:
-        return f"<{self.name()} object at {id(self):#x}>"
+        return f"<{type(self).__name__} object at {id(self):#x}>"
+
+
+_PLAIN_INIT: Final = Node.__init__
+_WATCHERS: Final[list[Callable[[Node], None]]] = []
+
+
+def _watched_init(
+    self: Node,
+    edges: tuple[Edge, ...],
+    saved: tuple[Any, ...],
+    conform: tuple[Any, ...] | None,
+    outputs: int = 1,
+) -> None:
+    """`Node.__init__` while somebody watches nodes being made."""
+    _PLAIN_INIT(self, edges, saved, conform, outputs)
+    for watcher in _WATCHERS:
+        watcher(self)
+
+
+def watch_nodes(watcher: Callable[[Node], None], active: bool) -> None:
+    """Call ``watcher(node)`` for every node that is made, in any thread; or stop doing so.
+
+    `Node.__init__` is replaced while there is a watcher, so that nothing is paid without one.
+    """
+    if active:
+        _WATCHERS.append(watcher)
+    else:
+        _WATCHERS.remove(watcher)
+    Node.__init__ = _watched_init if _WATCHERS else _PLAIN_INIT  # type: ignore[method-assign]
 
 
 class AccumulateGrad(Node):
@@ -107,6 +215,15 @@ class AccumulateGrad(Node):
     def __init__(self, meta: AutogradMeta) -> None:
         super().__init__((), (), None)
         self.meta = meta
+
+    def name(self) -> str:
+        """Name of the node, as PyTorch gives it."""
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def variable(self) -> Tensor | None:
+        """The leaf, None if it is gone."""
+        return self.meta.tensor()
 
 
 class Error(Node):
@@ -123,19 +240,25 @@ class Error(Node):
         raise RuntimeError(self.why)
 
 
+class GradientEdge(NamedTuple):
+    """A place in the graph, standing for the tensor there in calls of ``grad`` and ``backward``.
+
+    Attributes:
+        node: the node that computes the tensor, or the one that ends the graph at a leaf.
+        output_nr: which of the node's outputs the tensor is.
+        ownership_token: what keeps the graph alive; not needed here, as a node keeps its inputs.
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Node | None = None
+
+
 def accumulator(meta: AutogradMeta) -> AccumulateGrad:
     """The node at the end of a leaf's edge."""
     if not isinstance(meta.node, AccumulateGrad):
         meta.node = AccumulateGrad(meta)
     return meta.node
-
-
-def hooks_at(meta: AutogradMeta) -> list[Callable[[Any], Any]]:
-    """The functions applied to the gradient that arrives at a place in the graph."""
-    node = accumulator(meta) if meta.is_leaf or meta.node is None else meta.node
-    if node.pre_hooks is None:
-        node.pre_hooks = {}
-    return node.pre_hooks.setdefault(0 if meta.is_leaf else meta.output_nr, [])
 
 
 def freed_error() -> RuntimeError:

@@ -21,18 +21,28 @@ kernel reads::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..autograd_state import INFERENCE, AutogradMeta
 from ..dispatch.callpath import NUMBERS, compile_function, kernel_call, parameters, python_name
+from ..dispatch.choice import choose
 from ..dispatch.entry import Kernel, OpEntry
-from ..dispatch.keys import ADINPLACE, AUTOGRAD, AUTOGRAD_OF, WITH_AUTOGRAD, DispatchKey
+from ..dispatch.keys import (
+    ADINPLACE,
+    AUTOGRAD,
+    AUTOGRAD_OF,
+    BACKENDS,
+    MASKS,
+    WITH_AUTOGRAD,
+    DispatchKey,
+    set_masks,
+)
 from ..dispatch.registry import registry
 from ..dispatch.schema import Argument, OperatorSchema
 from . import fallback, inference, inplace, saved
 from .conform import conform
-from .node import Node, freed_error
+from .node import Field, Node, freed_error
 
 __all__ = ["autograd_kernel", "formula_needs", "recorder"]
 
@@ -52,10 +62,34 @@ def autograd_kernel(
     if isinstance(d.grad, str):
         return None
     below = resolve(below_mask)
+    if _is_decomposed(entry, below_mask):
+        below = unrecorded(below)
     guarded = bool(below_mask & INFERENCE)
     if d.functional is not None:
         return inplace.inplace_kernel(entry, below, guarded=guarded)
     return recorder(entry, guarded=guarded)(below)
+
+
+def _is_decomposed(entry: OpEntry, mask: int) -> bool:
+    """Whether the strongest backend of a mask runs the op's decomposition."""
+    backends = mask & BACKENDS
+    if not backends or entry.definition is None or entry.definition.decomposition is None:
+        return False
+    record = choose(entry, DispatchKey(1 << (backends.bit_length() - 1))).record
+    return record is not None and record.fn is entry.definition.decomposition
+
+
+def unrecorded(kernel: Kernel) -> Kernel:
+    """A composition whose parts are not recorded, because the op has a formula of its own."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        kept = set_masks(MASKS.include, MASKS.keep & ~AUTOGRAD)
+        try:
+            return kernel(*args, **kwargs)
+        finally:
+            set_masks(*kept)
+
+    return run
 
 
 def recorder(entry: OpEntry, *, guarded: bool = False) -> Callable[..., Kernel]:
@@ -283,7 +317,7 @@ class _Generator:
         if self.several:
             return [
                 *lines,
-                "for _i, _r in enumerate(_result):",
+                f"for _i, _r in {self._outputs()}:",
                 "    if _r._dtype.category >= 2:",
                 "        _r._autograd = META(_node, _i)",
                 "        _r._keys = WITH_AUTOGRAD[_r._keys]",
@@ -295,6 +329,14 @@ class _Generator:
             "_result._keys = WITH_AUTOGRAD[_result._keys]",
             "return _result",
         ]
+
+    def _outputs(self) -> str:
+        """What runs over the results that may require grad, with their positions."""
+        d = self.entry.definition
+        if d is None or not d.output_differentiability:
+            return "enumerate(_result)"
+        chosen = [i for i, flag in enumerate(d.output_differentiability) if flag]
+        return f"({''.join(f'({i}, _result[{i}]), ' for i in chosen)})"
 
     def _conforming(self) -> list[str]:
         """Remember shape and dtype of inputs whose gradient will have to be summed or converted."""
@@ -318,7 +360,11 @@ class _Generator:
         made = _NODES.get(self.entry)
         if made is not None:
             return made
-        members: dict[str, Any] = {"__slots__": (), "splits": self.listed}
+        members: dict[str, Any] = {
+            "__slots__": (),
+            "splits": self.listed,
+            "fields": tuple(self._fields()),
+        }
         if self.has_formulas:
             members["apply"] = self._apply()
         if self.has_formulas and not self._all_hold():
@@ -326,11 +372,23 @@ class _Generator:
         made = _NODES[self.entry] = type(node_name(self.entry.name), (Node,), members)
         return made
 
+    def _fields(self) -> Iterator[Field]:
+        """What the nodes save, and where."""
+        at = 0
+        for v in self.values:
+            kind, number = "value", 0
+            if v.holds and v.name not in self.arguments:
+                kind, number = "output", int(v.name[6:] or "0")
+            elif v.holds:
+                kind = "inputs" if self.arguments[v.name].is_list else "input"
+            yield Field(v.name, at, kind, number)
+            at += len(v.items)
+
     def _apply(self) -> Callable[..., Any]:
         lines = ["saved = self.saved", "edges = self.edges"]
         if self._all_hold():
             lines.append("if saved is None: raise freed_error()")
-        if self.several and not self.listed:
+        if any("g" in formula_needs(f) for f in self.formulas.values()) and self.several:
             lines += ["g = grads[0]", "if g is None: return (None,) * len(edges)"]
         results = []
         scalars = sum(not a.is_list for a in self.wanted)

@@ -7,31 +7,112 @@ alive until the garbage collector finds the cycle.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
 
 from ..autograd_state import AutogradMeta
 from ..devices import TABLE
+from ..dispatch.keys import AUTOGRAD
 from ..shapes import contiguous_strides
 from ..tensor import Tensor, make_tensor
 from .node import Node, changed_error
 
-__all__ = ["output_parts", "saved_input", "saved_list", "saved_output", "versions_of"]
+__all__ = [
+    "KEEPS_STORAGE",
+    "Packed",
+    "output_parts",
+    "saved_input",
+    "saved_list",
+    "saved_output",
+    "versions_of",
+]
+
+# Holds elements while hooks may look at what is saved: an output then needs a storage that it
+# shares with what they are shown.
+KEEPS_STORAGE: Final[list[None]] = []
+
+
+class _NeverCurrent:
+    """Stands for the storage of a packed value; its version is none that a storage has."""
+
+    version = -1
+
+
+class Packed:
+    """What a hook made of a saved tensor.
+
+    It is found out where reading a tensor would otherwise end in an error, so that those that are
+    not packed are read as fast as if this class did not exist.
+
+    Attributes:
+        value: what the pack hook returned.
+        meta: the tensor's place in the graph; None for one without, and for outputs.
+        number: which output of the node it is, None for inputs.
+    """
+
+    __slots__ = ("_unpack", "meta", "number", "value")
+
+    _storage: ClassVar[_NeverCurrent] = _NeverCurrent()
+
+    def __init__(
+        self,
+        value: Any,
+        unpack: Callable[[Any], Tensor],
+        meta: AutogradMeta | None,
+        number: int | None,
+    ) -> None:
+        self.value = value
+        self._unpack = unpack
+        self.meta = meta
+        self.number = number
+
+    def unpack(self, node: Node | None = None) -> Tensor:
+        """The tensor as it was, with its place in the graph.
+
+        Args:
+            node: the node that saved it, for outputs.
+
+        Raises:
+            TypeError: if the hook returns no tensor.
+        """
+        t: Any = self._unpack(self.value)
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(t).__name__}"
+            )
+        meta = self.meta if self.number is None else AutogradMeta(node, self.number)
+        if meta is None and not t._keys & AUTOGRAD:
+            return t
+        keys = t._keys & ~AUTOGRAD
+        if meta is not None:
+            keys |= TABLE[t._device.type].autograd_key
+        found = make_tensor(t._data, t._shape, t._dtype, t._device, keys, t._storage, t._layout)
+        found._autograd = meta
+        return found
 
 
 def output_parts(t: Tensor) -> tuple[Any, ...]:
     """The parts of an output that `saved_output` rebuilds it from."""
+    if KEEPS_STORAGE:
+        t._own_storage()
     s = t._storage
     version = 0 if s is None else s.version
     return (t._data, t._shape, t._dtype, t._device, t._keys, s, t._layout, version)
 
 
-def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...]) -> Tensor:
+def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...] | Packed) -> Tensor:
     """Rebuild an output with its place in the graph.
 
     Raises:
         RuntimeError: if it was changed in place since.
     """
-    data, shape, dtype, device, keys, storage, layout, version = parts
+    try:
+        data, shape, dtype, device, keys, storage, layout, version = parts  # type: ignore[misc]
+    except TypeError:
+        if isinstance(parts, Packed):
+            return parts.unpack(node)
+        raise
     row = TABLE[device.type]
     if storage is None and node.storages is not None:
         storage = node.storages.get(output_nr)
@@ -54,16 +135,18 @@ def saved_input(t: Any, version: int) -> Any:
     """
     s = t._storage
     if s is not None and s.version != version:
+        if t.__class__ is Packed:
+            return t.unpack()
         raise changed_error(t, version, s.version)
     return t
 
 
 def saved_list(values: Any, versions: list[int]) -> Any:
     """Check a list of inputs, some of which may be None."""
-    for t, version in zip(values, versions, strict=True):
-        if t is not None:
-            saved_input(t, version)
-    return values
+    return [
+        None if t is None else saved_input(t, version)
+        for t, version in zip(values, versions, strict=True)
+    ]
 
 
 def versions_of(values: Any) -> list[int]:

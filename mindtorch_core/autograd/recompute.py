@@ -1,0 +1,236 @@
+"""Recomputing what backward needs instead of keeping it: the machinery behind checkpoints.
+
+While a checkpointed function runs, hooks on saved tensors replace everything its ops save by
+`_Holder`s, in order. The first holder that backward opens makes the function run again; what its
+ops save then is put, in the same order, into the holders that are still alive.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
+
+from ..devices import concrete, device
+from ..tensor import Tensor
+from . import packing
+from .grad_mode import enable_grad
+from .saved import Packed, saved_input
+
+__all__ = ["CheckpointError", "Frame", "Surroundings", "held", "recording"]
+
+Description = Callable[[Tensor], Any]
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a checkpointed function did not save what the first one did."""
+
+
+class _Stop(BaseException):
+    """Ends a recomputation that has got everything; no handler of the function should catch it."""
+
+
+def held(value: Any) -> Callable[[], Any]:
+    """Keep an argument of a checkpointed function, as an op would: returns what gives it back.
+
+    Around it there may be another checkpoint, which then does not keep it either.
+    """
+    if not isinstance(value, Tensor):
+        return lambda: value
+    pair = packing.active_hooks()
+    if pair is not None:
+        kept: Packed = packing.packed(value, pair)
+        return kept.unpack
+    version = 0 if value._storage is None else value._storage.version
+    return lambda: saved_input(value, version)
+
+
+class Surroundings:
+    """What a function ran in: where its devices' random streams were, and autocast.
+
+    Args:
+        args: its arguments; their devices count, and the CPU.
+        preserve_rng_state: whether a second run draws the same random numbers.
+    """
+
+    def __init__(self, args: tuple[Any, ...], preserve_rng_state: bool) -> None:
+        from ..amp import autocast_mode, state
+        from ..random import default_generator
+
+        found = {a._device: None for a in args if isinstance(a, Tensor)}
+        devices: list[device] = [concrete("cpu"), *(d for d in found if d.type != "cpu")]
+        self._devices = [d for d in devices if d.type != "meta"]
+        self._states = (
+            {d: default_generator(d).get_state() for d in self._devices}
+            if preserve_rng_state
+            else None
+        )
+        self._autocast = [
+            autocast_mode.autocast(
+                kind,
+                dtype=state.get_autocast_dtype(kind),
+                enabled=state.is_autocast_enabled(kind),
+                cache_enabled=state.is_autocast_cache_enabled(),
+            )
+            for kind in dict.fromkeys(d.type for d in devices)
+            if state.is_autocast_available(kind)
+        ]
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """A block that is as it was then, with gradients enabled."""
+        from ..random import default_generator, fork_rng
+
+        with ExitStack() as stack:
+            if self._states is not None:
+                stack.enter_context(fork_rng())
+                for on, position in self._states.items():
+                    default_generator(on).set_state(position)
+            for each in self._autocast:
+                stack.enter_context(each)
+            stack.enter_context(enable_grad())
+            yield
+
+
+class _Holder:
+    """Stands for a saved tensor.
+
+    Attributes:
+        value: the tensor, between its recomputation and its use.
+        description: what the tensor must be like.
+    """
+
+    __slots__ = ("__weakref__", "description", "value")
+
+    def __init__(self, description: Any) -> None:
+        self.description = description
+        self.value: Tensor | None = None
+
+
+class Frame:
+    """One call of a checkpointed function.
+
+    Args:
+        run: runs the function again, in the surroundings that it had.
+        early_stop: whether a recomputation ends when it has got everything.
+        describe: what two runs must agree on of a saved tensor.
+
+    Attributes:
+        explain: adds to an error about runs that differ, if set.
+    """
+
+    def __init__(self, run: Callable[[], Any], early_stop: bool, describe: Description) -> None:
+        self._run = run
+        self._early_stop = early_stop
+        self._describe = describe
+        self._holders: list[weakref.ref[_Holder]] = []
+        self._lock = threading.RLock()
+        self.explain: Callable[[CheckpointError], CheckpointError] | None = None
+
+    def pack(self, t: Tensor) -> _Holder:
+        """The hook that saves during the first run."""
+        holder = _Holder(self._describe(t))
+        self._holders.append(weakref.ref(holder))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        """The hook that gives back what was saved, and forgets it."""
+        with self._lock:
+            if holder.value is None:
+                self._recompute()
+            value, holder.value = holder.value, None
+        if value is None:
+            raise CheckpointError("torch.utils.checkpoint: a saved tensor was not recomputed.")
+        return value
+
+    def _recompute(self) -> None:
+        filling = _Filling(self._holders, self._describe, self._early_stop)
+        packing.push_hooks(filling.pack, _as_it_is)
+        try:
+            self._run()
+        except _Stop:
+            pass
+        finally:
+            packing.pop_hooks()
+        try:
+            filling.check()
+        except CheckpointError as error:
+            if self.explain is None:
+                raise
+            raise self.explain(error) from error
+
+
+def _as_it_is(t: Tensor) -> Tensor:
+    return t
+
+
+class _Filling:
+    """One recomputation: puts saved tensors into holders.
+
+    Args:
+        holders: of the first run, in order.
+        describe: what both runs must agree on.
+        early_stop: whether to end it when all holders that are alive are filled.
+    """
+
+    def __init__(
+        self, holders: list[weakref.ref[_Holder]], describe: Description, early_stop: bool
+    ) -> None:
+        self._holders = holders
+        self._describe = describe
+        alive = [i for i, ref in enumerate(holders) if ref() is not None]
+        self._last = alive[-1] if early_stop else None
+        self._count = 0
+        self._differing: list[str] = []
+
+    def pack(self, t: Tensor) -> Tensor:
+        """The hook that saves during the recomputation."""
+        i = self._count
+        self._count += 1
+        shown = t.detach()
+        holder = self._holders[i]() if i < len(self._holders) else None
+        if holder is not None:
+            found = self._describe(t)
+            if found != holder.description:
+                self._differing.append(
+                    f"tensor at position {i}:\nsaved metadata: {holder.description}\nrecomputed "
+                    f"metadata: {found}"
+                )
+            if holder.value is None:
+                holder.value = shown
+        if i == self._last:
+            raise _Stop
+        return shown
+
+    def check(self) -> None:
+        """Refuse what differs from the first run.
+
+        Raises:
+            CheckpointError: if something does.
+        """
+        stopped = self._last is not None and self._count > self._last
+        if not stopped and self._count != len(self._holders):
+            raise CheckpointError(
+                f"torch.utils.checkpoint: A different number of tensors was saved during the original "
+                f"forward and recomputation.\nNumber of tensors saved during forward: "
+                f"{len(self._holders)}\nNumber of tensors saved during recomputation: {self._count}."
+            )
+        if self._differing:
+            listed = "\n".join(self._differing)
+            raise CheckpointError(
+                f"torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                f"metadata than during the forward pass.\n{listed}"
+            )
+
+
+@contextmanager
+def recording(frame: Frame, around: AbstractContextManager[Any]) -> Iterator[None]:
+    """The block in which a checkpointed function runs first."""
+    packing.push_hooks(frame.pack, frame.unpack)
+    try:
+        with around:
+            yield
+    finally:
+        packing.pop_hooks()

@@ -1,0 +1,144 @@
+"""Where a walk starts and what it is asked for: checks of the arguments of backward() and grad()."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from ..autograd_state import AutogradMeta
+from ..dispatch.keys import ACTIVE, AUTOGRAD
+from ..operators.define import fn
+from ..shapes import show
+from ..tensor import Tensor
+from .grad_mode import is_inference_mode_enabled
+from .node import AccumulateGrad, GradientEdge
+
+__all__ = ["as_list", "inputs_of", "place_of", "start"]
+
+
+_ONE: Final = (Tensor, GradientEdge)
+
+
+def as_list(values: Any) -> list[Any]:
+    """One tensor or edge, or several, as a list."""
+    if values.__class__ is Tensor or isinstance(values, _ONE):
+        return [values]
+    return list(values)
+
+
+def inputs_of(values: Any, caller: str) -> list[Any]:
+    """The argument ``inputs`` as a list.
+
+    Raises:
+        RuntimeError: if it is empty.
+        TypeError: if it is a mapping other than a dict.
+    """
+    if isinstance(values, Mapping) and type(values) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{caller}()` must be a dict, not {type(values).__name__}. Other "
+            f"Mapping types are not supported."
+        )
+    found = as_list(values.values() if type(values) is dict else values)
+    if not found:
+        raise RuntimeError(f"`inputs` argument to `{caller}()` cannot be empty.")
+    return found
+
+
+def place_of(value: Tensor | GradientEdge) -> AutogradMeta:
+    """The place in the graph of a tensor that requires grad, or of an edge."""
+    try:
+        meta: AutogradMeta | None = value._autograd  # type: ignore[union-attr]
+    except AttributeError:
+        if not isinstance(value, GradientEdge):
+            raise
+        node = value.node
+        return (
+            node.meta if isinstance(node, AccumulateGrad) else AutogradMeta(node, value.output_nr)
+        )
+    if meta is None:
+        raise RuntimeError("the tensor is not part of a graph")
+    return meta
+
+
+def start(roots: list[Any], given: Iterable[Tensor | None] | Tensor | None) -> list[Tensor]:
+    """Check the outputs of a graph, and fill in the gradients that were not given.
+
+    Raises:
+        RuntimeError: if an output does not require grad, or its gradient is missing or does not fit.
+        TypeError: if a gradient is something else than a tensor or None.
+    """
+    grads: Sequence[Tensor | None] | None = None
+    if given is not None:
+        grads = [given] if isinstance(given, Tensor) else list(given)
+        if len(grads) != len(roots):
+            raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+    out: list[Tensor] = []
+    for i, t in enumerate(roots):
+        g = None if grads is None else grads[i]
+        if t.__class__ is not Tensor and isinstance(t, GradientEdge):
+            if g is None:
+                raise RuntimeError(
+                    f"output {i} is a GradientEdge, whose shape is not known: give its gradient in "
+                    f"grad_outputs"
+                )
+            out.append(g)
+            continue
+        if t._storage is not None:
+            t._settled()
+        if not t._keys & AUTOGRAD:
+            raise RuntimeError(
+                f"element {i} of tensors does not require grad and does not have a grad_fn"
+            )
+        out.append(_implicit(t) if g is None else _explicit(i, t, g))
+    return out
+
+
+def _implicit(t: Tensor) -> Tensor:
+    """The gradient of an output for which none was given."""
+    if t.numel() != 1:
+        raise RuntimeError(
+            f"grad can be implicitly created only for scalar outputs, got shape {show(t._shape)}"
+        )
+    if t._dtype.is_complex:
+        raise RuntimeError(
+            f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
+        )
+    return _one(t)
+
+
+def _explicit(i: int, t: Tensor, g: Any) -> Tensor:
+    """Check the gradient given for output ``i`` and bring it to the output's dtype."""
+    if not isinstance(g, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    if g._shape != t._shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has "
+            f"a shape of {t.shape}."
+        )
+    if g._dtype.is_complex is not t._dtype.is_complex:
+        raise RuntimeError(
+            f"For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{i}] has a dtype of {g._dtype} and output[{i}] has a "
+            f"dtype of {t._dtype}."
+        )
+    if g._device is not t._device:
+        raise RuntimeError(
+            f"invalid gradient at index {i} - expected device {t._device} but got {g._device}"
+        )
+    return g if g._dtype is t._dtype else g.to(t._dtype)
+
+
+_ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
+
+
+def _one(t: Tensor) -> Tensor:
+    """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
+    if ACTIVE and is_inference_mode_enabled():
+        return fn.ones(t._shape, dtype=t._dtype, device=t._device)
+    key = (t._shape, t._dtype, t._device)
+    g = _ONES.get(key)
+    s = None if g is None else g._storage
+    if g is None or (s is not None and (s.version or s.pending is not None)):
+        g = fn.ones(t._shape, dtype=t._dtype, device=t._device)
+        _ONES[key] = g
+    return g

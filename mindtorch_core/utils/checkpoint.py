@@ -1,0 +1,317 @@
+"""``torch.utils.checkpoint``: less memory for more time.
+
+A checkpointed function keeps only its arguments; backward runs it again for what its formulas need.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from ..autograd import walks
+from ..autograd.engine import backward
+from ..autograd.function import Function
+from ..autograd.grad_mode import is_grad_enabled, no_grad
+from ..autograd.recompute import CheckpointError, Frame, Surroundings, held, recording
+from ..modes import DispatchMode
+from ..tensor import Tensor
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_debug_enabled",
+    "set_checkpoint_early_stop",
+]
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+ContextFn = Callable[[], Contexts]
+
+
+class _Defaults:
+    """What a block sets for all checkpoints in it; None leaves it to each call."""
+
+    early_stop: bool | None = None
+    debug: bool | None = None
+
+
+@contextmanager
+def _setting(name: str, value: bool | None) -> Iterator[None]:
+    before = getattr(_Defaults, name)
+    setattr(_Defaults, name, value)
+    try:
+        yield
+    finally:
+        setattr(_Defaults, name, before)
+
+
+def set_checkpoint_early_stop(enable: bool) -> AbstractContextManager[None]:
+    """A block that decides ``early_stop`` for the checkpoints in it."""
+    return _setting("early_stop", enable)
+
+
+def set_checkpoint_debug_enabled(enabled: bool | None) -> AbstractContextManager[None]:
+    """A block that decides ``debug`` for the checkpoints in it; None leaves it to each call."""
+    return _setting("debug", enabled)
+
+
+def noop_context_fn() -> Contexts:
+    """The ``context_fn`` that does nothing."""
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: ContextFn = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call ``function(*args, **kwargs)`` without keeping what its backward needs.
+
+    Backward calls it again, with the same random numbers and autocast. It must do the same thing
+    both times, and should not depend on anything that changes in between.
+
+    Args:
+        function: what to call.
+        *args: its arguments; tensors among them are kept.
+        use_reentrant: False for the variant to be preferred. True for the older one, which runs
+            forward unrecorded, and a backward of its own inside backward: it works with
+            ``backward()`` without ``inputs`` only, and needs an argument that requires grad.
+        context_fn: returns two context managers, for the first and the second run.
+        determinism_check: "default" compares shapes, dtypes and devices of both runs, "none" nothing.
+        debug: list the ops of both runs when they differ.
+        early_stop: end the second run as soon as it has computed what is needed.
+        preserve_rng_state: give the second run the random numbers of the first.
+        **kwargs: the function's; not with ``use_reentrant=True``.
+
+    Returns:
+        What the function returned.
+
+    Raises:
+        ValueError: for arguments that do not go together.
+        CheckpointError: from backward, if the second run differs from the first.
+    """
+    if use_reentrant is None:
+        use_reentrant = _default_variant("checkpoint")
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError(
+                "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+            )
+        walks.observe()
+        return CheckpointFunction.apply(function, preserve_rng_state, *args)
+    if determinism_check not in _DESCRIPTIONS:
+        raise ValueError(
+            f"determinism_check should be one of {list(_DESCRIPTIONS)} but got {determinism_check}"
+        )
+    if debug if _Defaults.debug is None else _Defaults.debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        logs = _OpLog(), _OpLog()
+        contexts: Contexts = logs
+        explain = partial(_explained, *logs)
+    else:
+        contexts, explain = context_fn(), None
+    call = _Call(function, args, kwargs)
+    if not is_grad_enabled():
+        with contexts[0]:
+            return call.run()
+    if _Defaults.early_stop is not None:
+        early_stop = _Defaults.early_stop
+    again = call.again(Surroundings((*args, *kwargs.values()), preserve_rng_state), contexts[1])
+    frame = Frame(again, early_stop, _DESCRIPTIONS[determinism_check])
+    frame.explain = explain
+    with recording(frame, contexts[0]):
+        return call.run()
+
+
+class _Call(NamedTuple):
+    """A call of a checkpointed function."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def run(self) -> Any:
+        """Make the call."""
+        return self.function(*self.args, **self.kwargs)
+
+    def again(
+        self, surroundings: Surroundings, around: AbstractContextManager[Any]
+    ) -> Callable[[], None]:
+        """What makes the call again, and keeps no more than its arguments."""
+        function = self.function
+        kept = [held(a) for a in self.args]
+        kept_named = {k: held(v) for k, v in self.kwargs.items()}
+
+        def run() -> None:
+            given = [get() for get in kept]
+            named = {k: get() for k, get in kept_named.items()}
+            with surroundings.again(), around:
+                function(*given, **named)
+
+        return run
+
+
+def _default_variant(name: str) -> bool:
+    """The variant used where none was named; warns."""
+    warnings.warn(
+        f"torch.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly: "
+        f"use_reentrant=False is recommended, use_reentrant=True is what you get now.",
+        stacklevel=3,
+    )
+    return True
+
+
+_DESCRIPTIONS: Final[dict[str, Callable[[Tensor], Any]]] = {
+    "default": lambda t: {"shape": t.shape, "dtype": t.dtype, "device": t.device},
+    "none": lambda t: None,
+}
+
+
+class _OpLog(DispatchMode):
+    """Remembers which ops were called."""
+
+    def __init__(self) -> None:
+        self.ops: list[str] = []
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        shown = (
+            f"{a.dtype}{list(a.shape)}" if isinstance(a, Tensor) else repr(a)
+            for a in (*args, *(kwargs or {}).values())
+        )
+        self.ops.append(f"{func}({', '.join(shown)})")
+        return func(*args, **(kwargs or {}))
+
+
+def _explained(first: _OpLog, second: _OpLog, error: CheckpointError) -> CheckpointError:
+    """The error with the ops of both runs."""
+    lines = [
+        "Operations of the original forward:",
+        *first.ops,
+        "",
+        "Operations of the recomputation:",
+        *second.ops,
+        "",
+        str(error),
+    ]
+    return CheckpointError("\n".join(lines))
+
+
+# ---- the reentrant variant ---------------------------------------------------------------------
+
+
+class CheckpointFunction(Function):
+    """The call of a checkpointed function as one op, whose backward runs a backward of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
+        """Run the function unrecorded."""
+        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=5
+            )
+        ctx.run_function = run_function
+        ctx.surroundings = Surroundings(args, preserve_rng_state)
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+        ctx.save_for_backward(*(args[i] for i in ctx.places))
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run the function recorded, and backward through that."""
+        if walks.collecting():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can either "
+                "set use_reentrant=False, or call .backward() without passing the `inputs` argument."
+            )
+        args = list(ctx.others)
+        for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
+            args[i] = t.detach()
+            if t.requires_grad:
+                args[i].requires_grad_()
+        with ctx.surroundings.again():
+            outputs = ctx.run_function(*args)
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        pairs = [
+            (out, g)
+            for out, g in zip(outputs, grads, strict=True)
+            if isinstance(out, Tensor) and out.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError(
+                "none of output has requires_grad=True, this checkpoint() is not necessary"
+            )
+        backward([out for out, _ in pairs], [g for _, g in pairs])
+        return None, None, *(a.grad if isinstance(a, Tensor) else None for a in args)
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Call functions one after another, in checkpointed segments; the last one is not checkpointed.
+
+    Args:
+        functions: a sequence of functions, or a module with ``children()``.
+        segments: number of segments.
+        input: what the first function is given.
+        use_reentrant: as for `checkpoint`.
+        preserve_rng_state: as for `checkpoint`.
+        **kwargs: refused.
+
+    Raises:
+        ValueError: for other keyword arguments.
+    """
+    if use_reentrant is None:
+        use_reentrant = _default_variant("checkpoint_sequential")
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps: Sequence[Any] = list(
+        functions.children() if hasattr(functions, "children") else functions
+    )
+    size = len(steps) // segments
+    end = size * (segments - 1)
+    for begin in range(0, end, size or 1):
+        part = _in_a_row(steps[begin : begin + size])
+        input = checkpoint(
+            part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state
+        )
+    return _in_a_row(steps[end:])(input)
+
+
+def _in_a_row(steps: Sequence[Any]) -> Callable[[Any], Any]:
+    """The functions as one."""
+
+    def run(value: Any) -> Any:
+        for step in steps:
+            value = step(value)
+        return value
+
+    return run

@@ -1,0 +1,216 @@
+"""gradcheck and gradgradcheck: what they accept, and every kind of mistake they find."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.autograd import gradcheck, gradgradcheck
+from mindtorch_core.autograd.gradcheck import GradcheckError
+
+MODES = pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
+
+
+def leaf(*values, dtype=torch.float64):
+    return torch.tensor(list(values), dtype=dtype, requires_grad=True)
+
+
+X = leaf(0.3, 1.7, -0.6)
+Y = leaf(1.1, -0.4, 0.8)
+Z = leaf(1 + 2j, 0.5 - 1j, 2 + 0.3j, dtype=torch.complex128)
+M = torch.tensor([[1.0, 2.0], [0.5, -1.0], [3.0, 0.1]], dtype=torch.float64, requires_grad=True)
+
+RIGHT = {
+    "real": (lambda x: x.sin(), X),
+    "two inputs": (lambda x, y: x * y.exp(), (X, Y)),
+    "a constant beside": (lambda x, y: x * y, (X, Y.detach())),
+    "no tensor beside": (lambda x, k, s: x * k if s == "go" else x, (X, 3, "go")),
+    "one tensor twice": (lambda x, y: x * y, (X, X)),
+    "several outputs": (lambda x: (x.sum(), x.exp(), x.detach() * 1, x > 0), X),
+    "matrix product": (lambda m, x: x @ m, (M, X)),
+    "a view": (lambda m: m.t()[0], M),
+    "linear": (lambda x: x * 3, X),
+    "complex to complex": (lambda z: z * z.exp(), Z),
+    "conjugate": (lambda z: z * z.conj(), Z),
+    "complex to real": (lambda z: z.abs(), Z),
+    "real part": (lambda z: z.real * z.imag, Z),
+    "real to complex": (lambda x: x * Z.detach(), X),
+    "both": (lambda x, z: (x * z, z.real * x), (X, Z)),
+    "an empty output": (lambda x: (x[:0], x * x), X),
+}
+
+
+@MODES
+@pytest.mark.parametrize(("function", "args"), RIGHT.values(), ids=RIGHT)
+def test_right_gradients(function, args, fast):
+    assert gradcheck(function, args, fast_mode=fast)
+    assert gradgradcheck(function, args, fast_mode=fast)
+
+
+def test_inputs_are_as_they_were():
+    before, version = M.tolist(), M._version
+    assert gradcheck(lambda m: m.exp(), M)
+    assert gradcheck(lambda m: m.exp(), M, fast_mode=True)
+    assert (M.tolist(), M._version, M.grad) == (before, version, None)
+    t = leaf(1.0, 2.0)
+    with pytest.raises(ValueError, match="inside"):
+        gradcheck(fails_when_changed(t), t)
+    assert t.tolist() == [1.0, 2.0]
+
+
+def fails_when_changed(t):
+    def function(x):
+        if x.tolist() != [1.0, 2.0]:
+            raise ValueError("inside")
+        return x * x
+
+    return function
+
+
+# ---- mistakes -----------------------------------------------------------------------------------
+
+
+def define(backward, forward=lambda ctx, x: x * 2):
+    members = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type("Fn", (torch.autograd.Function,), members).apply
+
+
+def one_wrong(ctx, g):
+    out = g * 2
+    out[1] = out[1] * 1.5
+    return out
+
+
+WRONG = {
+    "a factor": (define(lambda ctx, g: g * 3), X, r"numerical (2\.0|1\.9).*analytical 3\.0.*3 of 9"),
+    "one element": (define(one_wrong), X, "input element 1 and output element 1.*1 of 9"),
+    "detached": (lambda x: x.detach() * x, X, "Jacobian mismatch for output 0"),
+    "the second output": (lambda x: (x * x, x.detach() * x), X, "for output 1 with respect to input 0"),
+    "the second input": (lambda x, y: x * y.detach() * y, (X, Y), "respect to input 1"),
+    "no conjugate": (
+        define(lambda ctx, g: g * 2j, lambda ctx, z: z * 2j), Z, "Jacobian mismatch for output 0"
+    ),
+    "not recorded": (lambda x: x.detach() * 2, X, "expected to be zero"),
+    "not a number": (define(lambda ctx, g: g / 0), X, "analytical (inf|nan)"),
+}  # fmt: skip
+
+
+@MODES
+@pytest.mark.parametrize(("function", "args", "text"), WRONG.values(), ids=WRONG)
+def test_wrong_gradients(function, args, text, fast):
+    with pytest.raises(GradcheckError, match=f"(?s){text}"):
+        gradcheck(function, args, fast_mode=fast)
+    assert gradcheck(function, args, fast_mode=fast, raise_exception=False) is False
+
+
+@MODES
+def test_wrong_second_gradients(fast):
+    wrong = define(
+        lambda ctx, g: g * 3 * ctx.saved_tensors[0].detach() ** 2,
+        lambda ctx, x: (ctx.save_for_backward(x), x**3)[1],
+    )
+    assert gradcheck(wrong, X, fast_mode=fast)
+    with pytest.raises(GradcheckError, match="respect to input 0"):
+        gradgradcheck(wrong, X, fast_mode=fast)
+    assert not gradgradcheck(wrong, X, fast_mode=fast, raise_exception=False)
+
+
+def test_gradients_that_vary():
+    calls = []
+
+    def backward(ctx, g):
+        calls.append(1)
+        return g * 2 * (1 + 1e-9 * len(calls))
+
+    varying = define(backward)
+    with pytest.raises(GradcheckError, match=r"Backward is not reentrant.*tolerance.*0\.0"):
+        gradcheck(varying, X)
+    assert gradcheck(varying, X, nondet_tol=1e-6)
+
+
+def test_gradients_that_are_not_products():
+    with pytest.raises(GradcheckError, match="not multiplied by grad_output"):
+        gradcheck(define(lambda ctx, g: g * 2 + 1e-7), X)
+
+
+def two_outputs(missing):
+    """A Function that gives ``missing`` as gradient where the second output has none."""
+
+    def forward(ctx, x):
+        ctx.set_materialize_grads(False)
+        return x * 2, x * 3
+
+    def backward(ctx, g, h):
+        if g is None:
+            return h * 3
+        return g * 2 + (missing if h is None else h * 3)
+
+    return define(backward, forward)
+
+
+def test_missing_gradients():
+    assert gradcheck(two_outputs(0), X)
+    with pytest.raises(GradcheckError):
+        gradcheck(two_outputs(1), X)
+
+
+def test_gradients_of_another_dtype():
+    x = leaf(1.0, 2.0)
+
+    class Fn(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g * 2).float()
+
+    assert gradcheck(Fn.apply, x, check_grad_dtypes=True)  # the engine has converted it
+
+
+# ---- arguments ----------------------------------------------------------------------------------
+
+
+def test_refused_arguments():
+    with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
+        gradcheck(lambda x: x, X.detach())
+    with pytest.raises(RuntimeError, match="The 0th input has a dimension with stride 0"):
+        gradcheck(lambda x: x * 2, X[:1].expand(3))
+    with pytest.raises(AssertionError, match="at least one of check_forward_ad"):
+        gradcheck(lambda x: x, X, check_backward_ad=False)
+    with pytest.raises(AssertionError, match="at least one of check_fwd_over_rev"):
+        gradgradcheck(lambda x: x, X, check_rev_over_rev=False)
+    with pytest.raises(NotImplementedError, match="no forward-mode"):
+        gradcheck(lambda x: x, X, check_forward_ad=True)
+
+
+def test_low_precision_is_warned_of():
+    with pytest.warns(UserWarning, match="Input #0 requires gradient and is not a double"):
+        assert gradcheck(lambda x: x * 2, leaf(1.0, dtype=torch.float32), eps=1e-2, atol=1e-2)
+
+
+def test_gradients_of_outputs_may_be_given():
+    seeds = leaf(1.0, -2.0, 3.0)
+    assert gradgradcheck(lambda x: x**3, X, seeds)
+    assert gradgradcheck(lambda x: (x**3, x * x), (X,), (seeds, seeds.detach().clone()))
+    assert gradgradcheck(lambda x: x**3, X, gen_non_contig_grad_outputs=True)
+
+
+def test_as_pytorch_decides(same):
+    def verdicts(lib):
+        x = lib.tensor([0.3, 1.7], dtype=lib.float64, requires_grad=True)
+        z = lib.tensor([1 + 2j, 0.5 - 1j], dtype=lib.complex128, requires_grad=True)
+        functions = [
+            lambda t: t.exp() * t,
+            lambda t: t.detach() * t,
+            lambda t: t.abs(),
+            lambda t: (t.detach() * 1.0).exp(),
+            lambda t: (t * t, t.detach() * t),
+        ]
+        return [
+            lib.autograd.gradcheck(f, t, fast_mode=fast, raise_exception=False)
+            for f in functions
+            for t in (x, z)
+            for fast in (False, True)
+        ]
+
+    same(verdicts)

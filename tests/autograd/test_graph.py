@@ -1,0 +1,192 @@
+"""Looking at the graph: nodes, edges, saved values, versions, hooks on several tensors."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.autograd import graph
+
+SCENARIOS = []
+
+
+def scenario(call):
+    SCENARIOS.append(call)
+    return call
+
+
+def leaf(lib, *values):
+    return lib.tensor([float(v) for v in values or (1, 2)], requires_grad=True)
+
+
+# ---- nodes --------------------------------------------------------------------------------------
+
+
+@scenario
+def names_along_a_graph(lib):
+    node = (leaf(lib) * 2).exp().sum().grad_fn
+    names = []
+    while node is not None:
+        names.append(node.name())
+        node = node.next_functions[0][0] if node.next_functions else None
+    return names
+
+
+@scenario
+def the_leaf_at_the_end(lib):
+    x = leaf(lib)
+    end = (x * 2).grad_fn.next_functions[0][0]
+    return end.variable is x, isinstance(end, lib.autograd.graph.Node)
+
+
+@scenario
+def notes_on_a_node(lib):
+    node = (leaf(lib) * 2).grad_fn
+    node.metadata["note"] = 1
+    later = (leaf(lib) * 2).grad_fn
+    return node.metadata, node._sequence_nr() < later._sequence_nr()
+
+
+@scenario
+def saved_values(lib):
+    x = leaf(lib)
+    y = x * x
+    z = y.exp()
+    raw = y.grad_fn._raw_saved_self.data
+    return (
+        y.grad_fn._saved_self is x,
+        raw,
+        z.grad_fn._saved_result,
+        z.grad_fn._saved_result.grad_fn is z.grad_fn,
+    )
+
+
+@scenario
+def saved_values_that_were_freed(lib):
+    y = leaf(lib) * leaf(lib)
+    y.sum().backward()
+    return y.grad_fn._saved_self
+
+
+@scenario
+def no_such_saved_value(lib):
+    return (leaf(lib) * 2).grad_fn._saved_colour
+
+
+# ---- edges --------------------------------------------------------------------------------------
+
+
+@scenario
+def edges_as_inputs_and_outputs(lib):
+    x = leaf(lib)
+    y = x * x
+    edge = lib.autograd.graph.get_gradient_edge
+    first = lib.autograd.grad(y.sum(), edge(x), retain_graph=True)
+    middle = lib.autograd.grad(y.sum(), edge(y), retain_graph=True)
+    last = lib.autograd.grad(edge(y), x, lib.ones(2))
+    return first, middle, last, edge(y).output_nr, edge(x).node.name()
+
+
+@scenario
+def backward_from_an_edge(lib):
+    x = leaf(lib)
+    parts = (x * 3).chunk(2)
+    edge = lib.autograd.graph.get_gradient_edge(parts[1])
+    lib.autograd.backward(edge, lib.ones(1))
+    return edge.output_nr, x.grad
+
+
+@scenario
+def no_edge(lib):
+    return lib.autograd.graph.get_gradient_edge(lib.ones(2))
+
+
+@scenario
+def unused_edges_have_no_zeros(lib):
+    x, z = leaf(lib), leaf(lib)
+    edge = lib.autograd.graph.get_gradient_edge(z)
+    return lib.autograd.grad(x.sum(), [edge], materialize_grads=True)
+
+
+def test_an_edge_as_output_needs_a_gradient():
+    x = leaf(torch)
+    with pytest.raises(RuntimeError, match="output 0 is a GradientEdge"):
+        torch.autograd.grad(graph.get_gradient_edge(x.sum()), x)
+
+
+# ---- versions -----------------------------------------------------------------------------------
+
+
+@scenario
+def versions_counted_by_hand(lib):
+    x = leaf(lib)
+    y = x * 1
+    z = y * y
+    lib.autograd.graph.increment_version(y)
+    counted = y._version
+    lib.autograd.graph.increment_version([x, x])
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+    return counted, x._version
+
+
+@scenario
+def versions_of_something_else(lib):
+    lib.autograd.graph.increment_version([lib.ones(2), 3])
+
+
+# ---- hooks on several tensors -------------------------------------------------------------------
+
+
+@scenario
+def all_of_several(lib):
+    a, b, c = leaf(lib), leaf(lib), leaf(lib)
+    log = []
+    handle = lib.autograd.graph.register_multi_grad_hook((a, b, c), log.append)
+    (a * b).sum().backward()
+    (a * b * c).sum().backward()
+    c.sum().backward()
+    handle.remove()
+    (a * b).sum().backward()
+    return log
+
+
+@scenario
+def all_of_several_results(lib):
+    a = leaf(lib)
+    m, n, o = a * 2, a * 3, a * 4
+    log = []
+    lib.autograd.graph.register_multi_grad_hook((m, n, o), log.append)
+    lib.autograd.grad((m * n).sum(), a)
+    return log
+
+
+@scenario
+def any_of_several(lib):
+    a, b, c = leaf(lib), leaf(lib), leaf(lib)
+    log = []
+    with lib.autograd.graph.register_multi_grad_hook((a, b, c), log.append, mode="any"):
+        (a * b).sum().backward()
+        (c * b).sum().backward()
+    (c * b).sum().backward()
+    return log
+
+
+@scenario
+def all_of_several_leaves_with_grad(lib):
+    a, b = leaf(lib), leaf(lib)
+    lib.autograd.graph.register_multi_grad_hook((a, b), print)
+    lib.autograd.grad((a * b).sum(), a)
+
+
+@scenario
+def another_mode(lib):
+    lib.autograd.graph.register_multi_grad_hook([leaf(lib)], print, mode="some")
+
+
+def test_hooks_on_tensors_without_gradient():
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        graph.register_multi_grad_hook([torch.ones(2)], print)
+
+
+@pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
+def test_as_in_pytorch(same, call):
+    same(call)
