@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .autograd_state import born
-from .devices import TABLE, device
+from .devices import TABLE, DeviceRow, device
 from .dispatch.binding import python_number
 from .dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from .dtypes import dtype, unpack
 from .shapes import Shape, numel
-from .storage import BEFORE_EXPORT
+from .storage import BEFORE_EXPORT, Storage
 
 if TYPE_CHECKING:
+    from .stubs.methods import TensorMethods
     from .tensor import Tensor
+else:
+    TensorMethods = object
 
 __all__ = ["Interchange"]
 
 
-class Interchange:
+class Interchange(TensorMethods):
     """What `Tensor` offers to the world outside. Each method first launches recorded work."""
 
     __slots__ = ()
@@ -29,8 +31,10 @@ class Interchange:
         _dtype: dtype
         _device: device
         _keys: int
+        is_meta: Any
 
-        def __getattr__(self, name: str) -> Any: ...
+        def _settled(self) -> Tensor: ...
+        def _own_storage(self) -> Storage: ...
 
     def _host(self) -> memoryview:
         """Row-major bytes in host memory."""
@@ -89,24 +93,50 @@ class Interchange:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
+        if dtype is None or array.dtype == dtype:
+            return array.copy() if copy else array
+        if copy is False:
+            raise ValueError(
+                f"a {self._dtype} tensor cannot become an array of dtype {dtype} without a copy"
+            )
+        return array.astype(dtype)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        # NumPy's functions of a tensor return a tensor, as far as their result can be one.
+        from .creation import from_numpy
+
+        try:
+            return from_numpy(array)
+        except TypeError:
+            return array
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
         if self._keys & AUTOGRAD:
             raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-        return self._shared_array().__dlpack__(**options)
+        return self._exported().runtime.dlpack(
+            self._settled(), stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
-    def __dlpack_device__(self) -> Any:
-        return self._shared_array().__dlpack_device__()
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return TABLE[self._device.type].runtime.dlpack_device(self)  # type: ignore[arg-type]
 
-    def _shared_array(self) -> Any:
-        """An array over the tensor's memory, with nothing recorded left to run."""
+    def _exported(self) -> DeviceRow:
+        """Leave nothing recorded to run on memory that others are about to see; its device."""
         for flush in BEFORE_EXPORT:
             flush()
         self._own_storage()
-        return TABLE[self._device.type].runtime.numpy(self._settled())
+        return TABLE[self._device.type]
+
+    def _shared_array(self) -> Any:
+        """An array over the tensor's memory."""
+        return self._exported().runtime.numpy(self._settled())
 
     def __bool__(self) -> bool:
         if numel(self._shape) != 1:
@@ -127,9 +157,12 @@ class Interchange:
         """The one element, for a conversion to Python's ``real`` type (any type if empty)."""
         if numel(self._shape) != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        if real and self._dtype.is_complex:
+        value = self.item()
+        if not real or not self._dtype.is_complex:
+            return value
+        if value.imag:
             raise RuntimeError(f"value cannot be converted to type {real} without overflow")
-        return self.item()
+        return value.real
 
     def __index__(self) -> int:
         if numel(self._shape) != 1 or self._dtype.category > 1:
@@ -146,6 +179,14 @@ class Interchange:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))
 
+    def __reversed__(self) -> Any:
+        from .operators.define import fn
+
+        if not self._shape:
+            return self
+        last = self._shape[0] - 1
+        return self.index_select(0, fn.arange(last, -1, -1, device=self._device))
+
     def __contains__(self, value: Any) -> bool:
         if not hasattr(value, "_keys") and python_number(value) is None:
             raise RuntimeError(
@@ -159,40 +200,19 @@ class Interchange:
         return format_tensor(self._settled())
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self._shape and spec else repr(self)
+        if not self._shape and not self.is_meta:
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support serialisation "
-                "at the moment; use tensor.detach()"
-            )
-        return rebuild, (
-            bytes(self._host()),
-            self._shape,
-            self._dtype,
-            str(self._device),
-            self.requires_grad,
-        )
+        from .pickling import reduced_tensor
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if not self.is_leaf:
-            raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment"
-            )
-        copied = self.detach().clone().requires_grad_(self.requires_grad)
-        memo[id(self)] = copied
-        return copied
+        return reduced_tensor(self)  # type: ignore[arg-type]  # a Tensor
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        from .pickling import copied_tensor
 
-def rebuild(data: bytes, shape: Shape, d: dtype, on: str, requires_grad: bool) -> Tensor:
-    """Inverse of pickling a tensor."""
-    from .devices import concrete, row_of
-
-    where = concrete(on)
-    made = born(row_of(where.type).runtime.from_host(memoryview(data), shape, d, where))
-    return made.requires_grad_(requires_grad)
+        return copied_tensor(self, memo)  # type: ignore[arg-type]  # a Tensor
 
 
 def _empty_lists(shape: Shape) -> list[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from .dispatch.keys import DispatchKey
@@ -11,18 +12,25 @@ from .dtypes import COMPLEX, FLOATING, bool_, default_complex, get_default_dtype
 from .shapes import Shape
 from .tensor import Tensor
 
-__all__ = ["format_tensor", "set_printoptions"]
+__all__ = ["format_tensor", "get_printoptions", "printoptions", "set_printoptions"]
 
-OPTIONS: Final[dict[str, Any]] = {
+DEFAULTS: Final[dict[str, Any]] = {
     "precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None,
 }  # fmt: skip
+OPTIONS: Final[dict[str, Any]] = dict(DEFAULTS)
+PROFILES: Final[dict[str, dict[str, Any]]] = {
+    "default": DEFAULTS,
+    "short": {**DEFAULTS, "precision": 2, "edgeitems": 2},
+    "full": {**DEFAULTS, "threshold": math.inf},
+}
 
 
 def set_printoptions(
     precision: int | None = None,
-    threshold: int | None = None,
+    threshold: float | None = None,
     edgeitems: int | None = None,
-    linewidth: int | None = None,
+    linewidth: float | None = None,
+    profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
     """Change how tensors are printed; None leaves a setting alone.
@@ -31,9 +39,17 @@ def set_printoptions(
         precision: digits after the point (4).
         threshold: element count above which only the edges are shown (1000).
         edgeitems: elements shown at each edge (3).
-        linewidth: characters per line (80).
+        linewidth: characters per line (80); ``math.inf`` never breaks a line.
+        profile: start from the settings ``default``, ``short`` or ``full`` (which shows all elements).
         sci_mode: scientific notation always, never, or where numbers need it (None).
+
+    Raises:
+        ValueError: for another profile.
     """
+    if profile is not None:
+        if profile not in PROFILES:
+            raise ValueError(f"profile must be one of {', '.join(PROFILES)}, got {profile!r}")
+        OPTIONS.update(PROFILES[profile])
     given = {
         "precision": precision,
         "threshold": threshold,
@@ -44,9 +60,26 @@ def set_printoptions(
     OPTIONS["sci_mode"] = sci_mode
 
 
+def get_printoptions() -> dict[str, Any]:
+    """The settings of `set_printoptions`, by name."""
+    return dict(OPTIONS)
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Change how tensors are printed within a block; arguments as in `set_printoptions`."""
+    kept = get_printoptions()
+    try:
+        set_printoptions(**options)
+        yield
+    finally:
+        OPTIONS.update(kept)
+
+
 def format_tensor(t: Tensor) -> str:
     """The ``repr`` of a tensor: elements, then what cannot be seen from them."""
-    prefix = "tensor("
+    plain = type(t) is Tensor
+    prefix = "tensor(" if plain else f"{type(t).__name__}("
     suffixes = []
     if t._device.type != "cpu":
         suffixes.append(f"device='{t._device}'")
@@ -54,11 +87,12 @@ def format_tensor(t: Tensor) -> str:
         body = "..."
         suffixes.append(f"size={tuple(t._shape)}")
     elif t.numel() == 0:
-        body = "[]" if len(t._shape) == 1 else ""
         if len(t._shape) != 1:
             suffixes.insert(0, f"size={tuple(t._shape)}")
         body = "[]"
     else:
+        if not OPTIONS["edgeitems"]:  # the elements do not tell the shape
+            suffixes.append(f"size={tuple(t._shape)}")
         body = _body(t, len(prefix))
     implied = (get_default_dtype(), default_complex(), int64, bool_)
     if (
@@ -86,6 +120,8 @@ def format_tensor(t: Tensor) -> str:
 def _body(t: Tensor, indent: int) -> str:
     edge = OPTIONS["edgeitems"]
     summarise = t.numel() > OPTIONS["threshold"]
+    if summarise and not edge and t._shape:
+        return "[...]"
     shown = _edges(t, edge) if summarise else t
     texts, width = _texts(unpack(shown._host(), shown._dtype), shown._dtype)
     marks = [n > 2 * edge and summarise for n in t._shape]
@@ -147,7 +183,8 @@ def _nest(
         pieces = list(texts)
         if marks[0]:
             pieces.insert(edge, " ...")
-        per_line = max(1, (OPTIONS["linewidth"] - indent) // (width + 2))
+        room = OPTIONS["linewidth"] - indent
+        per_line = len(pieces) if room == math.inf else max(1, int(room // (width + 2)))
         lines = [pieces[i : i + per_line] for i in range(0, len(pieces), per_line)]
         joined = (",\n" + " " * (indent + 1)).join(", ".join(line) for line in lines)
         return f"[{joined}]"

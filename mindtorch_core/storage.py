@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from .devices import device
     from .tensor import Tensor
 
-__all__ = ["BEFORE_EXPORT", "Storage"]
+__all__ = ["BEFORE_EXPORT", "Storage", "held_once"]
 
 # Called before memory is shown to code that mindtorch does not see (NumPy arrays, addresses): such
 # code may write to memory that recorded ops have still to read.
@@ -77,8 +78,59 @@ class Storage:
         self.settle()
         return row_of(self.device.type).runtime.data_ptr(self)
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        from .pickling import reduced_storage
+
+        return reduced_storage(self, protocol)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+        from .pickling import copied_storage
+
+        made = memo[id(self)] = copied_storage(self)
+        return made
+
+    def size(self) -> int:
+        """Size in bytes."""
+        return self.nbytes
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        return list(bytes(self))
+
+    def __bytes__(self) -> bytes:
+        from .pickling import storage_bytes
+
+        return bytes(storage_bytes(self))
+
+    def __getitem__(self, at: Any) -> Any:
+        return bytes(self)[at]
+
     def __len__(self) -> int:
         return self.nbytes
 
     def __repr__(self) -> str:
         return f"<Storage of {self.nbytes} bytes on {self.device}>"
+
+
+def _references(t: Any) -> int:
+    return sys.getrefcount(t._storage)
+
+
+class _Holder:
+    """Stands for a tensor that alone refers to its storage."""
+
+    def __init__(self) -> None:
+        self._storage = object()
+
+
+_ONCE: Final = _references(_Holder())
+
+
+def held_once(t: Tensor, besides: int = 0) -> bool:
+    """Whether nobody but the tensor refers to its storage.
+
+    Args:
+        t: the tensor.
+        besides: how many references the caller holds itself.
+    """
+    return _references(t) <= _ONCE + besides

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import from_pytorch
+from mindtorch_core.testing.comparison import from_pytorch, outcome
 
 pt = pytest.importorskip("torch")
 
@@ -153,7 +153,7 @@ def test_meta_tensors():
 def default_options():
     yield
     for lib in (torch, pt):
-        lib.set_printoptions(precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None)
+        lib.set_printoptions(profile="default")
 
 
 @pytest.mark.parametrize(
@@ -192,3 +192,141 @@ def test_other_texts():
         lambda lib: str(lib.tensor([1.0, 2.0])),
     ):
         assert repr(make(torch)) == repr(make(pt))
+
+
+# ---- settings -----------------------------------------------------------------------------------
+
+NUMBERS = [
+    0.0, -0.0, 1.0, 2.5, 1e-5, 1e-4, 1e5, 1e8, 1e9, math.nan, math.inf, -math.inf, -3.0, 1000.0,
+    1001.0, 0.1, 100.0, 123456.5, 1e-30, 3e38, -1e-3, 0.99999, 9.99995, 99999999.0,
+]  # fmt: skip
+VALUES = st.sampled_from(NUMBERS) | st.floats(-50, 50) | st.integers(-50, 50).map(float)
+SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "precision": st.sampled_from([0, 1, 2, 6, 10]),
+        "threshold": st.sampled_from([0, 3, 20, math.inf]),
+        "edgeitems": st.integers(0, 5),
+        "linewidth": st.sampled_from([1, 10, 40, 60, 120, 200]),
+        "profile": st.sampled_from(["default", "short", "full"]),
+        "sci_mode": st.sampled_from([None, True, False]),
+    },
+)
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(
+    SETTINGS,
+    st.lists(st.integers(0, 6), max_size=4) | st.lists(st.integers(0, 40), max_size=2),
+    st.sampled_from([*DTYPES, "uint16", "uint32", "uint64"]),
+    st.booleans(),
+    st.data(),
+)
+def test_any_settings(options, shape, dtype, requires_grad, data):
+    count = math.prod(shape)
+    values = data.draw(st.lists(VALUES, min_size=min(count, 30), max_size=min(count, 30)))
+    values = (values * (count // 30 + 1))[:count]
+    d = getattr(pt, dtype)
+    if d.is_floating_point or d.is_complex or dtype == "bool":
+        t = pt.tensor(values, dtype=pt.float64).to(d)
+    else:
+        t = pt.tensor([int(abs(v)) % 100 if math.isfinite(v) else 0 for v in values], dtype=d)
+    if d.is_complex:
+        t = t * (1 - 0.5j)
+    t = t.reshape(shape)
+    if requires_grad and (d.is_floating_point or d.is_complex):
+        t.requires_grad_()
+    for lib in (torch, pt):
+        lib.set_printoptions(profile="default")
+        lib.set_printoptions(**options)
+    try:
+        same(t)
+    finally:
+        for lib in (torch, pt):
+            lib.set_printoptions(profile="default")
+
+
+def test_settings_for_a_block(default_options):
+    from mindtorch_core.printing import get_printoptions, printoptions
+
+    x = torch.ones(3) / 3
+    before = get_printoptions()
+    with printoptions(precision=2, sci_mode=True):
+        assert repr(x) == "tensor([3.33e-01, 3.33e-01, 3.33e-01])"
+    assert get_printoptions() == before
+    with pytest.raises(ValueError, match="inside"), printoptions(profile="short"):
+        raise ValueError("inside")
+    assert get_printoptions() == before
+    torch.set_printoptions(linewidth=math.inf)
+    assert "\n" not in repr(torch.rand(500))
+    with pytest.raises(ValueError, match="profile must be one of default, short, full, got 'x'"):
+        torch.set_printoptions(profile="x")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_another_default_dtype(dtype):
+    for lib in (torch, pt):
+        lib.set_default_dtype(getattr(lib, dtype))
+    try:
+        for d in DTYPES:
+            same(pt.ones(2).to(getattr(pt, d)))
+            same(pt.ones(0).to(getattr(pt, d)))
+    finally:
+        for lib in (torch, pt):
+            lib.set_default_dtype(lib.float32)
+
+
+# ---- a tensor as a number and as a sequence -----------------------------------------------------
+
+PROTOCOLS = {
+    "format 0-d": lambda lib: f"{lib.tensor(2.5)}",
+    "format grad": lambda lib: f"{lib.tensor(2.5, requires_grad=True)}",
+    "format spec": lambda lib: f"{lib.tensor(2.567):.2f} {lib.tensor(True)} {lib.tensor(1 + 2j):.1f}",
+    "format 1-d": lambda lib: f"{lib.tensor([2.5]):.2f}",
+    "format meta": lambda lib: f"{lib.empty((), device='meta'):.2f}",
+    "format wrong": lambda lib: f"{lib.tensor(1.5):d}",
+    "len 0-d": lambda lib: len(lib.tensor(1)),
+    "iter 0-d": lambda lib: list(lib.tensor(1)),
+    "iter": lambda lib: [x.tolist() for x in lib.tensor([[1, 2], [3, 4]])],
+    "reversed": lambda lib: reversed(lib.tensor([[1, 2], [3, 4]])).tolist(),
+    "reversed 0-d": lambda lib: reversed(lib.tensor(1)).tolist(),
+    "reversed empty": lambda lib: reversed(lib.ones(0, 2)).tolist(),
+    "bool empty": lambda lib: bool(lib.tensor([])),
+    "bool many": lambda lib: bool(lib.tensor([1, 2])),
+    "bool complex": lambda lib: bool(lib.tensor(0j)),
+    "in": lambda lib: [2 in lib.tensor([1, 2]), lib.tensor(3) in lib.tensor([1, 2])],
+    "in wrong": lambda lib: "a" in lib.tensor([1, 2]),
+    "index": lambda lib: [10, 20, 30][lib.tensor(1)],
+    "index one": lambda lib: [10, 20, 30][lib.tensor([1])],
+    "index many": lambda lib: [1, 2][lib.tensor([1, 1])],
+    "index float": lambda lib: [1, 2][lib.tensor(1.0)],
+    "range": lambda lib: list(range(lib.tensor(3))),
+    "complex": lambda lib: [complex(lib.tensor(1.5)), complex(lib.tensor([1 + 2j]))],
+    "complex many": lambda lib: complex(lib.tensor([1, 2])),
+    "float of complex": lambda lib: [float(lib.tensor(1 + 0j)), int(lib.tensor(2 + 0j))],
+    "float of imaginary": lambda lib: float(lib.tensor(1 + 2j)),
+    "int": lambda lib: [int(lib.tensor(2.7)), int(lib.tensor([-2.7]))],
+    "int of inf": lambda lib: int(lib.tensor(math.inf)),
+    "round": lambda lib: [math.trunc(lib.tensor(2.5)), math.floor(lib.tensor(2.5))],
+    "item many": lambda lib: lib.ones(2).item(),
+    "item meta": lambda lib: lib.empty(1, device="meta").item(),
+    "tolist": lambda lib: [lib.zeros(2, 0, 3).tolist(), lib.zeros(0, 3).tolist()],
+    "tolist meta": lambda lib: lib.empty(2, device="meta").tolist(),
+    "hash": lambda lib: len({lib.ones(1), lib.ones(1)}),
+    "attributes": lambda lib: setattr(x := lib.ones(1), "note", 1) or x.note,
+    "dir": lambda lib: {"grad", "shape", "sum", "__array__"} <= set(dir(lib.ones(1))),
+    "del grad": lambda lib: [
+        (x := lib.ones(1, requires_grad=True)).sum().backward(), delattr(x, "grad"), x.grad
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("script", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_what_python_asks_a_tensor(script):
+    expected = outcome(script, pt)
+    found = outcome(script, torch)
+    if isinstance(expected, Exception):
+        assert isinstance(found, type(expected)), repr(found)
+        assert str(found).startswith(str(expected).split("\n")[0][:40])
+    else:
+        assert repr(found) == repr(expected)

@@ -1,0 +1,152 @@
+"""Tensors over memory that others own: buffers, DLPack, and `asarray`, which takes anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .autograd_state import born
+from .creation import from_numpy, tensor
+from .devices import TABLE, concrete, device
+from .dtypes import dtype, get_default_dtype
+from .tensor import Tensor
+
+__all__ = ["asarray", "from_dlpack", "frombuffer", "to_dlpack"]
+
+Device = device | str | None
+
+
+def _cpu_runtime() -> Any:
+    return TABLE[concrete("cpu").type].runtime
+
+
+def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
+    """A CPU tensor that shares memory with another library's CPU tensor or array, by DLPack.
+
+    Args:
+        ext_tensor: what has ``__dlpack__``, or a capsule that nobody has consumed.
+        device: where to put it; copies, if that is not the CPU.
+        copy: always copy; None copies only if the device needs it, False never.
+
+    Raises:
+        TypeError: for anything else.
+        RuntimeError: for a capsule that was consumed.
+        BufferError: if its memory cannot be shared.
+        ValueError: if a copy is needed and refused.
+    """
+    made = born(_cpu_runtime().from_dlpack(ext_tensor))
+    return _placed(made, None, device, copy)
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A DLPack capsule over the memory of a tensor, for one consumer."""
+    return tensor.__dlpack__()
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: dtype,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor with one dimension over the memory of an object with the buffer protocol.
+
+    Args:
+        buffer: such as ``bytearray`` or ``array.array``; if it is read-only, in-place ops fail.
+        dtype: what its bytes are read as.
+        count: number of elements; all that fit if negative.
+        offset: bytes to skip.
+        requires_grad: record operations on it.
+
+    Raises:
+        ValueError: if there is no buffer, or it has not the bytes asked for.
+    """
+    try:
+        data = memoryview(buffer).cast("B")
+    except (TypeError, ValueError) as error:
+        raise ValueError("object does not implement Python buffer protocol.") from error
+    length, size = len(data), dtype.itemsize
+    if not length or not count:
+        raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")
+    if not 0 <= offset < length:
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length "
+            f"({length} bytes) minus 1"
+        )
+    if count < 0 and (length - offset) % size:
+        raise ValueError(
+            f"buffer length ({length} bytes) after offset ({offset} bytes) must be a multiple of "
+            f"element size ({size})"
+        )
+    if count > 0 and offset + count * size > length:
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must "
+            f"not be greater than actual buffer length ({length} bytes)"
+        )
+    end = length if count < 0 else offset + count * size
+    made: Tensor = born(_cpu_runtime().from_buffer(data[offset:end], dtype))
+    return made.requires_grad_() if requires_grad else made
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtype | None = None,
+    device: Device = None,
+    copy: bool | None = None,
+    requires_grad: bool | None = None,
+) -> Tensor:
+    """Anything as a tensor: tensors, arrays and buffers share memory, numbers are copied.
+
+    Args:
+        obj: a tensor, a NumPy array, what has ``__dlpack__`` or the buffer protocol (bytes are read
+            as elements of ``dtype``), or numbers as in `tensor`.
+        dtype: element type, if another one is wanted.
+        device: where to put it.
+        copy: always copy; None copies only where dtype or device need it, False never.
+        requires_grad: record operations on it; None leaves a tensor as it is.
+
+    Raises:
+        ValueError: if a copy is needed and refused.
+    """
+    made = _shared(obj, dtype)
+    if made is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        made = tensor(obj, dtype=dtype, device=device)
+    else:
+        made = _placed(made, dtype, device, copy)
+    if requires_grad is None or made.requires_grad == requires_grad:
+        return made
+    return made.detach().requires_grad_(requires_grad)
+
+
+def _shared(obj: Any, d: dtype | None) -> Tensor | None:
+    """A tensor over an object's memory; None for what has no memory to share."""
+    if isinstance(obj, Tensor):
+        return obj
+    if hasattr(obj, "__array_interface__"):
+        return from_numpy(obj) if hasattr(obj, "setflags") and hasattr(obj, "ctypes") else None
+    if hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    try:
+        memoryview(obj).release()
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=d or get_default_dtype())
+
+
+def _placed(t: Tensor, d: dtype | None, on: Device, copy: bool | None) -> Tensor:
+    """A tensor with a dtype, on a device, copied as asked for."""
+    where = t.device if on is None else concrete(on)
+    d = d or t.dtype
+    if copy is False:
+        if where is not t.device:
+            raise ValueError(f"can't alias tensor from device '{t.device}' to '{where}'.")
+        if d is not t.dtype:
+            raise ValueError(
+                f"can't alias tensor with dtype '{t.dtype.label}' into dtype '{d.label}'."
+            )
+    moved: Tensor = t.to(where, d)
+    return moved.clone() if copy and moved is t else moved

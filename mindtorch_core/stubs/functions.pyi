@@ -1,0 +1,4288 @@
+"""Functions of ``torch``.
+
+Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+"""
+
+# mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
+
+from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, overload
+
+from ..autograd.hooks import RemovableHandle
+from ..devices import device as _device
+from ..dtypes import dtype as _dtype
+from ..random import Generator
+from ..tensor import Tensor
+from . import results
+
+__all__ = [
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+    "add",
+    "addbmm",
+    "addcdiv",
+    "addcmul",
+    "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
+    "affine_grid_generator",
+    "alias_copy",
+    "all",
+    "allclose",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "amax",
+    "amin",
+    "aminmax",
+    "angle",
+    "any",
+    "arange",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "argmax",
+    "argmin",
+    "argsort",
+    "argwhere",
+    "as_strided",
+    "as_strided_copy",
+    "as_strided_scatter",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "avg_pool1d",
+    "avg_pool1d_backward",
+    "avg_pool2d_backward",
+    "avg_pool3d_backward",
+    "baddbmm",
+    "bartlett_window",
+    "bernoulli",
+    "bilinear",
+    "bincount",
+    "binomial",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "blackman_window",
+    "block_diag",
+    "bmm",
+    "broadcast_tensors",
+    "broadcast_to",
+    "bucketize",
+    "cat",
+    "cdist",
+    "ceil",
+    "celu",
+    "celu_",
+    "chain_matmul",
+    "channel_shuffle",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
+    "chunk",
+    "clamp",
+    "clamp_max",
+    "clamp_min",
+    "clip",
+    "clone",
+    "col2im",
+    "complex",
+    "concat",
+    "concatenate",
+    "conj",
+    "conj_physical",
+    "constant_pad_nd",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "convolution",
+    "copysign",
+    "corrcoef",
+    "cos",
+    "cosh",
+    "cosine_similarity",
+    "count_nonzero",
+    "cov",
+    "cross",
+    "ctc_loss",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumprod_backward",
+    "cumsum",
+    "cumulative_trapezoid",
+    "deg2rad",
+    "det",
+    "detach",
+    "detach_copy",
+    "diagonal",
+    "diagonal_copy",
+    "diagonal_scatter",
+    "diff",
+    "digamma",
+    "dist",
+    "div",
+    "divide",
+    "dot",
+    "dropout",
+    "dropout_",
+    "dsplit",
+    "einsum",
+    "embedding",
+    "embedding_bag",
+    "empty",
+    "empty_like",
+    "empty_permuted",
+    "empty_strided",
+    "eq",
+    "equal",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp",
+    "exp2",
+    "expand_copy",
+    "expm1",
+    "eye",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+    "fill",
+    "fix",
+    "flatten",
+    "float_power",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
+    "frac",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "frexp",
+    "frobenius_norm",
+    "full",
+    "full_like",
+    "gather",
+    "gcd",
+    "ge",
+    "geqrf",
+    "ger",
+    "gradient",
+    "greater",
+    "greater_equal",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "gt",
+    "hamming_window",
+    "hann_window",
+    "hardshrink",
+    "hash_tensor",
+    "heaviside",
+    "histc",
+    "histogram",
+    "histogramdd",
+    "hsplit",
+    "hypot",
+    "i0",
+    "igamma",
+    "igammac",
+    "im2col",
+    "imag",
+    "index",
+    "index_add",
+    "index_put",
+    "index_select",
+    "inner",
+    "inverse",
+    "is_conj",
+    "is_neg",
+    "isclose",
+    "isfinite",
+    "isin",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "istft",
+    "kaiser_window",
+    "kron",
+    "kthvalue",
+    "lcm",
+    "ldexp",
+    "le",
+    "lerp",
+    "less",
+    "less_equal",
+    "lgamma",
+    "linalg_matrix_norm",
+    "linalg_norm",
+    "linalg_vector_norm",
+    "linspace",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "log_softmax",
+    "log_softmax_backward",
+    "logaddexp",
+    "logaddexp2",
+    "logcumsumexp",
+    "logdet",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "logit",
+    "logsumexp",
+    "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
+    "masked_fill",
+    "masked_select",
+    "matmul",
+    "matrix_exp",
+    "matrix_power",
+    "max",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool1d_with_indices_backward",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool2d_with_indices_backward",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_pool3d_with_indices_backward",
+    "max_unpool2d",
+    "max_unpool3d",
+    "maximum",
+    "mean",
+    "median",
+    "min",
+    "minimum",
+    "mm",
+    "mode",
+    "moveaxis",
+    "movedim",
+    "msort",
+    "mul",
+    "multinomial",
+    "multiply",
+    "mv",
+    "mvlgamma",
+    "nan_to_num",
+    "nanmean",
+    "nanmedian",
+    "nanquantile",
+    "nansum",
+    "narrow",
+    "narrow_copy",
+    "native_channel_shuffle",
+    "native_dropout",
+    "native_dropout_backward",
+    "ne",
+    "neg",
+    "negative",
+    "nextafter",
+    "nll_loss_backward",
+    "nll_loss_forward",
+    "nonzero",
+    "nonzero_static",
+    "norm",
+    "normal",
+    "not_equal",
+    "nuclear_norm",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "orgqr",
+    "ormqr",
+    "outer",
+    "pairwise_distance",
+    "pca_lowrank",
+    "pdist",
+    "permute",
+    "permute_copy",
+    "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "poisson",
+    "polar",
+    "polygamma",
+    "positive",
+    "pow",
+    "prelu",
+    "prod",
+    "qr",
+    "quantile",
+    "rad2deg",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "ravel",
+    "real",
+    "reciprocal",
+    "reflection_pad1d",
+    "reflection_pad1d_backward",
+    "reflection_pad2d",
+    "reflection_pad2d_backward",
+    "reflection_pad3d",
+    "reflection_pad3d_backward",
+    "relu",
+    "relu_",
+    "remainder",
+    "renorm",
+    "replication_pad1d",
+    "replication_pad1d_backward",
+    "replication_pad2d",
+    "replication_pad2d_backward",
+    "replication_pad3d",
+    "replication_pad3d_backward",
+    "reshape",
+    "resize_as_",
+    "resolve_conj",
+    "resolve_neg",
+    "round",
+    "rrelu",
+    "rrelu_",
+    "rsqrt",
+    "rsub",
+    "scatter",
+    "scatter_add",
+    "searchsorted",
+    "segment_reduce",
+    "select",
+    "select_copy",
+    "select_scatter",
+    "selu",
+    "selu_",
+    "sgn",
+    "sigmoid",
+    "sign",
+    "signbit",
+    "sin",
+    "sinc",
+    "sinh",
+    "slice",
+    "slice_copy",
+    "slice_scatter",
+    "slogdet",
+    "softmax",
+    "softmax_backward",
+    "sort",
+    "split",
+    "split_copy",
+    "split_with_sizes",
+    "split_with_sizes_copy",
+    "sqrt",
+    "square",
+    "squeeze",
+    "squeeze_copy",
+    "stack",
+    "std",
+    "std_mean",
+    "stft",
+    "sub",
+    "subtract",
+    "sum",
+    "svd",
+    "svd_lowrank",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "t_copy",
+    "take",
+    "tan",
+    "tanh",
+    "tensor_split",
+    "tensordot",
+    "threshold",
+    "threshold_",
+    "threshold_backward",
+    "topk",
+    "trace",
+    "transpose",
+    "transpose_copy",
+    "trapezoid",
+    "trapz",
+    "triangular_solve",
+    "true_divide",
+    "trunc",
+    "unbind",
+    "unbind_copy",
+    "unflatten",
+    "unfold_copy",
+    "unique",
+    "unique_consecutive",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsqueeze",
+    "unsqueeze_copy",
+    "upsample_bicubic2d",
+    "upsample_bicubic2d_backward",
+    "upsample_bilinear2d",
+    "upsample_bilinear2d_backward",
+    "upsample_linear1d",
+    "upsample_linear1d_backward",
+    "upsample_nearest1d",
+    "upsample_nearest1d_backward",
+    "upsample_nearest2d",
+    "upsample_nearest2d_backward",
+    "upsample_nearest3d",
+    "upsample_nearest3d_backward",
+    "upsample_trilinear3d",
+    "upsample_trilinear3d_backward",
+    "value_selecting_reduction_backward",
+    "vander",
+    "var",
+    "var_mean",
+    "vdot",
+    "view_as_complex",
+    "view_as_complex_copy",
+    "view_as_real",
+    "view_as_real_copy",
+    "view_copy",
+    "vsplit",
+    "where",
+    "xlogy",
+    "zeros",
+    "zeros_like",
+]
+
+def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Absolute value."""
+
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `abs`."""
+
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Angle whose cosine is given."""
+
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse hyperbolic cosine."""
+
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
+    """Means of windows that divide the input into ``output_size`` parts."""
+
+def adaptive_avg_pool2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Means of windows that divide the input into ``output_size`` parts."""
+
+def adaptive_avg_pool3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Means of windows that divide the input into ``output_size`` parts."""
+
+def adaptive_max_pool1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+) -> tuple[Tensor, Tensor]:
+    """Largest elements of windows that divide the input into ``output_size`` parts, and where they
+    are in the spatial dimensions as one row."""
+
+def adaptive_max_pool2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Largest elements of windows that divide the input into ``output_size`` parts, and where they
+    are in the spatial dimensions as one row."""
+
+def adaptive_max_pool3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Largest elements of windows that divide the input into ``output_size`` parts, and where they
+    are in the spatial dimensions as one row."""
+
+def add(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sum ``input + alpha * other``."""
+
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``beta * input + alpha * (batch1 @ batch2).sum(0)``."""
+
+def addcdiv(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input + value * tensor1 / tensor2``."""
+
+def addcmul(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input + value * tensor1 * tensor2``."""
+
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``beta * input + alpha * (mat1 @ mat2)``."""
+
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``beta * input + alpha * (mat @ vec)``."""
+
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``beta * input + alpha * outer(vec1, vec2)``."""
+
+def adjoint(input: Tensor) -> Tensor:
+    """Matrices transposed and conjugated."""
+
+def affine_grid_generator(theta: Tensor, size: Sequence[_int], align_corners: _bool) -> Tensor:
+    """Positions (N, ..., n) in [-1, 1] that matrices (N, n, n + 1) move those of a grid to."""
+
+def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `alias` shows."""
+
+def all(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Whether all elements are non-zero, over dimensions (all if ``dim`` is None)."""
+
+def allclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: _float = 1e-05,
+    atol: _float = 1e-08,
+    equal_nan: _bool = False,
+) -> _bool:
+    """Whether `isclose` holds everywhere."""
+
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """Dropout that keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
+
+def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """In-place version of `alpha_dropout`."""
+
+def amax(
+    input: Tensor,
+    dim: _int | Sequence[_int] = ...,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Largest element over dimensions (all if none are given); ties share the gradient."""
+
+def amin(
+    input: Tensor,
+    dim: _int | Sequence[_int] = ...,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Smallest element over dimensions (all if none are given); ties share the gradient."""
+
+def aminmax(
+    input: Tensor,
+    *,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.aminmax:
+    """The smallest and the largest element, of all or along a dimension."""
+
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Angle of complex numbers in radians; of real ones 0, or pi where negative."""
+
+def any(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Whether some element is non-zero, over dimensions (all if ``dim`` is None)."""
+
+@overload
+def arange(
+    start: _float | _complex,
+    end: _float | _complex,
+    step: _float | _complex = 1,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Numbers from ``start`` up to but not including ``end``, ``step`` apart."""
+@overload
+def arange(
+    end: _float | _complex,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Numbers from 0 up to but not including ``end``."""
+
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `acos`."""
+
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `acosh`."""
+
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `asin`."""
+
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `asinh`."""
+
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `atan`."""
+
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `atan2`."""
+
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `atanh`."""
+
+def argmax(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Position of the largest element, the first one among equals; flat if ``dim`` is None."""
+
+def argmin(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Position of the smallest element, the first one among equals; flat if ``dim`` is None."""
+
+@overload
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False) -> Tensor:
+    """Positions that sort the elements along a dimension."""
+@overload
+def argsort(
+    input: Tensor,
+    *,
+    stable: _bool,
+    dim: _int = -1,
+    descending: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Positions that sort the elements along a dimension; equal ones keep their order."""
+
+def argwhere(input: Tensor) -> Tensor:
+    """Positions of elements that are not zero, one row each."""
+
+def as_strided(
+    input: Tensor,
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    storage_offset: _int | None = None,
+) -> Tensor:
+    """A view of the storage with any sizes, strides and offset."""
+
+def as_strided_copy(
+    input: Tensor,
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    storage_offset: _int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `as_strided` shows."""
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    storage_offset: _int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy in which ``src`` stands where `as_strided` shows."""
+
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Angle whose sine is given."""
+
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse hyperbolic sine."""
+
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Angle whose tangent is given."""
+
+def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Angle of the point (other, input) in radians."""
+
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse hyperbolic tangent."""
+
+@overload
+def atleast_1d(input: Tensor) -> Tensor:
+    """The tensor with 1 dimensions at least."""
+@overload
+def atleast_1d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors with 1 dimensions at least."""
+@overload
+def atleast_1d(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors with 1 dimensions at least."""
+
+@overload
+def atleast_2d(input: Tensor) -> Tensor:
+    """The tensor with 2 dimensions at least."""
+@overload
+def atleast_2d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors with 2 dimensions at least."""
+@overload
+def atleast_2d(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors with 2 dimensions at least."""
+
+@overload
+def atleast_3d(input: Tensor) -> Tensor:
+    """The tensor with 3 dimensions at least."""
+@overload
+def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors with 3 dimensions at least."""
+@overload
+def atleast_3d(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors with 3 dimensions at least."""
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+) -> Tensor:
+    """Mean of each window; zeros of the padding count unless told otherwise."""
+
+def avg_pool1d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    ceil_mode: _bool,
+    count_include_pad: _bool,
+    divisor_override: _int | None,
+) -> Tensor:
+    """Gradient of `avg_pool1d`."""
+
+def avg_pool2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    ceil_mode: _bool,
+    count_include_pad: _bool,
+    divisor_override: _int | None,
+) -> Tensor:
+    """Gradient of `avg_pool2d`."""
+
+def avg_pool3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    ceil_mode: _bool,
+    count_include_pad: _bool,
+    divisor_override: _int | None,
+) -> Tensor:
+    """Gradient of `avg_pool3d`."""
+
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``beta * input + alpha * (batch1 @ batch2)``, batch by batch."""
+
+@overload
+def bartlett_window(
+    window_length: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bartlett window: a triangle."""
+@overload
+def bartlett_window(
+    window_length: _int,
+    periodic: _bool,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bartlett window: a triangle."""
+
+@overload
+def bernoulli(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Ones with the probabilities that ``input`` gives, zeros otherwise."""
+@overload
+def bernoulli(input: Tensor, p: _float, *, generator: Generator | None = None) -> Tensor:
+    """Ones with probability ``p``, zeros otherwise, in the shape of ``input``."""
+
+def bilinear(
+    input1: Tensor,
+    input2: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+) -> Tensor:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for each output k; weight is (out, in1, in2)."""
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each number from 0 on occurs, or the sum of the weights where it does."""
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """Numbers of successes in ``count`` trials, each of probability ``prob``."""
+
+def bitwise_and(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bitwise and of integers or booleans."""
+
+@overload
+def bitwise_left_shift(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bits moved to the left by ``other`` places: a product with ``2**other``."""
+@overload
+def bitwise_left_shift(input: _float | _complex, other: Tensor) -> Tensor:
+    """Bits moved to the left by ``other`` places: a product with ``2**other``."""
+
+def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Bitwise complement; logical not of booleans."""
+
+def bitwise_or(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bitwise or of integers or booleans."""
+
+@overload
+def bitwise_right_shift(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bits moved to the right, the sign kept: ``input // 2**other``."""
+@overload
+def bitwise_right_shift(input: _float | _complex, other: Tensor) -> Tensor:
+    """Bits moved to the right, the sign kept: ``input // 2**other``."""
+
+def bitwise_xor(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Bitwise xor of integers or booleans."""
+
+@overload
+def blackman_window(
+    window_length: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Blackman window: ``0.42 - 0.5 cos(x) + 0.08 cos(2x)``."""
+@overload
+def blackman_window(
+    window_length: _int,
+    periodic: _bool,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Blackman window: ``0.42 - 0.5 cos(x) + 0.08 cos(2x)``."""
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given matrices along its diagonal; vectors are rows."""
+
+def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Products of matrices, batch by batch."""
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors expanded to the shape in which they meet."""
+
+@overload
+def broadcast_to(input: Tensor, *size: _int) -> Tensor:
+    """Expand to a shape."""
+@overload
+def broadcast_to(input: Tensor, size: Sequence[_int]) -> Tensor:
+    """Expand to a shape."""
+
+@overload
+def bucketize(
+    input: Tensor,
+    boundaries: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Number of the bucket between sorted boundaries in which each value lies; a boundary belongs
+    to the bucket below, or above if ``right``."""
+@overload
+def bucketize(
+    input: _float | _complex,
+    boundaries: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+) -> Tensor:
+    """Number of the bucket between sorted boundaries in which each value lies; a boundary belongs
+    to the bucket below, or above if ``right``."""
+
+def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Tensors one after another along an existing dimension."""
+
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary',
+) -> Tensor:
+    """Distances by the ``p``-norm between all rows of ``x1`` and all rows of ``x2``. Differences
+    are always taken exactly, whatever ``compute_mode`` allows."""
+
+def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Smallest integer not below."""
+
+def celu(input: Tensor, alpha: _float | _complex = 1.0) -> Tensor:
+    """``x``, and ``alpha * expm1(x / alpha)`` below 0 (Barron, 2017)."""
+
+def celu_(input: Tensor, alpha: _float | _complex = 1.0) -> Tensor:
+    """In-place version of `celu`: writes the result into ``input`` and returns it."""
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """Product of matrices; `torch.linalg.multi_dot` is its newer name."""
+
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels of all groups interleaved (Zhang et al., 2018)."""
+
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Cholesky factor of a positive-definite matrix; `torch.linalg.cholesky` is its newer name."""
+
+def cholesky_inverse(
+    input: Tensor,
+    upper: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Inverse of the matrix whose Cholesky factor is given."""
+
+def cholesky_solve(
+    input: Tensor,
+    input2: Tensor,
+    upper: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Solution ``X`` of ``A @ X = input``, given the Cholesky factor ``input2`` of ``A``."""
+
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most ``chunks`` parts of equal size along a dimension."""
+
+@overload
+def clamp(
+    input: Tensor,
+    min: Tensor | None = None,
+    max: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Limit elements to the range between those of ``min`` and ``max``."""
+@overload
+def clamp(
+    input: Tensor,
+    min: _float | _complex | None = None,
+    max: _float | _complex | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Limit elements to the range from ``min`` to ``max``; None leaves a side open."""
+
+@overload
+def clamp_max(input: Tensor, max: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`clamp` with ``max`` only."""
+@overload
+def clamp_max(input: Tensor, max: _float | _complex, *, out: Tensor | None = None) -> Tensor:
+    """`clamp` with ``max`` only."""
+
+@overload
+def clamp_min(input: Tensor, min: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`clamp` with ``min`` only."""
+@overload
+def clamp_min(input: Tensor, min: _float | _complex, *, out: Tensor | None = None) -> Tensor:
+    """`clamp` with ``min`` only."""
+
+@overload
+def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """Alias of `clamp`."""
+@overload
+def clip(
+    input: Tensor,
+    min: _float | _complex | None = None,
+    max: _float | _complex | None = None,
+) -> Tensor:
+    """Alias of `clamp`."""
+
+def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy in memory of its own, in its order of dimensions or in a memory format."""
+
+def col2im(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    kernel_size: _int | Sequence[_int],
+    dilation: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Columns (N, C * window, windows) added up to images (N, C, H, W)."""
+
+def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers of real and imaginary parts."""
+
+def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Alias of `cat`."""
+
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Alias of `cat`."""
+
+def conj(input: Tensor) -> Tensor:
+    """Complex conjugate; the tensor itself where it is real."""
+
+def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex conjugate, written out into new memory; real tensors are returned as they are."""
+
+def constant_pad_nd(
+    input: Tensor,
+    pad: Sequence[_int],
+    value: _float | _complex = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Pairs of sizes added before and after, last dimension first; negative ones cut off."""
+
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """Cross-correlation with filters (O, C / groups, ...) over 1 spatial dimension: (N, C, ...) or
+    (C, ...)."""
+@overload
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _str = 'valid',
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """`conv1d` without padding ('valid'), or padded to the input's size ('same')."""
+
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """Cross-correlation with filters (O, C / groups, ...) over 2 spatial dimensions: (N, C, ...) or
+    (C, ...)."""
+@overload
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _str = 'valid',
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """`conv2d` without padding ('valid'), or padded to the input's size ('same')."""
+
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """Cross-correlation with filters (O, C / groups, ...) over 3 spatial dimensions: (N, C, ...) or
+    (C, ...)."""
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _str = 'valid',
+    dilation: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+) -> Tensor:
+    """`conv3d` without padding ('valid'), or padded to the input's size ('same')."""
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
+    """Cross-correlation along time of (time, batch, C) with filters (window, C, O)."""
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    output_padding: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = ...,
+) -> Tensor:
+    """Transpose of `conv1d` with filters (C, O / groups, ...) over 1 spatial dimension: (N, C, ...)
+    or (C, ...)."""
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    output_padding: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = ...,
+) -> Tensor:
+    """Transpose of `conv2d` with filters (C, O / groups, ...) over 2 spatial dimensions: (N, C,
+    ...) or (C, ...)."""
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    output_padding: _int | Sequence[_int] = ...,
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = ...,
+) -> Tensor:
+    """Transpose of `conv3d` with filters (C, O / groups, ...) over 3 spatial dimensions: (N, C,
+    ...) or (C, ...)."""
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[_int],
+    padding: Sequence[_int],
+    dilation: Sequence[_int],
+    transposed: _bool,
+    output_padding: Sequence[_int],
+    groups: _int,
+) -> Tensor:
+    """Cross-correlation of (N, C, ...) with filters (O, C / groups, ...), or its transpose."""
+
+def copysign(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The absolute value of ``input`` with the sign of ``other``."""
+
+def corrcoef(input: Tensor) -> Tensor:
+    """Pearson's correlation coefficients of variables (rows) from observations (columns)."""
+
+def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Cosine of radians."""
+
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Hyperbolic cosine."""
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
+    """Cosine of the angle between vectors along a dimension; norms count as at least ``eps``."""
+
+@overload
+def count_nonzero(input: Tensor, dim: _int | None = None) -> Tensor:
+    """How many elements are not zero, in all or along a dimension."""
+@overload
+def count_nonzero(input: Tensor, dim: Sequence[_int]) -> Tensor:
+    """How many elements are not zero over dimensions."""
+
+def cov(
+    input: Tensor,
+    *,
+    correction: _int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """Covariance matrix of variables (rows) from observations (columns), with frequencies
+    ``fweights`` and importances ``aweights``."""
+
+def cross(
+    input: Tensor,
+    other: Tensor,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Cross product along ``dim``, by default the first dimension of size 3."""
+
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: _int = 0,
+    reduction: _int = 1,
+    zero_infinity: _bool = False,
+) -> Tensor:
+    """Loss of label sequences without alignment, for log probabilities (time, batch, classes)."""
+@overload
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    blank: _int = 0,
+    reduction: _int = 1,
+    zero_infinity: _bool = False,
+) -> Tensor:
+    """Loss of label sequences without alignment, for log probabilities (time, batch, classes)."""
+
+def cummax(
+    input: Tensor,
+    dim: _int,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.cummax:
+    """Largest element up to each along a dimension, and the last position where it stands."""
+
+def cummin(
+    input: Tensor,
+    dim: _int,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.cummin:
+    """Smallest element up to each along a dimension, and the last position where it stands."""
+
+def cumprod(
+    input: Tensor,
+    dim: _int,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Products of the elements up to each along a dimension; integers multiply as int64."""
+
+def cumprod_backward(grad: Tensor, input: Tensor, dim: _int, output: Tensor) -> Tensor:
+    """Gradient of `cumprod` from its input and output."""
+
+def cumsum(
+    input: Tensor,
+    dim: _int,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sums of the elements up to each along a dimension; integers are summed as int64."""
+
+@overload
+def cumulative_trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1) -> Tensor:
+    """Integrals up to each sample but the first by the trapezoidal rule: ``y`` sampled at ``x``."""
+@overload
+def cumulative_trapezoid(y: Tensor, *, dx: _float | _complex = 1, dim: _int = -1) -> Tensor:
+    """Integrals up to each sample but the first by the trapezoidal rule: ``y`` sampled at steps of
+    ``dx``."""
+
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians of an angle in degrees."""
+
+def det(input: Tensor) -> Tensor:
+    """Determinant of a square matrix."""
+
+def detach(input: Tensor) -> Tensor:
+    """The same memory without history."""
+
+def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `detach` shows."""
+
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A diagonal, as the last dimension."""
+
+def diagonal_copy(
+    input: Tensor,
+    offset: _int = 0,
+    dim1: _int = 0,
+    dim2: _int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `diagonal` shows."""
+
+def diagonal_scatter(
+    input: Tensor,
+    src: Tensor,
+    offset: _int = 0,
+    dim1: _int = 0,
+    dim2: _int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy in which ``src`` stands where `diagonal` shows."""
+
+def diff(
+    input: Tensor,
+    n: _int = 1,
+    dim: _int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Differences between neighbours along a dimension, taken ``n`` times; of booleans, whether
+    they differ."""
+
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Derivative of `lgamma`."""
+
+def dist(input: Tensor, other: Tensor, p: _float | _complex = 2) -> Tensor:
+    """The ``p``-norm of the difference."""
+
+def div(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    rounding_mode: _str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quotient; ``rounding_mode`` is None (true division), ``'trunc'`` or ``'floor'``."""
+
+def divide(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    rounding_mode: _str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `div`."""
+
+def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inner product of two vectors."""
+
+def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al.,
+    2014)."""
+
+def dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """In-place version of `dropout`."""
+
+@overload
+def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Equal parts along dimension 2."""
+@overload
+def dsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
+    """Parts along dimension 2 that begin at the given positions."""
+
+def einsum(*args: Any) -> Any:
+    """Sum of products in Einstein's notation: ``einsum("bij,bjk->bik", a, b)``."""
+
+def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1) -> Tensor:
+    """Rows of ``weight`` (num_embeddings, dim) at integer indices; ``padding_idx`` gets no
+    gradient."""
+
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: _bool = False,
+    mode: _int = 0,
+    sparse: _bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: _bool = False,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sums (mode 0), means (1) or maxima (2) of the rows of ``weight`` in each bag; the bag of each
+    index, the bags' sizes, and where maxima are from."""
+@overload
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: _bool,
+    mode: _int,
+    sparse: _bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: _bool,
+    padding_idx: _int | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`embedding_bag` without the rows at ``padding_idx``."""
+
+@overload
+def empty(
+    *size: _int,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor with undefined elements."""
+@overload
+def empty(
+    size: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor with undefined elements."""
+
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `empty`, in the shape, dtype and layout of ``input`` and on its device."""
+
+def empty_permuted(
+    size: Sequence[_int],
+    physical_layout: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A dense tensor with undefined elements whose dimensions lie in memory in the given order."""
+
+def empty_strided(
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor with undefined elements and the given strides."""
+
+def eq(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input == other``."""
+
+def equal(input: Tensor, other: Tensor) -> _bool:
+    """Whether both have the same shape and equal elements."""
+
+def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Error function."""
+
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``1 - erf(x)``."""
+
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse of the error function."""
+
+def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Exponential."""
+
+def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Powers of 2."""
+
+def expand_copy(
+    input: Tensor,
+    size: Sequence[_int],
+    *,
+    implicit: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `expand` shows."""
+
+def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``exp(x) - 1``, accurate near 0."""
+
+def eye(
+    n: _int,
+    m: _int | None = None,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere."""
+
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """`alpha_dropout` of whole channels."""
+
+def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """In-place version of `feature_alpha_dropout`."""
+
+def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """Whole channels zero with probability ``p`` (Tompson et al., 2015)."""
+
+def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
+    """In-place version of `feature_dropout`."""
+
+@overload
+def fill(input: Tensor, value: Tensor) -> Tensor:
+    """The value of a zero-dimensional tensor everywhere."""
+@overload
+def fill(input: Tensor, value: _float | _complex) -> Tensor:
+    """One number everywhere."""
+
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `trunc`."""
+
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """Join the dimensions from ``start_dim`` to ``end_dim`` into one."""
+
+@overload
+def float_power(
+    input: Tensor,
+    exponent: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Power ``input ** exponent`` in double precision."""
+@overload
+def float_power(
+    input: _float | _complex,
+    exponent: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Power ``input ** exponent`` in double precision."""
+
+def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Largest integer not above."""
+
+def floor_divide(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quotient rounded towards minus infinity."""
+
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Larger of two elements; the other one where one is NaN."""
+
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Smaller of two elements; the other one where one is NaN."""
+
+def fmod(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Remainder with the sign of the dividend, as C's ``fmod``."""
+
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """What `trunc` takes away."""
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    output_size: _int | Sequence[_int],
+    random_samples: Tensor,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Largest elements of windows whose places the samples decide (Graham, 2014), and where they
+    are."""
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    output_size: _int | Sequence[_int],
+    random_samples: Tensor,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Largest elements of windows whose places the samples decide (Graham, 2014), and where they
+    are."""
+
+def frexp(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> results.frexp:
+    """Mantissas from 1/2 to 1 and exponents: ``input == mantissa * 2**exponent``."""
+
+def frobenius_norm(
+    input: Tensor,
+    dim: _int | Sequence[_int],
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Square root of the sum of squares over dimensions."""
+
+def full(
+    size: Sequence[_int],
+    fill_value: _float | _complex,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor of one value; its dtype is the value's unless given."""
+
+def full_like(
+    input: Tensor,
+    fill_value: _float | _complex,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `full`, in the shape, dtype and layout of ``input`` and on its device."""
+
+def gather(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    *,
+    sparse_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Elements picked along a dimension: ``out[i][j] = input[index[i][j]][j]`` for ``dim=0``."""
+
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Greatest common divisor."""
+
+def ge(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input >= other``."""
+
+def geqrf(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> results.geqrf:
+    """A QR factorization as LAPACK packs it: R above, Householder vectors below the diagonal, and
+    their scales."""
+
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Outer product of two vectors: ``result[i, j] = input[i] * vec2[j]``."""
+
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: _float | _complex | None = None,
+    dim: _int | None = None,
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: _float | _complex,
+    dim: Sequence[_int],
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(input: Tensor, *, dim: Sequence[_int], edge_order: _int = 1) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[_float | _complex],
+    dim: _int | None = None,
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[_float | _complex],
+    dim: Sequence[_int],
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[Tensor],
+    dim: _int | None = None,
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+@overload
+def gradient(
+    input: Tensor,
+    *,
+    spacing: Sequence[Tensor],
+    dim: Sequence[_int],
+    edge_order: _int = 1,
+) -> tuple[Tensor, ...]:
+    """Derivatives of a function known on a grid, along each dimension, by second-order central
+    differences; ``spacing`` holds a step or the coordinates of each dimension."""
+
+def greater(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `gt`."""
+
+def greater_equal(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `ge`."""
+
+def grid_sampler(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 nearest,
+    2 bicubic, and paddings 0 zeros, 1 border, 2 reflection."""
+
+def grid_sampler_2d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 nearest,
+    2 bicubic, and paddings 0 zeros, 1 border, 2 reflection."""
+
+def grid_sampler_3d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: _int,
+    padding_mode: _int,
+    align_corners: _bool,
+) -> Tensor:
+    """Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 nearest,
+    2 bicubic, and paddings 0 zeros, 1 border, 2 reflection."""
+
+def gt(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input > other``."""
+
+@overload
+def hamming_window(
+    window_length: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hamming window: ``alpha - beta cos``."""
+@overload
+def hamming_window(
+    window_length: _int,
+    periodic: _bool,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hamming window: ``alpha - beta cos``."""
+@overload
+def hamming_window(
+    window_length: _int,
+    periodic: _bool,
+    alpha: _float,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hamming window: ``alpha - beta cos``."""
+@overload
+def hamming_window(
+    window_length: _int,
+    periodic: _bool,
+    alpha: _float,
+    beta: _float,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hamming window: ``alpha - beta cos``."""
+
+@overload
+def hann_window(
+    window_length: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hann window: ``0.5 - 0.5 cos``."""
+@overload
+def hann_window(
+    window_length: _int,
+    periodic: _bool,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Hann window: ``0.5 - 0.5 cos``."""
+
+def hardshrink(
+    input: Tensor,
+    lambd: _float | _complex = 0.5,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Zero between ``-lambd`` and ``lambd``."""
+
+def hash_tensor(
+    input: Tensor,
+    dim: _int | Sequence[_int] = ...,
+    *,
+    keepdim: _bool = False,
+    mode: _int = 0,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Exclusive or of the elements' bits, widened to 64, over dimensions (all if none are
+    given)."""
+
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """0 for negative elements, ``values`` at 0, 1 for positive ones."""
+
+def histc(
+    input: Tensor,
+    bins: _int = 100,
+    min: _float | _complex = 0,
+    max: _float | _complex = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """How many elements lie in each of ``bins`` equal bins between ``min`` and ``max`` (of the
+    data, if both are equal)."""
+
+@overload
+def histogram(
+    input: Tensor,
+    bins: Tensor,
+    *,
+    weight: Tensor | None = None,
+    density: _bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.histogram:
+    """Counts (or weights) of elements in bins, given by their number or by their edges, and the
+    edges; ``density`` scales to an integral of 1."""
+@overload
+def histogram(
+    input: Tensor,
+    bins: _int = 100,
+    *,
+    range: Sequence[_float] | None = None,
+    weight: Tensor | None = None,
+    density: _bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.histogram:
+    """Counts (or weights) of elements in bins, given by their number or by their edges, and the
+    edges; ``density`` scales to an integral of 1."""
+
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Sequence[Tensor],
+    range: Sequence[_float] | None = None,
+    weight: Tensor | None = None,
+    density: _bool = False,
+) -> results.histogramdd:
+    """Counts (or weights) of points, whose coordinates are the last dimension, in a grid of bins,
+    and the edges along each coordinate."""
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: Sequence[_int],
+    range: Sequence[_float] | None = None,
+    weight: Tensor | None = None,
+    density: _bool = False,
+) -> results.histogramdd:
+    """Counts (or weights) of points, whose coordinates are the last dimension, in a grid of bins,
+    and the edges along each coordinate."""
+@overload
+def histogramdd(
+    input: Tensor,
+    bins: _int,
+    range: Sequence[_float] | None = None,
+    weight: Tensor | None = None,
+    density: _bool = False,
+) -> results.histogramdd:
+    """Counts (or weights) of points, whose coordinates are the last dimension, in a grid of bins,
+    and the edges along each coordinate."""
+
+@overload
+def hsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Equal parts along dimension 1."""
+@overload
+def hsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
+    """Parts along dimension 1 that begin at the given positions."""
+
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Length ``sqrt(input**2 + other**2)`` of the hypotenuse, computed without overflow."""
+
+def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Modified Bessel function of the first kind of order 0."""
+
+def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Regularized lower incomplete gamma function P(input, other)."""
+
+def igammac(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Regularized upper incomplete gamma function Q(input, other)."""
+
+def im2col(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    dilation: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Windows of images (N, C, H, W) as columns (N, C * window, windows)."""
+
+def imag(input: Tensor) -> Tensor:
+    """Imaginary parts of complex elements."""
+
+def index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """Elements at the positions that index tensors give, as ``input[indices]``."""
+
+def index_add(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: _float | _complex = 1,
+) -> Tensor:
+    """A copy of ``input`` with slices of ``source`` added at positions along a dimension."""
+
+def index_put(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """A copy with values put at the positions that index tensors give."""
+
+def index_select(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Slices along a dimension, at the positions in a vector."""
+
+def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sums of products along the last dimension of both tensors."""
+
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse of a square matrix."""
+
+def is_conj(input: Tensor) -> _bool:
+    """False: conjugation is done at once, and leaves no mark on a tensor."""
+
+def is_neg(input: Tensor) -> _bool:
+    """False: negation is done at once, and leaves no mark on a tensor."""
+
+def isclose(
+    input: Tensor,
+    other: Tensor,
+    rtol: _float = 1e-05,
+    atol: _float = 1e-08,
+    equal_nan: _bool = False,
+) -> Tensor:
+    """True where ``abs(input - other) <= atol + rtol * abs(other)``."""
+
+def isfinite(input: Tensor) -> Tensor:
+    """True where finite."""
+
+@overload
+def isin(
+    elements: Tensor,
+    test_elements: Tensor,
+    *,
+    assume_unique: _bool = False,
+    invert: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Whether each element is among the test elements (or is not, if ``invert``)."""
+@overload
+def isin(
+    elements: Tensor,
+    test_element: _float | _complex,
+    *,
+    assume_unique: _bool = False,
+    invert: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Whether each element is among the test elements (or is not, if ``invert``)."""
+@overload
+def isin(
+    element: _float | _complex,
+    test_elements: Tensor,
+    *,
+    assume_unique: _bool = False,
+    invert: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Whether each element is among the test elements (or is not, if ``invert``)."""
+
+def isinf(input: Tensor) -> Tensor:
+    """True where infinite."""
+
+def isnan(input: Tensor) -> Tensor:
+    """True where NaN."""
+
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where minus infinity."""
+
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where plus infinity."""
+
+def isreal(input: Tensor) -> Tensor:
+    """True where the imaginary part is zero."""
+
+def istft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | None = None,
+    center: _bool = True,
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    length: _int | None = None,
+    return_complex: _bool = False,
+) -> Tensor:
+    """Inverse short-time Fourier transform, by least squares (Griffin and Lim, 1984)."""
+
+@overload
+def kaiser_window(
+    window_length: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Kaiser window with shape ``beta``."""
+@overload
+def kaiser_window(
+    window_length: _int,
+    periodic: _bool,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Kaiser window with shape ``beta``."""
+@overload
+def kaiser_window(
+    window_length: _int,
+    periodic: _bool,
+    beta: _float,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Kaiser window with shape ``beta``."""
+
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Kronecker product: every element of ``input`` times the whole of ``other``, as blocks."""
+
+def kthvalue(
+    input: Tensor,
+    k: _int,
+    dim: _int = -1,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.kthvalue:
+    """The ``k``-th smallest element along a dimension, counted from 1, and its position."""
+
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Least common multiple; 0 where either is 0."""
+
+def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input * 2**other``."""
+
+def le(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input <= other``."""
+
+@overload
+def lerp(input: Tensor, end: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The point between ``input`` and ``end`` at the share ``weight`` of the way."""
+@overload
+def lerp(
+    input: Tensor,
+    end: Tensor,
+    weight: _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The point between ``input`` and ``end`` at the share ``weight`` of the way."""
+
+def less(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `lt`."""
+
+def less_equal(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `le`."""
+
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm of the absolute value of the gamma function."""
+
+@overload
+def linalg_matrix_norm(
+    input: Tensor,
+    ord: _float | _complex,
+    dim: Sequence[_int] = ...,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of matrices: largest (or smallest, if negative) column sum (1), row sum (inf) or
+    singular value (2)."""
+@overload
+def linalg_matrix_norm(
+    input: Tensor,
+    ord: _str = 'fro',
+    dim: Sequence[_int] = ...,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of matrices: Frobenius (``'fro'``) or the sum of singular values (``'nuc'``)."""
+
+@overload
+def linalg_norm(
+    input: Tensor,
+    ord: _float | _complex | None = None,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of vectors (one dimension), of matrices (two dimensions and ``ord``) or of all
+    elements."""
+@overload
+def linalg_norm(
+    input: Tensor,
+    ord: _str,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of vectors (one dimension), of matrices (two dimensions and ``ord``) or of all
+    elements."""
+
+def linalg_vector_norm(
+    input: Tensor,
+    ord: _float | _complex = 2,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """The ``ord``-norm of elements over dimensions (all if ``dim`` is None)."""
+
+def linspace(
+    start: _float | _complex,
+    end: _float | _complex,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """``steps`` numbers evenly from ``start`` to ``end``, both included."""
+
+def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Natural logarithm."""
+
+def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm to base 10."""
+
+def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log(1 + x)``, accurate near 0."""
+
+def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm to base 2."""
+
+def log_softmax(
+    input: Tensor,
+    dim: _int,
+    dtype: _dtype | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Logarithm of `softmax`, computed without overflow."""
+
+def log_softmax_backward(grad: Tensor, output: Tensor, dim: _int) -> Tensor:
+    """Gradient of `log_softmax` from its output."""
+
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log(exp(input) + exp(other))``, computed without overflow."""
+
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``log2(2**input + 2**other)``, computed without overflow."""
+
+def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm of the sums of exponentials up to each element along a dimension."""
+
+def logdet(input: Tensor) -> Tensor:
+    """Logarithm of the determinant; NaN where it is negative."""
+
+def logical_and(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where both are non-zero."""
+
+def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where zero."""
+
+def logical_or(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where either is non-zero."""
+
+def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where exactly one is non-zero."""
+
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Log of the odds ``x / (1 - x)``; ``eps`` keeps ``x`` from the ends of [0, 1]."""
+
+def logsumexp(
+    input: Tensor,
+    dim: _int | Sequence[_int],
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Logarithm of the sum of exponentials, without overflow."""
+
+def lt(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input < other``."""
+
+def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Any = None) -> Any:
+    """LU factors in one matrix and the rows exchanged; `torch.linalg.lu_factor` is the newer
+    form."""
+
+def lu_solve(
+    input: Tensor,
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Solution of ``A @ X = input``, given A's LU factors; `torch.linalg.lu_solve` is the newer
+    form."""
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: _bool = True,
+    unpack_pivots: _bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.lu_unpack:
+    """The three matrices of an LU factorization ``P @ L @ U``."""
+
+def masked_fill(
+    input: Tensor,
+    mask: Tensor | _float | _complex,
+    value: Tensor | _float | _complex,
+) -> Tensor:
+    """``input`` with ``value`` where the boolean mask holds."""
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """Elements where the mask holds, in one dimension."""
+
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Matrix product; vectors gain a dimension, leading dimensions broadcast."""
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """Exponential of square matrices."""
+
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """Product of a square matrix with itself, ``n`` times; of its inverse if ``n`` is negative."""
+
+@overload
+def max(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The maximum element."""
+@overload
+def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `maximum`."""
+@overload
+def max(
+    input: Tensor,
+    dim: _int,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.max:
+    """The maximum along a dimension and its position."""
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """Largest element of each window."""
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+
+def max_pool1d_with_indices_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    dilation: _int | Sequence[_int],
+    ceil_mode: _bool,
+    indices: Tensor,
+) -> Tensor:
+    """Gradient of `max_pool1d_with_indices`: added where the maxima were."""
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """Largest element of each window."""
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+
+def max_pool2d_with_indices_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    dilation: _int | Sequence[_int],
+    ceil_mode: _bool,
+    indices: Tensor,
+) -> Tensor:
+    """Gradient of `max_pool2d_with_indices`: added where the maxima were."""
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> Tensor:
+    """Largest element of each window."""
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = ...,
+    ceil_mode: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+
+def max_pool3d_with_indices_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+    dilation: _int | Sequence[_int],
+    ceil_mode: _bool,
+    indices: Tensor,
+) -> Tensor:
+    """Gradient of `max_pool3d_with_indices`: added where the maxima were."""
+
+def max_unpool2d(input: Tensor, indices: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
+    """Zeros with the elements put at flat positions in the spatial dimensions."""
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    output_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int],
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Zeros with the elements put at flat positions in the spatial dimensions."""
+
+def maximum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Larger of two elements; NaN if either is NaN."""
+
+def mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Mean over dimensions (all if ``dim`` is None)."""
+
+@overload
+def median(input: Tensor) -> Tensor:
+    """The median of all elements, the lower of two in the middle; NaN if there is one."""
+@overload
+def median(
+    input: Tensor,
+    dim: _int,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.median:
+    """The median along a dimension, the lower of two in the middle, and its position; NaN if there
+    is one."""
+
+@overload
+def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The minimum element."""
+@overload
+def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `minimum`."""
+@overload
+def min(
+    input: Tensor,
+    dim: _int,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.min:
+    """The minimum along a dimension and its position."""
+
+def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Smaller of two elements; NaN if either is NaN."""
+
+def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices."""
+
+def mode(
+    input: Tensor,
+    dim: _int = -1,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.mode:
+    """The most frequent element along a dimension, the smallest among several, and the last place
+    where it stands."""
+
+@overload
+def moveaxis(input: Tensor, source: _int, destination: _int) -> Tensor:
+    """One dimension moved to another place."""
+@overload
+def moveaxis(input: Tensor, source: Sequence[_int], destination: Sequence[_int]) -> Tensor:
+    """Dimensions moved to other places; the others keep their order."""
+
+@overload
+def movedim(input: Tensor, source: _int, destination: _int) -> Tensor:
+    """One dimension moved to another place."""
+@overload
+def movedim(input: Tensor, source: Sequence[_int], destination: Sequence[_int]) -> Tensor:
+    """Dimensions moved to other places; the others keep their order."""
+
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements in order along the first dimension."""
+
+def mul(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Product, element by element."""
+
+def multinomial(
+    input: Tensor,
+    num_samples: _int,
+    replacement: _bool = False,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Indices drawn with the weights that each row of ``input`` gives."""
+
+def multiply(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `mul`."""
+
+def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of a matrix and a vector."""
+
+def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm of the multivariate gamma function of dimension ``p``."""
+
+def nan_to_num(
+    input: Tensor,
+    nan: _float | None = None,
+    posinf: _float | None = None,
+    neginf: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """NaN replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the largest
+    numbers)."""
+
+def nanmean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Mean over dimensions (all if ``dim`` is None) of what is not NaN."""
+
+@overload
+def nanmedian(input: Tensor) -> Tensor:
+    """The median of all elements, the lower of two in the middle; those that are NaN are left
+    out."""
+@overload
+def nanmedian(
+    input: Tensor,
+    dim: _int,
+    keepdim: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.nanmedian:
+    """The median along a dimension, the lower of two in the middle, and its position; those that
+    are NaN are left out."""
+
+@overload
+def nanquantile(
+    input: Tensor,
+    q: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = 'linear',
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quantiles of all elements or along a dimension; NaN are left out."""
+@overload
+def nanquantile(
+    input: Tensor,
+    q: _float,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = 'linear',
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quantiles of all elements or along a dimension; NaN are left out."""
+
+def nansum(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sum over dimensions (all if ``dim`` is None) in which NaN count as zero."""
+
+@overload
+def narrow(input: Tensor, dim: _int, start: Tensor, length: _int) -> Tensor:
+    """``length`` elements along a dimension, from a position that a tensor holds."""
+@overload
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """``length`` elements from ``start`` along a dimension."""
+
+def narrow_copy(
+    input: Tensor,
+    dim: _int,
+    start: _int,
+    length: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `narrow` shows."""
+
+def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels of all groups interleaved (Zhang et al., 2018)."""
+
+def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tensor, Tensor]:
+    """`dropout`, and which elements were kept."""
+
+def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: _float) -> Tensor:
+    """Gradient of `native_dropout` for its input."""
+
+def ne(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """True where ``input != other``."""
+
+def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Negative."""
+
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Alias of `neg`."""
+
+def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The next number after ``input`` towards ``other``."""
+
+def nll_loss_backward(
+    grad: Tensor,
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: _str,
+    ignore_index: _int,
+    total: Tensor,
+) -> Tensor:
+    """Gradient of `nll_loss_forward` for its input."""
+
+def nll_loss_forward(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: _str,
+    ignore_index: _int,
+) -> results.nll_loss_forward:
+    """`nll_loss`, and the sum of the weights it counted."""
+
+@overload
+def nonzero(input: Tensor) -> Tensor:
+    """Positions of non-zero elements, one row each."""
+@overload
+def nonzero(input: Tensor, *, as_tuple: _bool) -> tuple[Tensor, ...]:
+    """Positions of non-zero elements, a tensor per dimension if ``as_tuple``."""
+
+def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1) -> Tensor:
+    """The first ``size`` positions of elements that are not zero; rows that are left over hold
+    ``fill_value``."""
+
+@overload
+def norm(
+    input: Tensor,
+    p: _float | _complex | None,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    dtype: _dtype | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
+    clearer."""
+@overload
+def norm(
+    input: Tensor,
+    p: _str = 'fro',
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    dtype: _dtype | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
+    clearer."""
+
+@overload
+def normal(
+    mean: Tensor,
+    std: Tensor,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Normal numbers, each with a mean and a standard deviation of its own."""
+@overload
+def normal(
+    mean: Tensor,
+    std: _float = 1.0,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Normal numbers around the elements of ``mean``."""
+@overload
+def normal(
+    mean: _float,
+    std: Tensor,
+    *,
+    generator: Generator | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Normal numbers with the standard deviations ``std``."""
+@overload
+def normal(
+    mean: _float,
+    std: _float,
+    size: Sequence[_int],
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Normal numbers in a tensor of the given size."""
+
+def not_equal(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `ne`."""
+
+@overload
+def nuclear_norm(input: Tensor, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Sum of the singular values of matrices."""
+@overload
+def nuclear_norm(
+    input: Tensor,
+    dim: _int | Sequence[_int],
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sum of the singular values of matrices."""
+
+def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Rows of zeros with a one at each class; by default as many classes as the largest needs."""
+
+@overload
+def ones(
+    *size: _int,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor of ones."""
+@overload
+def ones(
+    size: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor of ones."""
+
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `ones`, in the shape, dtype and layout of ``input`` and on its device."""
+
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`torch.linalg.householder_product` under LAPACK's name."""
+
+def ormqr(
+    input: Tensor,
+    input2: Tensor,
+    input3: Tensor,
+    left: _bool = True,
+    transpose: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``Q @ input3`` (``input3 @ Q`` if not ``left``; Q^H if ``transpose``) for the whole square Q
+    of the reflections that `torch.geqrf` gives."""
+
+def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Outer product of two vectors: ``result[i, j] = input[i] * vec2[j]``."""
+
+def pairwise_distance(
+    x1: Tensor,
+    x2: Tensor,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    keepdim: _bool = False,
+) -> Tensor:
+    """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""
+
+def pca_lowrank(
+    A: Tensor,
+    q: _int | None = None,
+    center: _bool = True,
+    niter: _int = 2,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Principal components of the rows of a matrix, by a randomized algorithm."""
+
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """Distances by the ``p``-norm between all pairs of different rows of a matrix."""
+
+@overload
+def permute(input: Tensor, *dims: _int) -> Tensor:
+    """Dimensions in the given order."""
+@overload
+def permute(input: Tensor, dims: Sequence[_int]) -> Tensor:
+    """Dimensions in the given order."""
+
+def permute_copy(input: Tensor, dims: Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `permute` shows."""
+
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+    """Pseudoinverse; `torch.linalg.pinv` is the newer form."""
+
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """Channels (..., C r r, H, W) laid out as pixels (..., C, H r, W r) (Shi et al., 2016)."""
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """Blocks of r by r pixels laid out as channels: undoes `pixel_shuffle`."""
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Poisson numbers of the rates that ``input`` gives."""
+
+def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers of absolute values and angles in radians."""
+
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The ``n``-th derivative of `digamma`."""
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself."""
+
+@overload
+def pow(
+    input: Tensor,
+    exponent: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Power ``input ** exponent``."""
+@overload
+def pow(input: _float | _complex, exponent: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Power ``input ** exponent``."""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Negative elements times a weight, one or one for each channel (He et al., 2015)."""
+
+def prod(
+    input: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Product over a dimension (all if ``dim`` is None); integers multiply as int64."""
+
+def qr(
+    input: Tensor,
+    some: _bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.qr:
+    """``A = Q @ R``; `torch.linalg.qr` is the newer form."""
+
+@overload
+def quantile(
+    input: Tensor,
+    q: Tensor,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = 'linear',
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quantiles of all elements or along a dimension; NaN where there is a NaN."""
+@overload
+def quantile(
+    input: Tensor,
+    q: _float,
+    dim: _int | None = None,
+    keepdim: _bool = False,
+    *,
+    interpolation: _str = 'linear',
+    out: Tensor | None = None,
+) -> Tensor:
+    """Quantiles of all elements or along a dimension; NaN where there is a NaN."""
+
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees of an angle in radians."""
+
+@overload
+def rand(
+    *size: _int,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Uniform numbers from [0, 1)."""
+@overload
+def rand(
+    size: Sequence[_int],
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Uniform numbers from [0, 1)."""
+
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `rand`, in the shape, dtype and layout of ``input`` and on its device."""
+
+@overload
+def randint(
+    low: _int,
+    high: _int,
+    size: Sequence[_int],
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Integers from [low, high)."""
+@overload
+def randint(
+    high: _int,
+    size: Sequence[_int],
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Integers from [0, high)."""
+
+@overload
+def randint_like(
+    input: Tensor,
+    high: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Integers from [0, high), where ``high`` is a tensor of one element."""
+@overload
+def randint_like(
+    input: Tensor,
+    low: _int,
+    high: _int,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Integers from [low, high), in the shape, dtype and layout of ``input``."""
+@overload
+def randint_like(
+    input: Tensor,
+    high: _int,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """Integers from [0, high), in the shape, dtype and layout of ``input``."""
+
+@overload
+def randn(
+    *size: _int,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Standard normal numbers."""
+@overload
+def randn(
+    size: Sequence[_int],
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Standard normal numbers."""
+
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `randn`, in the shape, dtype and layout of ``input`` and on its device."""
+
+def randperm(
+    n: _int,
+    *,
+    generator: Generator | None = None,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A random order of the integers from 0 to ``n - 1``."""
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one dimension: a view of a row-major tensor, a copy of others."""
+
+def real(input: Tensor) -> Tensor:
+    """Real parts as a view; real tensors are returned as they are."""
+
+def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``1 / x``."""
+
+def reflection_pad1d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by reflection of elements at the border, the last dimension's pair first."""
+
+def reflection_pad1d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `reflection_pad1d`."""
+
+def reflection_pad2d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by reflection of elements at the border, the last dimension's pair first."""
+
+def reflection_pad2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `reflection_pad2d`."""
+
+def reflection_pad3d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by reflection of elements at the border, the last dimension's pair first."""
+
+def reflection_pad3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `reflection_pad3d`."""
+
+def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Zero for negative elements."""
+
+def relu_(input: Tensor) -> Tensor:
+    """In-place version of `relu`: writes the result into ``input`` and returns it."""
+
+def remainder(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Remainder with the sign of the divisor, as Python's ``%``."""
+
+def renorm(
+    input: Tensor,
+    p: _float | _complex,
+    dim: _int,
+    maxnorm: _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Slices along a dimension, scaled down where their ``p``-norm is above ``maxnorm``."""
+
+def replication_pad1d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by replication of elements at the border, the last dimension's pair first."""
+
+def replication_pad1d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `replication_pad1d`."""
+
+def replication_pad2d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by replication of elements at the border, the last dimension's pair first."""
+
+def replication_pad2d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `replication_pad2d`."""
+
+def replication_pad3d(
+    input: Tensor,
+    padding: _int | Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Padding by replication of elements at the border, the last dimension's pair first."""
+
+def replication_pad3d_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    padding: _int | Sequence[_int],
+) -> Tensor:
+    """Gradient of `replication_pad3d`."""
+
+@overload
+def reshape(input: Tensor, *shape: _int) -> Tensor:
+    """The same elements in another shape: a view where strides allow it, a copy otherwise."""
+@overload
+def reshape(input: Tensor, shape: Sequence[_int]) -> Tensor:
+    """The same elements in another shape: a view where strides allow it, a copy otherwise."""
+
+def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
+    """`resize_` to the shape of another tensor."""
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: conjugation is done at once, and never waits to be resolved."""
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: negation is done at once, and never waits to be resolved."""
+
+@overload
+def round(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Nearest integer, halves to even."""
+@overload
+def round(input: Tensor, *, decimals: _int, out: Tensor | None = None) -> Tensor:
+    """Nearest multiple of ``10**-decimals``, halves to even."""
+
+def rrelu(
+    input: Tensor,
+    lower: _float | _complex = 0.125,
+    upper: _float | _complex = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Negative elements times random slopes, or their mean when not training (Xu et al., 2015)."""
+
+def rrelu_(
+    input: Tensor,
+    lower: _float | _complex = 0.125,
+    upper: _float | _complex = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """In-place version of `rrelu`."""
+
+def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``1 / sqrt(x)``."""
+
+def rsub(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    alpha: _float | _complex = 1,
+) -> Tensor:
+    """Difference ``other - alpha * input``."""
+
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy of ``input`` with elements of ``src`` put at positions along a dimension."""
+@overload
+def scatter(input: Tensor, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
+    """A copy of ``input`` with one value put at positions along a dimension."""
+
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """A copy of ``input`` with elements of ``src`` added at positions along a dimension."""
+
+@overload
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    side: _str | None = None,
+    sorter: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Where to insert values into a sorted sequence (along its last dimension), before equal
+    elements or after them if ``right``."""
+@overload
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: _float | _complex,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    side: _str | None = None,
+    sorter: Tensor | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Where to insert values into a sorted sequence (along its last dimension), before equal
+    elements or after them if ``right``."""
+
+def segment_reduce(
+    data: Tensor,
+    reduce: _str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: _int = 0,
+    unsafe: _bool = False,
+    initial: _float | _complex | None = None,
+) -> Tensor:
+    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``),
+    given by their lengths or by where they begin and end."""
+
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """One slice along a dimension, which goes away."""
+
+def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `select` shows."""
+
+def select_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: _int,
+    index: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy in which ``src`` stands where `select` shows."""
+
+def selu(input: Tensor) -> Tensor:
+    """Self-normalising exponential linear unit (Klambauer et al., 2017)."""
+
+def selu_(input: Tensor) -> Tensor:
+    """In-place version of `selu`: writes the result into ``input`` and returns it."""
+
+def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sign; for complex numbers the number divided by its absolute value."""
+
+def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``1 / (1 + exp(-x))``."""
+
+def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """-1, 0 or 1 by sign."""
+
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where the sign bit is set: for negative numbers and -0.0."""
+
+def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sine of radians."""
+
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``sin(pi x) / (pi x)``, and 1 at 0."""
+
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Hyperbolic sine."""
+
+def slice(
+    input: Tensor,
+    dim: _int = 0,
+    start: _int | None = None,
+    end: _int | None = None,
+    step: _int = 1,
+) -> Tensor:
+    """A range along a dimension."""
+
+def slice_copy(
+    input: Tensor,
+    dim: _int = 0,
+    start: _int | None = None,
+    end: _int | None = None,
+    step: _int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `slice` shows."""
+
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: _int = 0,
+    start: _int | None = None,
+    end: _int | None = None,
+    step: _int = 1,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy in which ``src`` stands where `slice` shows."""
+
+def slogdet(input: Tensor, *, out: tuple[Tensor, ...] | None = None) -> results.slogdet:
+    """Sign of the determinant (of absolute value 1, or 0) and the logarithm of its absolute
+    value."""
+
+def softmax(
+    input: Tensor,
+    dim: _int,
+    dtype: _dtype | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Exponentials along a dimension, scaled to sum 1."""
+
+def softmax_backward(grad: Tensor, output: Tensor, dim: _int) -> Tensor:
+    """Gradient of `softmax` from its output."""
+
+@overload
+def sort(
+    input: Tensor,
+    *,
+    stable: _bool | None,
+    dim: _int = -1,
+    descending: _bool = False,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.sort:
+    """Elements in order along a dimension, equal ones in their own order, and where they were. NaN
+    counts as largest."""
+@overload
+def sort(
+    input: Tensor,
+    dim: _int = -1,
+    descending: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.sort:
+    """Elements in order along a dimension, and where they were. NaN counts as largest."""
+
+@overload
+def split(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts of ``split_size`` elements along a dimension; the last may be smaller."""
+@overload
+def split(input: Tensor, split_size: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts of the given sizes along a dimension."""
+
+def split_copy(
+    input: Tensor,
+    split_size: _int,
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """Copies of the parts that `split` shows."""
+
+def split_with_sizes(
+    input: Tensor,
+    split_sizes: Sequence[_int],
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """Parts of the given sizes along a dimension."""
+
+def split_with_sizes_copy(
+    input: Tensor,
+    split_sizes: Sequence[_int],
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """Copies of the parts that `split_with_sizes` shows."""
+
+def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Square root."""
+
+def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Square."""
+
+@overload
+def squeeze(input: Tensor) -> Tensor:
+    """Without any dimension of size 1."""
+@overload
+def squeeze(input: Tensor, dim: _int) -> Tensor:
+    """Without one dimension, if it is of size 1."""
+@overload
+def squeeze(input: Tensor, dim: Sequence[_int]) -> Tensor:
+    """Without those of the given dimensions that are of size 1."""
+
+@overload
+def squeeze_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `squeeze` shows."""
+@overload
+def squeeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `squeeze` shows."""
+@overload
+def squeeze_copy(input: Tensor, dim: Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `squeeze` shows."""
+
+def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Tensors one after another along a new dimension."""
+
+@overload
+def std(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    correction: _float | _complex | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Standard deviation, the root of `var`."""
+@overload
+def std(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    unbiased: _bool = True,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Standard deviation, the root of `var`."""
+@overload
+def std(input: Tensor, unbiased: _bool = True) -> Tensor:
+    """Standard deviation, the root of `var`."""
+
+@overload
+def std_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    correction: _float | _complex | None = None,
+    keepdim: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean over dimensions (all if ``dim`` is None)."""
+@overload
+def std_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    unbiased: _bool = True,
+    keepdim: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean over dimensions (all if ``dim`` is None)."""
+@overload
+def std_mean(input: Tensor, unbiased: _bool = True) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean of all elements."""
+
+def stft(
+    input: Tensor,
+    n_fft: _int,
+    hop_length: _int | None = None,
+    win_length: _int | None = None,
+    window: Tensor | None = None,
+    center: _bool = True,
+    pad_mode: _str = 'reflect',
+    normalized: _bool = False,
+    onesided: _bool | None = None,
+    return_complex: _bool | None = None,
+    align_to_window: _bool | None = None,
+) -> Tensor:
+    """Short-time Fourier transform: the transforms of windows of ``n_fft`` samples, ``hop_length``
+    apart, as (..., frequency, time)."""
+
+def sub(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Difference ``input - alpha * other``."""
+
+def subtract(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    alpha: _float | _complex = 1,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `sub`."""
+
+def sum(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sum over dimensions (all if ``dim`` is None); integers are summed as int64."""
+
+def svd(
+    input: Tensor,
+    some: _bool = True,
+    compute_uv: _bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.svd:
+    """``A = U @ diag(S) @ V^H``; `torch.linalg.svd` is the newer form."""
+
+def svd_lowrank(
+    A: Tensor,
+    q: _int | None = 6,
+    niter: _int | None = 2,
+    M: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V with ``A - M`` nearly ``U @ diag(S) @ V^H``, by a randomized algorithm."""
+
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """Alias of `transpose`."""
+
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Alias of `transpose`."""
+
+def t(input: Tensor) -> Tensor:
+    """Transpose of a matrix."""
+
+def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `t` shows."""
+
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements at positions in the tensor read as one row."""
+
+def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Tangent of radians."""
+
+def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Hyperbolic tangent."""
+
+@overload
+def tensor_split(
+    input: Tensor,
+    tensor_indices_or_sections: Tensor,
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """Parts along a dimension, by their number or by the positions where they begin."""
+@overload
+def tensor_split(input: Tensor, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts along a dimension, by their number or by the positions where they begin."""
+@overload
+def tensor_split(input: Tensor, indices: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts along a dimension, by their number or by the positions where they begin."""
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Any:
+    """Sums of products of two tensors over several dimensions."""
+
+def threshold(
+    input: Tensor,
+    threshold: _float | _complex,
+    value: _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``value`` where not above the threshold."""
+
+def threshold_(input: Tensor, threshold: _float | _complex, value: _float | _complex) -> Tensor:
+    """In-place version of `threshold`: writes the result into ``input`` and returns it."""
+
+def threshold_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    threshold: _float | _complex,
+) -> Tensor:
+    """The gradient where ``self`` is above the threshold, zero elsewhere."""
+
+def topk(
+    input: Tensor,
+    k: _int,
+    dim: _int = -1,
+    largest: _bool = True,
+    sorted: _bool = True,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.topk:
+    """The ``k`` largest (or smallest) elements along a dimension in order, and where they are."""
+
+def trace(input: Tensor) -> Tensor:
+    """Sum of the diagonal of a matrix."""
+
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two dimensions exchanged."""
+
+def transpose_copy(
+    input: Tensor,
+    dim0: _int,
+    dim1: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `transpose` shows."""
+
+@overload
+def trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1) -> Tensor:
+    """Integral along a dimension by the trapezoidal rule: ``y`` sampled at ``x``."""
+@overload
+def trapezoid(y: Tensor, *, dx: _float | _complex = 1, dim: _int = -1) -> Tensor:
+    """Integral along a dimension by the trapezoidal rule: ``y`` sampled at steps of ``dx``."""
+
+@overload
+def trapz(y: Tensor, x: Tensor, *, dim: _int = -1) -> Tensor:
+    """Alias of `trapezoid`: ``y`` sampled at ``x``."""
+@overload
+def trapz(y: Tensor, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
+    """Alias of `trapezoid`: ``y`` sampled at steps of ``dx``."""
+
+def triangular_solve(
+    input: Tensor,
+    A: Tensor,
+    upper: _bool = True,
+    transpose: _bool = False,
+    unitriangular: _bool = False,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> results.triangular_solve:
+    """Solution of ``A @ X = input`` for a triangular matrix, and a copy of it;
+    `torch.linalg.solve_triangular` is the newer form."""
+
+def true_divide(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Alias of `div` without rounding."""
+
+def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Integer part."""
+
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Slices along a dimension, as a tuple."""
+
+def unbind_copy(
+    input: Tensor,
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """Copies of the parts that `unbind` shows."""
+
+def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Tensor:
+    """Split a dimension into several."""
+
+def unfold_copy(
+    input: Tensor,
+    dimension: _int,
+    size: _int,
+    step: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of what `unfold` shows."""
+
+def unique(
+    input: Tensor,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    dim: _int | None = None,
+) -> None:
+    """Different elements (slices along ``dim``) in order; if asked for, also the number of each
+    element among them and how often they occur."""
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+    dim: _int | None = None,
+) -> None:
+    """Elements (slices along ``dim``) that differ from the one before; if asked for, also the
+    number of each element among them and the lengths of runs."""
+
+def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """As `chunk`, but autograd does not take the parts for views of one tensor."""
+
+def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """As `split`, but autograd does not take the parts for views of one tensor."""
+
+def unsafe_split_with_sizes(
+    input: Tensor,
+    split_sizes: Sequence[_int],
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """As `split_with_sizes`, but autograd does not take the parts for views of one tensor."""
+
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """With a dimension of size 1 put in."""
+
+def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `unsqueeze` shows."""
+
+@overload
+def upsample_bicubic2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: cubic."""
+@overload
+def upsample_bicubic2d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_bicubic2d` to a size or by factors."""
+
+def upsample_bicubic2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_bicubic2d`."""
+
+@overload
+def upsample_bilinear2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: linear."""
+@overload
+def upsample_bilinear2d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_bilinear2d` to a size or by factors."""
+
+def upsample_bilinear2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_bilinear2d`."""
+
+@overload
+def upsample_linear1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 1 dimensions: linear."""
+@overload
+def upsample_linear1d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_linear1d` to a size or by factors."""
+
+def upsample_linear1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_linear1d`."""
+
+@overload
+def upsample_nearest1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 1 dimensions: nearest."""
+@overload
+def upsample_nearest1d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_nearest1d` to a size or by factors."""
+
+def upsample_nearest1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_nearest1d`."""
+
+@overload
+def upsample_nearest2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: nearest."""
+@overload
+def upsample_nearest2d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_nearest2d` to a size or by factors."""
+
+def upsample_nearest2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_nearest2d`."""
+
+@overload
+def upsample_nearest3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 3 dimensions: nearest."""
+@overload
+def upsample_nearest3d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_nearest3d` to a size or by factors."""
+
+def upsample_nearest3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_nearest3d`."""
+
+@overload
+def upsample_trilinear3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 3 dimensions: linear."""
+@overload
+def upsample_trilinear3d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`upsample_trilinear3d` to a size or by factors."""
+
+def upsample_trilinear3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `upsample_trilinear3d`."""
+
+def value_selecting_reduction_backward(
+    grad: Tensor,
+    dim: _int,
+    indices: Tensor,
+    sizes: Sequence[_int],
+    keepdim: _bool,
+) -> Tensor:
+    """Gradient of ops that choose one element along a dimension, such as `max` with ``dim``."""
+
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor:
+    """Vandermonde matrix of a vector, by default with the highest power first."""
+
+@overload
+def var(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    correction: _float | _complex | None = None,
+    keepdim: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Variance: squared deviations over ``n - correction`` (1 by default)."""
+@overload
+def var(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    unbiased: _bool = True,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Variance: squared deviations over ``n - correction`` (1 by default)."""
+@overload
+def var(input: Tensor, unbiased: _bool = True) -> Tensor:
+    """Variance: squared deviations over ``n - correction`` (1 by default)."""
+
+@overload
+def var_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    *,
+    correction: _float | _complex | None = None,
+    keepdim: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Variance and mean over dimensions (all if ``dim`` is None)."""
+@overload
+def var_mean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None,
+    unbiased: _bool = True,
+    keepdim: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Variance and mean over dimensions (all if ``dim`` is None)."""
+@overload
+def var_mean(input: Tensor, unbiased: _bool = True) -> tuple[Tensor, Tensor]:
+    """Variance and mean of all elements."""
+
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inner product of two vectors, the first one conjugated."""
+
+def view_as_complex(input: Tensor) -> Tensor:
+    """Pairs of real numbers, in a last dimension of size 2, as complex ones."""
+
+def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view_as_complex` shows."""
+
+def view_as_real(input: Tensor) -> Tensor:
+    """Complex numbers as pairs of real ones, in a last dimension of size 2."""
+
+def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view_as_real` shows."""
+
+@overload
+def view_copy(input: Tensor, size: Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view` shows."""
+@overload
+def view_copy(input: Tensor, dtype: _dtype, *, out: Tensor | None = None) -> Tensor:
+    """A copy of what `view` shows."""
+
+@overload
+def vsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Equal parts along dimension 0."""
+@overload
+def vsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
+    """Parts along dimension 0 that begin at the given positions."""
+
+@overload
+def where(
+    condition: Tensor,
+    input: Tensor | _float | _complex,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input`` where the condition holds, ``other`` elsewhere."""
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]:
+    """Indices of true elements, a tensor per dimension."""
+
+@overload
+def xlogy(
+    input: Tensor,
+    other: Tensor | _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``input * log(other)``, and 0 where ``input`` is 0."""
+@overload
+def xlogy(input: _float | _complex, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """``input * log(other)``, and 0 where ``input`` is 0."""
+
+@overload
+def zeros(
+    *size: _int,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor of zeros."""
+@overload
+def zeros(
+    size: Sequence[_int],
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """A tensor of zeros."""
+
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: _dtype | None = None,
+    device: _device | _str | _int | None = None,
+    requires_grad: _bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """As `zeros`, in the shape, dtype and layout of ``input`` and on its device."""
