@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import PipelineError
 from ...shapes import contiguous_strides, numel, show
-from ...storage import Storage
+from ...storage import Storage, held_once
 from ...tensor import Tensor
 from ..keys import AUTOGRAD, MASKS, DispatchKey, set_masks
 from .trace import Entry, Step, location_of, tensors_of
@@ -213,7 +213,7 @@ def _move(t: Tensor, r: Tensor) -> None:
 
             r = fn.empty_strided(shape, strides, dtype=t._dtype, device=t._device).copy_(r)
     t._data = r._data
-    if _getrefcount(s) <= _LONE and not s.version:
+    if not s.version and held_once(t, 1):
         # Nobody shares the storage that was handed out; the result may have none at all.
         own_storage = t._storage = r._storage
         if own_storage is not None:
@@ -221,24 +221,6 @@ def _move(t: Tensor, r: Tensor) -> None:
         return
     own = r._own_storage()
     s.memory, s.nbytes = own.memory, own.nbytes
-
-
-def _references_of_a_lone_storage() -> int:
-    """What `sys.getrefcount` says in `_move` of a storage that only its tensor holds."""
-
-    class Holder:
-        pass
-
-    def probe(t: Any) -> int:
-        s = t._storage
-        return _getrefcount(s)
-
-    holder: Any = Holder()
-    holder._storage = Storage.__new__(Storage)
-    return probe(holder)
-
-
-_LONE = _references_of_a_lone_storage()
 
 
 # ---- what nobody needs -------------------------------------------------------------------------
@@ -266,7 +248,7 @@ def _dead(outs: tuple[Tensor, ...]) -> bool:
         if _getrefcount(t) > _UNSEEN:
             return False
         s = t._storage
-        if s is None or _getrefcount(s) > _LONE or s.memory is not None:
+        if s is None or s.memory is not None or not held_once(t, 1):
             return False
     return True
 

@@ -1,6 +1,8 @@
 """Memory of large results is reused, and never while somebody still looks at it."""
 
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -89,3 +91,62 @@ def test_users_see_the_counters_and_can_empty_the_cache():
     assert torch.cpu.memory_stats()["blocks_reused"] > 0
     torch.cpu.empty_cache()
     assert torch.cpu.memory_stats()["cached_bytes"] == 0
+
+
+def in_thread(work):
+    """Run in a thread of its own, so that a deadlock fails the test instead of stopping all."""
+    failed = []
+
+    def run():
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 (raised by the caller)
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "deadlock"
+    if failed:
+        raise failed[0]
+
+
+def test_an_array_may_die_while_its_thread_is_inside_the_pool(pool):
+    class Size(int):
+        """A number of elements whose arithmetic drops an array, as a finaliser may at any place."""
+
+        def __hash__(self):
+            arrays.clear()
+            return int.__hash__(self)
+
+    arrays = [pool.empty((N,), np.dtype("f4")) for _ in range(3)]
+    size = sum(a.nbytes for a in arrays)
+
+    def work():
+        pool._take(Size(LARGE))
+
+    in_thread(work)
+    assert not arrays
+    assert pool.stats()["cached_bytes"] == size
+
+
+def test_several_threads_use_the_pool():
+    pool = Pool(limit=64 * LARGE)
+
+    def use(value):
+        for _ in range(50):
+            first = pool.empty((N,), np.dtype("i4"))
+            first[:] = value
+            second = pool.empty((N,), np.dtype("i4"))
+            second[:] = -value
+            assert first[0] == first[-1] == value
+            assert second[0] == second[-1] == -value
+
+    def work():
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(use, range(1, 5)))
+
+    in_thread(work)
+    stats = pool.stats()
+    assert stats["cached_bytes"] == stats["blocks_made"] * LARGE
+    assert stats["blocks_made"] + stats["blocks_reused"] == 400

@@ -8,6 +8,7 @@ is never handed out again: a block comes back when the last array over it is gon
 from __future__ import annotations
 
 import threading
+from collections import deque
 from typing import Any, Final
 
 import numpy as np
@@ -39,6 +40,9 @@ class _Block:
 class Pool:
     """Blocks of memory by size.
 
+    Blocks come back from finalisers, which may interrupt any thread at any place, also inside the
+    pool: giving one back only appends it to a queue, and whoever gets the lock puts it away.
+
     Attributes:
         limit: bytes it keeps at most.
     """
@@ -46,6 +50,7 @@ class Pool:
     def __init__(self, limit: int = 1 << 30) -> None:
         self.limit = limit
         self._lock = threading.Lock()
+        self._returned: deque[Any] = deque()
         self._free: dict[int, list[Any]] = {}
         self._held = 0
         self._reused = 0
@@ -62,7 +67,6 @@ class Pool:
         memory = self._take(size)
         if memory is None:
             memory = np.empty(size, np.uint8)
-            self._made += 1
         if d.kind == "V":  # ml_dtypes' types have no type string that NumPy reads back
             return (
                 np.asarray(_Block(self, memory, (nbytes,), np.dtype(np.uint8)))
@@ -73,8 +77,10 @@ class Pool:
 
     def _take(self, size: int) -> Any:
         with self._lock:
+            self._put_away()
             blocks = self._free.get(size)
             if not blocks:
+                self._made += 1
                 return None
             self._held -= size
             self._reused += 1
@@ -82,8 +88,23 @@ class Pool:
 
     def give_back(self, memory: Any) -> None:
         """Keep a block for later, or let it go if the pool is full."""
-        size = memory.nbytes
-        with self._lock:
+        self._returned.append(memory)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Put away what came back, unless somebody has the lock: then the next call does."""
+        while self._returned and self._lock.acquire(blocking=False):
+            try:
+                self._put_away()
+            finally:
+                self._lock.release()
+
+    def _put_away(self) -> None:
+        """Keep what came back, as far as the limit allows; the caller has the lock."""
+        returned = self._returned
+        while returned:
+            memory = returned.popleft()
+            size = memory.nbytes
             if self._held + size <= self.limit:
                 self._free.setdefault(size, []).append(memory)
                 self._held += size
@@ -91,11 +112,13 @@ class Pool:
     def empty_cache(self) -> None:
         """Return what nobody uses to the system."""
         with self._lock:
+            self._returned.clear()
             self._free.clear()
             self._held = 0
 
     def stats(self) -> dict[str, int]:
         """Bytes kept for later, and how many blocks were made and reused."""
+        self._settle()
         return {
             "cached_bytes": self._held,
             "blocks_made": self._made,

@@ -2,54 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
-from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.pipeline import Entry
-from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dispatch.pipeline import Entry, RecordedOp
 from mindtorch_core.dtypes import FLOATING
 from mindtorch_core.shapes import wrap_dims
 
+from ..ops.ufuncs import REFUSING
+
 __all__ = ["Reduction", "is_elementwise", "is_own_kernel", "reduction_of"]
 
-# Element-wise kernels whose rows are no functions of one element's value alone in name only.
-_COPYING: Final = frozenset(
-    ["aten::clone", "aten::copy_", "aten::_to_dtype", "aten::fill_.Scalar", "aten::zero_",
-     "aten::threshold_backward"]
-)  # fmt: skip
-# Ops whose kernels refuse some values of integers, division by zero say: an error in the middle of
-# a group could not be traced back to the op.
-_REFUSING: Final = frozenset(
-    f"aten::{name}{suffix}"
-    for name in ("floor_divide", "remainder", "fmod", "pow", "div")
-    for suffix in ("", "_")
-)
 _REDUCTIONS: Final = frozenset(["aten::sum", "aten::amax", "aten::amin"])
 
-_own: Final[dict[Any, bool]] = {}
 
-
-def is_own_kernel(name: str, impl: Callable[..., Any]) -> bool:
+def is_own_kernel(op: RecordedOp) -> bool:
     """Whether the kernel that was recorded is this backend's: another one may do anything."""
-    found = _own.get(impl)
-    if found is None:
-        record = registry.entry(name).record(DispatchKey.CPU)
-        module = "" if record is None else getattr(record.fn, "__module__", "")
-        found = _own[impl] = module.partition(".")[0] == "mindtorch_cpu"
-    return found
+    module = str(getattr(op.kernel, "__module__", ""))
+    return op.plan is None and module.partition(".")[0] == "mindtorch_cpu"
 
 
 def is_elementwise(entry: Entry) -> bool:
     """Whether each element of the result comes from the elements at its place."""
     op = entry[0]
     d = op.definition
-    if d is None or not ("pointwise" in d.tags or op.name in _COPYING):
+    if d is None or len(entry[3]) != 1 or not is_own_kernel(op):
         return False
-    out = entry[3][0]
-    if op.name in _REFUSING and (out._dtype.category < FLOATING or entry[2]):
+    what = d if d.functional is None else d.functional
+    if not ("pointwise" in d.tags or what.copies or what.fills):
         return False
-    return len(entry[3]) == 1 and op.plan is None and is_own_kernel(op.name, op.impl)
+    return op.name not in REFUSING or entry[3][0]._dtype.category >= FLOATING
 
 
 class Reduction:
@@ -70,7 +51,7 @@ class Reduction:
 def reduction_of(entry: Entry) -> Reduction | None:
     """How an entry reduces, if it is a reduction that fusion serves."""
     op, args = entry[0], entry[1]
-    if op.name not in _REDUCTIONS or op.plan is not None or not is_own_kernel(op.name, op.impl):
+    if op.name not in _REDUCTIONS or not is_own_kernel(op):
         return None
     source = args[0]
     rank = len(source._shape)

@@ -18,7 +18,7 @@ from mindtorch_core.dtypes import FLOATING
 from mindtorch_core.shapes import contiguous_strides, numel
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, scalar, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, laid_out, quietly, scalar, wrap
 from ..ops.ufuncs import UFUNCS
 from ..pool import POOL
 from ..workers import share_out
@@ -174,7 +174,7 @@ class _Run:
     def _as_ufunc(self, op: _Op, entry: Entry, dying: set[int]) -> None:
         """Let the tiles call the op's ufunc, if it has one for these operands."""
         recorded, args, kwargs, (out, *_) = entry[:4]
-        ufunc = UFUNCS.get(recorded.name.removesuffix("_"))
+        ufunc = UFUNCS.get(recorded.name)
         first = args[0]
         d = first._dtype
         if ufunc is None or kwargs or d.category != FLOATING or d in WIDER:
@@ -280,9 +280,7 @@ def _room_for(t: Tensor) -> Any:
     strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
     if strides == contiguous_strides(shape):
         return POOL.empty(shape, d)
-    order = sorted(range(len(shape)), key=lambda i: -strides[i])
-    dense = POOL.empty(tuple(shape[i] for i in order), d)
-    return dense.transpose(np.argsort(order))
+    return laid_out(shape, strides, lambda s: POOL.empty(s, d))
 
 
 def _joined(entry: Entry, partial: list[Any]) -> Tensor:

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_core.dispatch.pipeline import Entry
+from mindtorch_core.dispatch.pipeline import Entry, tensors_of
 from mindtorch_core.shapes import Shape, numel
 from mindtorch_core.tensor import Tensor
 
 from .classify import Reduction, is_elementwise, reduction_of
 from .limits import LIMITS
 
-__all__ = ["Block", "group_entries", "tensors_of"]
+__all__ = ["Block", "group_entries", "memory_of", "operands_of"]
 
 _LOOK_BACK: Final = 64
 
@@ -66,13 +66,11 @@ class Block:
             written = self._writes.get(memory_of(t))
             if written is not None and written != {geometry(t)}:
                 return True
-        if entry[0].writes:
-            t = entry[3][0]
-            memory, own = memory_of(t), {geometry(t)}
-            for seen in (self._reads.get(memory), self._writes.get(memory)):
-                if seen is not None and seen != own:
-                    return True
-        return False
+        if not entry[0].writes:
+            return False
+        out = entry[3][0]
+        read = self._reads.get(memory_of(out))  # what is written counts as read too
+        return read is not None and read != {geometry(out)}
 
 
 def memory_of(t: Tensor) -> int:
@@ -85,15 +83,9 @@ def geometry(t: Tensor) -> Geometry:
     return t._shape, t._geometry()
 
 
-def tensors_of(entry: Entry) -> list[Tensor]:
+def operands_of(entry: Entry) -> list[Tensor]:
     """The tensors among an entry's arguments."""
-    found: list[Tensor] = []
-    for value in (*entry[1], *entry[2].values()):
-        if value.__class__ is Tensor:
-            found.append(value)
-        elif value.__class__ is list or value.__class__ is tuple:
-            found += [v for v in value if v.__class__ is Tensor]
-    return found
+    return list(tensors_of((*entry[1], *entry[2].values())))
 
 
 def _overlaps_itself(entry: Entry) -> bool:
@@ -102,7 +94,7 @@ def _overlaps_itself(entry: Entry) -> bool:
         return False
     out = entry[3][0]
     memory, own = memory_of(out), geometry(out)
-    return any(memory_of(t) == memory and geometry(t) != own for t in tensors_of(entry))
+    return any(memory_of(t) == memory and geometry(t) != own for t in operands_of(entry))
 
 
 class _Grouping:
@@ -115,7 +107,7 @@ class _Grouping:
         self.read_in: dict[int, int] = {}  # memory -> last block that reads it
 
     def place(self, i: int, entry: Entry) -> None:
-        reads = tensors_of(entry)
+        reads = operands_of(entry)
         reduction = reduction_of(entry)
         shape = self._iteration_shape(entry, reduction)
         at = None if shape is None else self._joinable(entry, reads, shape, reduction)

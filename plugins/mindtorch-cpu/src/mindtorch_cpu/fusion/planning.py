@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
 import threading
 from collections import OrderedDict
@@ -15,8 +14,9 @@ from mindtorch_core.dispatch.pipeline import Entry, Plan, Step
 from mindtorch_core.shapes import numel
 from mindtorch_core.tensor import Tensor
 
+from ..arrays import CPU
 from .group import compute
-from .grouping import Block, group_entries, memory_of, tensors_of
+from .grouping import Block, group_entries, memory_of, operands_of
 from .limits import LIMITS
 
 __all__ = ["plan"]
@@ -25,8 +25,8 @@ _getrefcount = sys.getrefcount
 
 
 def plan(entries: Sequence[Entry | None]) -> Plan | None:
-    """Plan a launch; None where no op is large enough to gain from it."""
-    if not any(e is not None and _is_large(e) for e in entries):
+    """Plan a launch; None where no op gains from it, or the order must stay as it is."""
+    if not any(e is not None and _is_large(e) for e in entries) or _hidden_aliases(entries):
         return None
     key = structure_of(entries)
     blocks = _PLANS.get(key)
@@ -50,28 +50,37 @@ def plan(entries: Sequence[Entry | None]) -> Plan | None:
         inside = set(positions)
         members = [e for i in positions if (e := entries[i]) is not None]
         needed = [_needed(e, seen, inside) for e in members]
-        hidden = any(e[0].writes for e in members) and _hidden_aliases(members)
-        steps.append(Step(positions, None if hidden else _launcher(block, members, needed)))
+        steps.append(Step(positions, _launcher(block, members, needed)))
         memory.step(positions, members, needed)
         groups += 1
         fused += len(positions)
     return Plan(steps, groups=groups, fused=fused, peak_bytes=memory.peak, cached=cached)
 
 
-def _hidden_aliases(members: Sequence[Entry]) -> bool:
-    """Whether operands overlap that do not share a storage: arrays that the user made of another.
+def _hidden_aliases(entries: Sequence[Entry | None]) -> bool:
+    """Whether memory that is written overlaps what does not share its storage.
 
-    On such operands tiles would see writes that come later, or miss earlier ones.
+    The user may have made both of one array. Neither the order of groups nor that of the ops on a
+    tile takes it into account.
     """
+    written = {memory_of(e[3][0]) for e in entries if e is not None and e[0].writes}
+    if not written:
+        return False
+    operands = {id(t): t for e in entries if e is not None for t in operands_of(e)}
     bounds: dict[int, tuple[int, int]] = {}
-    for entry in members:
-        for t in tensors_of(entry):
-            if t._data is not None and t._data.size:
-                low, high = byte_bounds(t._data)
-                first, last = bounds.get(memory_of(t), (low, high))
-                bounds[memory_of(t)] = min(first, low), max(last, high)
-    spans = sorted(bounds.values())
-    return any(b[0] < a[1] for a, b in itertools.pairwise(spans))
+    for t in operands.values():
+        if t._data is not None and t._device is CPU and t._data.size:
+            low, high = byte_bounds(t._data)
+            first, last = bounds.get(memory_of(t), (low, high))
+            bounds[memory_of(t)] = min(first, low), max(last, high)
+    end = end_of_written = 0
+    for (low, high), memory in sorted((span, memory) for memory, span in bounds.items()):
+        if low < (end if memory in written else end_of_written):
+            return True
+        end = max(end, high)
+        if memory in written:
+            end_of_written = max(end_of_written, high)
+    return False
 
 
 class _Memory:
@@ -173,7 +182,7 @@ def structure_of(entries: Sequence[Entry | None]) -> Any:
 
 
 def _is_large(entry: Entry) -> bool:
-    return any(numel(t._shape) >= LIMITS.min_elements for t in (*entry[3], *tensors_of(entry)))
+    return any(numel(t._shape) >= LIMITS.min_elements for t in (*entry[3], *operands_of(entry)))
 
 
 def _launcher(

@@ -1,7 +1,4 @@
-"""Element-wise ops that are one NumPy ufunc on operands of one floating dtype.
-
-Fusion calls these directly, with ``out=``; for everything else it calls the op's kernel.
-"""
+"""What fusion knows of element-wise kernels: filled as `pointwise` and `functions` make them."""
 
 from __future__ import annotations
 
@@ -9,26 +6,27 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["UFUNCS"]
+__all__ = ["REFUSING", "UFUNCS", "note"]
 
-_NAMED: Final = (
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh",
-    "tanh", "floor", "ceil", "trunc", "maximum", "minimum",
-)  # fmt: skip
+# By op, the ufunc that its kernel is on operands of one floating dtype: fusion calls it with
+# ``out=``, and the kernel for everything else.
+UFUNCS: Final[dict[str, Any]] = {}
+# Ops whose kernels refuse some values of integers, division by zero say: in the middle of a group
+# the error could not be traced back to the op.
+REFUSING: Final[set[str]] = set()
+# NumPy 2.4 skips elements of outputs with some strides.
+_SKIPPING: Final = frozenset([np.negative, np.isnan, np.isinf, np.isfinite])
 
-# `neg` is missing: NumPy 2.4 skips elements of outputs with some strides.
-UFUNCS: Final[dict[str, Any]] = {
-    **{f"aten::{name}": getattr(np, name) for name in _NAMED},
-    **{f"aten::a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
-    "aten::atan2": np.arctan2,
-    "aten::add": np.add,
-    "aten::sub": np.subtract,
-    "aten::mul": np.multiply,
-    "aten::div": np.true_divide,
-    "aten::eq": np.equal,
-    "aten::ne": np.not_equal,
-    "aten::lt": np.less,
-    "aten::le": np.less_equal,
-    "aten::gt": np.greater,
-    "aten::ge": np.greater_equal,
-}
+
+def note(name: str, ufunc: Any = None, *, refuses: bool = False) -> None:
+    """Remember how an op and its in-place form compute.
+
+    Args:
+        name: the op.
+        ufunc: its function for floating operands.
+        refuses: whether it refuses some values of integers.
+    """
+    if refuses:
+        REFUSING.update((f"aten::{name}", f"aten::{name}_"))
+    elif isinstance(ufunc, np.ufunc) and ufunc not in _SKIPPING:
+        UFUNCS[f"aten::{name}"] = UFUNCS[f"aten::{name}_"] = ufunc

@@ -1,0 +1,99 @@
+"""What large operands go through gives what small ones get: chunks, threads and pooled memory.
+
+The limits are made small, so that the samples of every op, in all their dtypes and layouts, count
+as large.
+"""
+
+import pkgutil
+import sys
+from importlib import import_module
+
+import pytest
+
+import mindtorch_core as torch
+import mindtorch_cpu
+from mindtorch_core.testing import BackendConformance, conformance
+from mindtorch_core.testing.recipes import LAYOUTS
+from mindtorch_cpu import large, pool
+
+
+class OnCPU(BackendConformance):
+    """The samples of every op, for the CPU."""
+
+    device = "cpu"
+    __test__ = False
+
+
+@pytest.fixture
+def everything_is_large():
+    """Two elements are many, and three fill a chunk. Modules took the limit over by value."""
+    for found in pkgutil.walk_packages(mindtorch_cpu.__path__, "mindtorch_cpu."):
+        import_module(found.name)
+    with pytest.MonkeyPatch.context() as patch:
+
+        def shrink():
+            for name, module in sys.modules.items():
+                if name.startswith("mindtorch_cpu.") and hasattr(module, "LARGE"):
+                    patch.setattr(module, "LARGE", 2)
+            patch.setattr(large, "_CHUNK", 3)
+            patch.setattr(pool, "LARGE", 8)  # bytes, of which it counts eighths
+
+        yield shrink
+
+
+def bits(case):
+    """The bits of a call's results, and how they lie, or the type of the error."""
+    args, kwargs = case.sample.build("cpu")
+    try:
+        made = conformance.tensors_of(case.call(args, kwargs))
+    except Exception as error:  # noqa: BLE001 (an op may refuse its sample, and does so twice)
+        return type(error)
+    return [(t.stride(), t.detach().clone().numpy().tobytes()) for t in made]
+
+
+def blocks():
+    """How many results the pool has served."""
+    stats = pool.POOL.stats()
+    return stats["blocks_made"] + stats["blocks_reused"]
+
+
+def cases():
+    for case in OnCPU.cases("test_forward"):
+        if not case.random and case.op.name not in conformance.UNDEFINED:
+            for layout in LAYOUTS:
+                yield case.variant(layout)
+
+
+def test_every_op_gives_the_bits_that_small_operands_get(everything_is_large, monkeypatch):
+    chunked = set()
+    in_chunks = large.in_chunks
+
+    def counted(ufunc, d, *arrays):
+        made = in_chunks(ufunc, d, *arrays)
+        if made is not None and made.size > 3:
+            chunked.add((getattr(ufunc, "__name__", ""), d.name))
+        return made
+
+    wanted = [bits(case) for case in cases()]
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mindtorch_cpu.") and hasattr(module, "in_chunks"):
+            monkeypatch.setattr(module, "in_chunks", counted)
+    before = blocks()
+    everything_is_large()
+    unlike = [str(c) for c, want in zip(cases(), wanted, strict=True) if bits(c) != want]
+    assert unlike == []
+    assert blocks() > before
+    known = {name for name, _ in chunked}
+    assert known >= {"add", "exp", "greater", "maximum", "isnan", "_sigmoid", "_rounded"}
+    assert {d for _, d in chunked} >= {"float32", "float64", "bfloat16", "int64", "bool"}
+
+
+def test_threads_share_the_chunks(everything_is_large):
+    everything_is_large()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        x = torch.arange(1000.0)
+        assert (x * 2 + 1).tolist() == [2 * i + 1.0 for i in range(1000)]
+    finally:
+        torch.set_num_threads(threads)
