@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 from .autograd_state import born
 from .devices import TABLE, concrete, device, row_of
+from .dtypes import uint8
 from .errors import BackendUnavailableError
 from .storage import BEFORE_EXPORT
 from .tensor import Tensor, from_values
@@ -28,36 +30,47 @@ __all__ = [
 class Generator:
     """A stream of random numbers on one device; the same seed gives the same numbers.
 
+    Threads may draw from one generator; which of them gets which numbers is then a matter of chance.
+
     Attributes:
         device: where it draws.
         source: the backend's generator, which its kernels draw from.
     """
 
-    __slots__ = ("device", "source")
+    __slots__ = ("__weakref__", "device", "source")
 
-    def __init__(self, device: device | str = "cpu") -> None:
-        self.device = concrete(device)
+    def __init__(self, device: device | str | int = "cpu") -> None:
+        self.device = concrete(device)  # type: ignore[arg-type]  # a number, for its error
         self.source = row_of(self.device.type).runtime.generator(self.device)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream that belongs to ``seed``; returns the generator.
 
         Raises:
-            ValueError: if the seed does not fit 64 bits.
+            RuntimeError: if the seed is no integer.
+            ValueError: if it does not fit 64 bits.
         """
+        try:
+            value = operator.index(seed)
+        except TypeError:
+            raise RuntimeError(
+                f"manual_seed expected a long, but got {type(seed).__name__}"
+            ) from None
+        value = checked_seed(value)
         _launch_recorded()
-        self.source.manual_seed(checked_seed(seed))
+        self.source.manual_seed(value)
         return self
 
     def seed(self) -> int:
         """Start a stream that differs from run to run and return its seed."""
         _launch_recorded()
-        fresh = int.from_bytes(os.urandom(8), "little") >> 1
+        fresh = _fresh_seed()
         self.source.manual_seed(fresh)
         return fresh
 
     def initial_seed(self) -> int:
         """The seed of the running stream."""
+        _launch_recorded()
         return int(self.source.initial_seed())
 
     def get_state(self) -> Tensor:
@@ -65,15 +78,43 @@ class Generator:
         _launch_recorded()
         return _as_tensor(self.source.get_state())
 
-    def set_state(self, state: Tensor) -> Generator:
-        """Go back to a position that `get_state` gave; returns the generator."""
-        position = bytes(state.tolist())
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go to a position that `get_state` gave; returns the generator.
+
+        Raises:
+            TypeError: if it is no uint8 tensor on the CPU.
+            RuntimeError: if it is no position of a generator of this device.
+        """
+        if not isinstance(new_state, Tensor):
+            raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        if new_state._dtype is not uint8 or new_state._device.type != "cpu":
+            raise TypeError(
+                f"RNG state must be a torch.ByteTensor, which is a uint8 tensor on the CPU, not "
+                f"{new_state._dtype} on {new_state._device}"
+            )
+        position = bytes(new_state.reshape(-1).tolist())
         _launch_recorded()
         self.source.set_state(position)
         return self
 
+    def clone_state(self) -> Generator:
+        """Another generator at the same position, independent of this one."""
+        _launch_recorded()
+        return _generator_at(str(self.device), bytes(self.source.get_state()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _launch_recorded()
+        return _generator_at, (str(self.device), bytes(self.source.get_state()))
+
     def __repr__(self) -> str:
         return f"<Generator on {self.device}>"
+
+
+def _generator_at(on: str, state: bytes) -> Generator:
+    """A generator at a position, from a pickle or for a copy."""
+    made = Generator(on)
+    made.source.set_state(state)
+    return made
 
 
 def _launch_recorded() -> None:
@@ -82,9 +123,11 @@ def _launch_recorded() -> None:
         flush()
 
 
-def _as_tensor(state: bytes) -> Tensor:
-    from .dtypes import uint8
+def _fresh_seed() -> int:
+    return int.from_bytes(os.urandom(8), "little") >> 1
 
+
+def _as_tensor(state: bytes) -> Tensor:
     return born(from_values(list(state), (len(state),), uint8, concrete("cpu")))
 
 
@@ -108,12 +151,16 @@ def default_generator(on: device) -> Generator:
     """The generator that random ops on a device use when none is given."""
     found = _defaults.get(on)
     if found is None:
-        found = _defaults[on] = Generator(on)
-        if _seed[0] is None:
-            found.seed()
-        else:
-            found.manual_seed(_seed[0])
+        found = Generator(on)
+        _start(found)
+        found = _defaults.setdefault(on, found)  # another thread may have made one meanwhile
     return found
+
+
+def _start(generator: Generator) -> None:
+    """Start a default generator's stream: where `manual_seed` said, anywhere before it was called."""
+    chosen = _seed[0]
+    generator.source.manual_seed(_fresh_seed() if chosen is None else chosen)
 
 
 def source_for(generator: Generator | None, on: device) -> Any:
@@ -121,9 +168,12 @@ def source_for(generator: Generator | None, on: device) -> Any:
 
     Raises:
         RuntimeError: if a generator of another device was given.
+        TypeError: if something else was given.
     """
     if generator is None:
         return default_generator(on).source
+    if generator.__class__ is not Generator:
+        raise TypeError(f"generator must be a torch.Generator, not {type(generator).__name__}")
     if generator.device is not on:
         raise RuntimeError(
             f"Expected a '{on}' device type for generator but found '{generator.device}'"
@@ -135,7 +185,7 @@ def manual_seed(seed: int) -> Generator | None:
     """Seed the default generators of all devices; returns the CPU's, None without that backend."""
     value = checked_seed(seed)
     _seed[0] = value
-    for generator in _defaults.values():
+    for generator in list(_defaults.values()):
         generator.manual_seed(value)
     try:
         return default_generator(concrete("cpu"))
@@ -145,7 +195,7 @@ def manual_seed(seed: int) -> Generator | None:
 
 def seed() -> int:
     """Seed all default generators with a number that differs from run to run; returns it."""
-    fresh = int.from_bytes(os.urandom(8), "little") >> 1
+    fresh = _fresh_seed()
     manual_seed(fresh)
     return fresh
 
@@ -160,17 +210,52 @@ def get_rng_state() -> Tensor:
     return default_generator(concrete("cpu")).get_state()
 
 
-def set_rng_state(state: Tensor) -> None:
+def set_rng_state(new_state: Tensor) -> None:
     """Go back to a position of the CPU's default generator."""
-    default_generator(concrete("cpu")).set_state(state)
+    default_generator(concrete("cpu")).set_state(new_state)
 
 
 @contextmanager
-def fork_rng() -> Iterator[None]:
-    """Restore the default generators of all loaded devices when the block ends."""
-    kept = [(g, g.source.get_state()) for on, g in _defaults.items() if on.type in TABLE]
+def fork_rng(
+    devices: Iterable[device | str | int] | None = None,
+    enabled: bool = True,
+    device_type: str | None = None,
+) -> Iterator[None]:
+    """Restore the default generators when the block ends.
+
+    Args:
+        devices: whose generators, besides the CPU's; a number is one of ``device_type``. By default
+            those of all loaded devices.
+        enabled: False to do nothing.
+        device_type: limits the default to devices of this type.
+    """
+    if not enabled:
+        yield
+        return
+    _launch_recorded()
+    chosen = _seed[0]
+    forked = _forked(devices, device_type)
+    kept = {on: default_generator(on).source.get_state() for on in forked if on in _defaults}
     try:
         yield
     finally:
-        for g, state in kept:
-            g.source.set_state(state)
+        _launch_recorded()
+        _seed[0] = chosen
+        for on, generator in list(_defaults.items()):
+            if on in kept:
+                generator.source.set_state(kept[on])
+            elif on in forked or (devices is None and device_type in (None, on.type)):
+                _start(generator)  # made in the block: as if it had never been
+
+
+def _forked(
+    devices: Iterable[device | str | int] | None, device_type: str | None
+) -> tuple[device, ...]:
+    """The devices whose default generators a fork keeps."""
+    if devices is None:
+        loaded = [on for on in _defaults if on.type in TABLE]
+        return tuple(on for on in loaded if on.type == "cpu" or device_type in (None, on.type))
+    named = [
+        concrete(device(device_type or "cpu", d) if isinstance(d, int) else d) for d in devices
+    ]
+    return (*(on for on in _defaults if on.type == "cpu"), *named)

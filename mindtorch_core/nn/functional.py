@@ -1,5 +1,29 @@
 """Functions of ``torch.nn.functional``; each is defined with its op in `mindtorch_core.operators`."""
 
-from ..operators.namespaces import serve
+from typing import TYPE_CHECKING
 
-__getattr__, __dir__ = serve("nn", globals(), from_torch=("tanh", "sigmoid"))
+from ..operators.namespaces import serve
+from .dropout import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+    rrelu,
+)
+
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+    "rrelu",
+]
+
+if TYPE_CHECKING:
+    from ..stubs.nn import *  # noqa: F403
+else:
+    __getattr__, __dir__ = serve("nn", globals(), from_torch=("tanh", "sigmoid"))
