@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 from math import e, inf, nan, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import amp, autograd, nn
 from . import operators as _operators  # noqa: F401  (defines the ops)
@@ -38,7 +38,7 @@ from .autograd import record as _record
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import is_inference_mode_enabled
 from .autograd.inference import is_inference
-from .creation import as_tensor, asarray, from_dlpack, from_numpy, tensor
+from .creation import as_tensor, from_numpy, tensor
 from .devices import device, get_default_device, set_default_device
 from .dispatch import pipeline as _pipeline
 from .dispatch.keys import DispatchKey, DispatchKeySet
@@ -75,6 +75,14 @@ from .errors import (
     PipelineError,
     SchemaError,
 )
+from .layouts import layout, strided
+from .memory_formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    memory_format,
+    preserve_format,
+)
 from .modes import DispatchMode
 from .modes import install as _install_modes
 from .operators.define import find_packet as _find_packet
@@ -94,9 +102,16 @@ from .random import (
     seed,
     set_rng_state,
 )
+from .random import default_generator as _default_generator
+from .serialization import load, save
 from .shapes import Size, broadcast_shapes
+from .sharing import asarray, from_dlpack, frombuffer
 from .tensor import Tensor, is_tensor, numel
 from .threads import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:  # functions of ops, which `__getattr__` below makes when they are first used
+    from . import fft, library, linalg, masked, signal, special, testing, utils  # noqa: F401
+    from .stubs.functions import *  # noqa: F403
 
 __all__ = [
     "PLUGIN_API",
@@ -129,6 +144,8 @@ __all__ = [
     "can_cast",
     "cdouble",
     "cfloat",
+    "channels_last",
+    "channels_last_3d",
     "clear_autocast_cache",
     "complex64",
     "complex128",
@@ -147,6 +164,7 @@ __all__ = [
     "fork_rng",
     "from_dlpack",
     "from_numpy",
+    "frombuffer",
     "get_autocast_dtype",
     "get_default_device",
     "get_default_dtype",
@@ -170,8 +188,11 @@ __all__ = [
     "is_inference",
     "is_inference_mode_enabled",
     "is_tensor",
+    "layout",
+    "load",
     "long",
     "manual_seed",
+    "memory_format",
     "nan",
     "newaxis",
     "nn",
@@ -183,6 +204,7 @@ __all__ = [
     "preserve_format",
     "promote_types",
     "result_type",
+    "save",
     "seed",
     "set_autocast_cache_enabled",
     "set_autocast_dtype",
@@ -207,8 +229,6 @@ __version__ = "0.1.0"
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
-strided = "strided"
-contiguous_format, preserve_format = "contiguous", None
 newaxis = None
 
 # Submodules that are imported when they are first used.
@@ -230,6 +250,8 @@ def __getattr__(name: str) -> Any:
         made = packet.function()
         globals()[name] = made
         return made
+    if name == "default_generator":
+        return _default_generator(device("cpu"))
     if not name.startswith("_"):
         module = _device_module(name)
         if module is not None:

@@ -12,7 +12,7 @@ from .promotion import promote_types
 from .shapes import Shape
 from .tensor import Tensor, from_values
 
-__all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "tensor"]
+__all__ = ["as_tensor", "from_numpy", "tensor"]
 
 
 def tensor(
@@ -65,9 +65,6 @@ def new_tensor(
     )
 
 
-Tensor.new_tensor = new_tensor  # type: ignore[attr-defined]
-
-
 def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
     """``data`` as a tensor, without a copy where that is possible.
 
@@ -83,31 +80,20 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None
     return tensor(data, dtype=dtype, device=device)
 
 
-asarray = as_tensor
+for _name, _method in {"new_tensor": new_tensor, "_from_array": staticmethod(as_tensor)}.items():
+    setattr(Tensor, _name, _method)
 
 
 def from_numpy(array: Any) -> Tensor:
     """A CPU tensor that shares memory with a NumPy array.
+
+    The array may be read-only; then in-place ops on the tensor fail.
 
     Raises:
         TypeError: if ``array`` is not an ndarray or its dtype has no counterpart.
     """
     on = concrete("cpu")
     made: Tensor = TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined]
-    return born(made)
-
-
-def from_dlpack(ext_tensor: Any) -> Tensor:
-    """A CPU tensor that shares memory with another library's CPU tensor or array, by DLPack.
-
-    Raises:
-        TypeError: if it does not speak the protocol or its dtype has no counterpart.
-        BufferError: if its memory cannot be shared.
-    """
-    if not hasattr(ext_tensor, "__dlpack__"):
-        raise TypeError(f"{type(ext_tensor).__name__} does not support the DLPack protocol")
-    on = concrete("cpu")
-    made: Tensor = TABLE[on.type].runtime.from_dlpack(ext_tensor)  # type: ignore[attr-defined]
     return born(made)
 
 

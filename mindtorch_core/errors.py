@@ -5,6 +5,7 @@ written for it go on working. The classes below refine those types::
 
     Exception
     ├── RuntimeError
+    │   ├── LinAlgError               a matrix is singular, not positive-definite, ...
     │   ├── BackendUnavailableError   a device whose plugin is missing, switched off or broken
     │   ├── BackendConflictError      two plugins claim one device name or dispatch key
     │   ├── PipelineError             a recorded op failed when the pipeline launched it
@@ -23,6 +24,7 @@ from typing import Any
 __all__ = [
     "BackendConflictError",
     "BackendUnavailableError",
+    "LinAlgError",
     "NoKernelError",
     "OperandTypeError",
     "OutOfMemoryError",
@@ -47,6 +49,10 @@ class BackendUnavailableError(RuntimeError):
 
 class BackendConflictError(RuntimeError):
     """Two plugins claim the same device name or the same dispatch key."""
+
+
+class LinAlgError(RuntimeError):
+    """A matrix does not allow what was asked: it is singular, or not positive-definite."""
 
 
 class NoKernelError(NotImplementedError):

@@ -1,5 +1,11 @@
 """Linear algebra: the functions of ``torch.linalg``, each defined with its op."""
 
+from typing import TYPE_CHECKING
+
+from .errors import LinAlgError as LinAlgError
 from .operators.namespaces import serve
 
-__getattr__, __dir__ = serve("linalg", globals())
+if TYPE_CHECKING:
+    from .stubs.linalg import *  # noqa: F403
+else:
+    __getattr__, __dir__ = serve("linalg", globals())

@@ -170,6 +170,28 @@ class Runtime(ABC):
             f"the tensor to host memory first."
         )
 
+    def dlpack(self, tensor: Tensor, **options: Any) -> Any:
+        """A DLPack capsule over the tensor's memory.
+
+        Args:
+            tensor: the tensor; what was recorded on it has been launched.
+            **options: the consumer's wishes, as in the Python specification of ``__dlpack__``.
+
+        Raises:
+            BufferError: on a device without memory that others could read.
+        """
+        raise BufferError(
+            f"Cannot pack tensors on {tensor.device}: copy it to host memory with Tensor.cpu() first"
+        )
+
+    def dlpack_device(self, tensor: Tensor) -> tuple[int, int]:
+        """DLPack's numbers for the tensor's device.
+
+        Raises:
+            ValueError: if DLPack has none, or nothing is exported.
+        """
+        raise ValueError(f"Unknown device type {self.type} for Dlpack")
+
     # ---- pipelines -----------------------------------------------------------------------------
 
     def plan(self, entries: Any) -> Any:

@@ -152,6 +152,8 @@ def is_contiguous(shape: Shape, strides: Shape) -> bool:
 
 def is_dense(shape: Shape, strides: Shape) -> bool:
     """Whether elements fill a stretch of memory, each in a place of its own, in any order."""
+    if 0 in shape:
+        return True
     expected = 1
     for stride, size in sorted(zip(strides, shape, strict=True)):
         if size != 1:
@@ -161,6 +163,29 @@ def is_dense(shape: Shape, strides: Shape) -> bool:
     return True
 
 
+def dense_in_order(shape: Shape, strides: Shape, order: Shape) -> bool:
+    """Whether elements fill a stretch of memory with dimensions from the innermost in ``order``."""
+    if len(shape) != len(order):
+        return False
+    expected = 1
+    for dim in order:
+        if shape[dim] != 1:
+            if strides[dim] != expected:
+                return False
+            expected *= shape[dim]
+    return True
+
+
+def strides_in_order(shape: Shape, order: Sequence[int]) -> Shape:
+    """Strides of a dense tensor whose dimensions lie from the innermost in ``order``."""
+    strides = [0] * len(order)
+    step = 1
+    for dim in order:
+        strides[dim] = step
+        step *= shape[dim]
+    return tuple(strides)
+
+
 def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> Shape:
     """Strides of a freshly made element-wise result.
 
@@ -168,15 +193,13 @@ def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> 
     layout give a result of that layout. ``operands`` holds (shape, strides) of each tensor.
     """
     rank = len(shape)
-    if rank < 2 or all(is_contiguous(s, st) and s == shape for s, st in operands):
+    if rank < 2:
         return contiguous_strides(shape)
-    padded = [
-        tuple(
-            0 if i < rank - len(s) or s[i - (rank - len(s))] == 1 else st[i - (rank - len(s))]
-            for i in range(rank)
-        )
-        for s, st in operands
-    ]
+    if all(s == shape for s, _ in operands):
+        alike = _common_format(shape, [st for _, st in operands])
+        if alike is not None:
+            return alike
+    padded = [_broadcast_strides(s, st, shape) for s, st in operands]
     # Insertion sort from the innermost dimension outwards; ambiguous pairs keep their order.
     order = list(range(rank - 1, -1, -1))
     for i in range(1, rank):
@@ -194,6 +217,29 @@ def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> 
         out[dim] = step
         step *= shape[dim] or 1
     return tuple(out)
+
+
+# Orders in which images and volumes lie with their channels innermost.
+CHANNELS_LAST: Final = {4: (1, 3, 2, 0), 5: (1, 4, 3, 2, 0)}
+
+
+def _common_format(shape: Shape, strides: Sequence[Shape]) -> Shape | None:
+    """Strides of a result whose operands, all of its shape, lie alike; None if they do not."""
+    if all(is_contiguous(shape, st) for st in strides):
+        return contiguous_strides(shape)
+    order = CHANNELS_LAST.get(len(shape))
+    if order is not None and all(dense_in_order(shape, st, order) for st in strides):
+        return strides_in_order(shape, order)
+    first = strides[0]
+    return first if all(st == first for st in strides) and is_dense(shape, first) else None
+
+
+def _broadcast_strides(own: Shape, strides: Shape, shape: Shape) -> Shape:
+    """Strides of an operand as part of a broadcast: 0 where its elements are repeated."""
+    lead = len(shape) - len(own)
+    return (0,) * lead + tuple(
+        0 if n == 1 and shape[lead + i] != 1 else strides[i] for i, n in enumerate(own)
+    )
 
 
 def _compare_dims(a: int, b: int, strides: Sequence[Shape], shape: Shape) -> int:
@@ -342,7 +388,7 @@ def expand_strides(
         j = i - lead
         have = shape[j] if j >= 0 else 1
         inner = out_shape[-1] * out_strides[-1] if out_shape else 1
-        stride = strides[j] if j >= 0 else inner
+        stride = strides[j] if j >= 0 else inner if shape else 0
         if want == -1:
             if j < 0:
                 raise RuntimeError(

@@ -268,5 +268,5 @@ def _as_index(values: Any, like: Tensor) -> Tensor:
     return tensor(values, device=like._device)
 
 
-Tensor.__getitem__ = getitem  # type: ignore[method-assign]
-Tensor.__setitem__ = setitem  # type: ignore[method-assign]
+for _name, _method in {"__getitem__": getitem, "__setitem__": setitem}.items():
+    setattr(Tensor, _name, _method)

@@ -16,6 +16,8 @@ from .dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD, DispatchKey
 from .dispatch.registry import registry
 from .dtypes import dtype, pack
 from .interchange import Interchange
+from .layouts import layout, strided
+from .memory_formats import contiguous_format, has_format, memory_format
 from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
 from .shapes import numel as count
 from .storage import Storage
@@ -75,41 +77,9 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
 
     __hash__ = object.__hash__
 
-    if TYPE_CHECKING:  # ops attach themselves to the class as they are defined
-        real: Tensor
-        retains_grad: bool
-
-        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __invert__(self) -> Tensor: ...
-        def __and__(self, other: Any) -> Tensor: ...
-        def __or__(self, other: Any) -> Tensor: ...
-        def __gt__(self, other: Any) -> Tensor: ...
-        def __ge__(self, other: Any) -> Tensor: ...
-        def __lt__(self, other: Any) -> Tensor: ...
-        def __le__(self, other: Any) -> Tensor: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
-
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            """An attribute that was not found: perhaps of an op that is not defined yet."""
-            if registry.rest.pending and not name.startswith("__"):
-                registry.rest.define()
-            return object.__getattribute__(self, name)  # or its own error
+    # Ops attach themselves to the class: see TensorMethods. There is no __getattr__ for those that
+    # are not defined yet, but a LateMethod of each name: with one, CPython finds every attribute of
+    # a tensor at several times the price.
 
     def __dir__(self) -> list[str]:
         registry.rest.define()
@@ -141,6 +111,11 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
     def device(self) -> device:
         """Where the elements live."""
         return self._device
+
+    @property
+    def layout(self) -> layout:
+        """``torch.strided``: there are no sparse tensors."""
+        return strided
 
     @property
     def ndim(self) -> int:
@@ -177,7 +152,7 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
         """(strides, offset) in elements."""
         found = self._layout
         if found is None:
-            if self._pending:
+            if self._data is None and self._pending:
                 return contiguous_strides(self._shape), 0
             found = self._layout = TABLE[self._device.type].runtime.layout(self)
         return found
@@ -191,9 +166,11 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
         """Position of the first element in the storage, in elements."""
         return self._geometry()[1]
 
-    def is_contiguous(self) -> bool:
-        """Whether the elements lie row-major without gaps."""
-        return is_contiguous(self._shape, self._geometry()[0])
+    def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:
+        """Whether the elements lie without gaps in a memory format, row-major by default."""
+        if memory_format is contiguous_format:
+            return is_contiguous(self._shape, self._geometry()[0])
+        return has_format(self._shape, self._geometry()[0], memory_format)
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating-point one."""
@@ -215,7 +192,24 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
     @property
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
-        return self.transpose(-2, -1)
+        return self._of_matrices("mT").transpose(-2, -1) if self._shape else self
+
+    @property
+    def mH(self) -> Tensor:
+        """Matrices transposed and conjugated."""
+        return self._of_matrices("mH").transpose(-2, -1).conj() if self._shape else self.conj()
+
+    def _of_matrices(self, name: str) -> Tensor:
+        """The tensor, if its last two dimensions are those of matrices.
+
+        Raises:
+            RuntimeError: if it has one dimension only.
+        """
+        if len(self._shape) == 1:
+            raise RuntimeError(
+                f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
+            )
+        return self
 
     @property
     def H(self) -> Tensor:
@@ -223,6 +217,11 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
         if len(self._shape) not in (0, 2):
             raise RuntimeError(
                 f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._shape)}-D tensor."
+                + (
+                    " For batches of matrices, consider using tensor.mH"
+                    if len(self._shape) > 2
+                    else ""
+                )
             )
         return self.conj().transpose(0, 1) if self._shape else self.conj()
 
@@ -293,6 +292,41 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
         start = self._settled()._own_storage().data_ptr()
         return start + self._geometry()[1] * self._dtype.itemsize
 
+    def is_set_to(self, tensor: Tensor) -> bool:
+        """Whether both tensors show the same memory with the same shape and strides."""
+        return (
+            self._own_storage() is tensor._own_storage()
+            and self._shape == tensor._shape
+            and self._geometry() == tensor._geometry()
+        )
+
+    def get_device(self) -> int:
+        """Index of the tensor's device; -1 for a device without index."""
+        index = self._device.index
+        return -1 if index is None else index
+
+    def is_shared(self) -> bool:
+        """Whether the memory is shared between processes; no backend does that."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """Whether the memory is page-locked for copies to a device; no backend does that."""
+        return False
+
+    def as_subclass(self, cls: type[Tensor]) -> Any:
+        """A view of the whole tensor as an instance of a subclass of Tensor.
+
+        Ops on it return plain tensors; copies and pickles of it stay of the subclass.
+
+        Raises:
+            TypeError: if ``cls`` is no subclass of Tensor.
+        """
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):  # type: ignore[redundant-expr]
+            raise TypeError(f"cls must be a subclass of Tensor, got {cls!r}")
+        view = self.expand(self._shape)
+        view.__class__ = cls
+        return view
+
     def _is_view(self) -> bool:
         """Whether the tensor was made as a view of another one."""
         return self._base is not None
@@ -317,7 +351,7 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
         if requires_grad:
             if not (self._dtype.is_floating_point or self._dtype.is_complex):
                 raise RuntimeError(
-                    "only Tensors of floating point and complex dtype can require gradients "
+                    "Only Tensors of floating point and complex dtype can require gradients "
                     f"(this one is {self._dtype})"
                 )
             if not self._keys & AUTOGRAD:
@@ -327,7 +361,7 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
                         "allowed. Set it on a clone, which is a normal tensor."
                     )
                 if self._autograd is None or not self._autograd.is_leaf:
-                    self._autograd = AutogradMeta(None, 0, is_leaf=True)
+                    self._autograd = AutogradMeta.of_leaf(self)
                 self._keys = WITH_AUTOGRAD[self._keys]
         elif self._keys & AUTOGRAD:
             if not self.is_leaf:
@@ -405,8 +439,13 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
                 f"on {self._device}"
             )
         if meta is None:
-            meta = self._autograd = AutogradMeta(None, 0, is_leaf=True)
+            meta = self._autograd = AutogradMeta.of_leaf(self)
         meta.grad = value
+
+    @grad.deleter
+    def grad(self) -> None:
+        if self._autograd is not None:
+            self._autograd.grad = None
 
     @property
     def data(self) -> Tensor:

@@ -26,21 +26,22 @@ def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
     definition = entry.definition
     if definition is None or record.promoted or not definition.promotes:
         return fn
-    return _with_promotion(fn, definition.compute_dtype)
+    return _with_promotion(fn, definition.compute_dtype, definition.first_operand)
 
 
-def _with_promotion(fn: Kernel, compute_dtype: Kernel) -> Kernel:
-    """Hand a kernel tensors of one dtype: the promoted one, numbers made into tensors."""
+def _with_promotion(fn: Kernel, compute_dtype: Kernel, start: int) -> Kernel:
+    """Hand a kernel tensors of one dtype: the promoted one, numbers made into tensors.
+
+    Arguments before position ``start`` are handed on as they are.
+    """
 
     def promoted(*args: Any, **kwargs: Any) -> Any:
-        tensors = [a for a in args if hasattr(a, "_dtype")]
-        first = tensors[0]._dtype
-        target = compute_dtype(*args, **kwargs)
-        uniform = target is first and len(tensors) == len(args)
-        if uniform and all(t._dtype is first for t in tensors):
+        operands = args[start:]
+        target = compute_dtype(*operands, **kwargs)
+        if all(getattr(a, "_dtype", None) is target for a in operands):
             return fn(*args, **kwargs)
-        at = tensors[0]
-        return fn(*(_operand(a, target, at) for a in args), **kwargs)
+        at = next(a for a in args if hasattr(a, "_dtype"))
+        return fn(*args[:start], *(_operand(a, target, at) for a in operands), **kwargs)
 
     return promoted
 

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 from ..devices import device
 from ..dtypes import dtype
+from ..memory_formats import memory_format
 from .registry import OpEntry
 from .schema import Argument, OperatorSchema
 
 __all__ = ["accepts", "explain", "operand_of", "python_number", "tensor_type_error"]
 
 _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Number",
-                   "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str"}  # fmt: skip
+                   "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str",
+                   "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format"}  # fmt: skip
 
 
 def python_number(value: Any) -> Any:
@@ -94,7 +96,7 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
     if kind == "Tensor":
         return hasattr(value, "_keys") or (numbers and python_number(value) is not None)
     if kind == "int":
-        return not isinstance(value, float) and (
+        return not isinstance(value, float | bool) and (
             isinstance(value, numeric.Integral) or _is_index_tensor(value)
         )
     if kind == "bool":
@@ -107,6 +109,10 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
         return isinstance(value, str)
     if kind == "ScalarType":
         return isinstance(value, dtype)
+    if kind == "Generator":
+        return hasattr(value, "initial_seed")
+    if kind == "MemoryFormat":
+        return isinstance(value, memory_format)
     if kind == "Device":
         return isinstance(value, str | device | int) and not isinstance(value, bool)
     return True

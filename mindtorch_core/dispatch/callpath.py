@@ -62,7 +62,7 @@ _DTYPE_NAMES: Final = SimpleNamespace(**DTYPES)
 
 def python_name(argument: Argument) -> str:
     """Name of an argument in the Python signature: the schema's ``self`` is ``input``."""
-    return "input" if argument.name == "self" else argument.name
+    return "input" if argument.name == "self" else own_name(argument)
 
 
 def own_name(argument: Argument) -> str:
@@ -388,10 +388,15 @@ def make_operator(
         ]
         params = "self, other"
 
+    # If neither side compares a tensor with an array, Python does by identity and answers False.
+    compares = dunder in ("__eq__", "__ne__")
+
     def operand(value: Any) -> Any:
         try:
             found = operand_of(entry, "other", value, tensor_type)
         except TypeError:
+            if compares and hasattr(value, "__array_interface__"):
+                return tensor_type._from_array(value)  # type: ignore[attr-defined]
             return NotImplemented
         return found if numbers or hasattr(found, "_keys") else NotImplemented
 

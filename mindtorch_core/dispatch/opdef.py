@@ -65,6 +65,7 @@ class OpDef:
         grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
             it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
             argument's name, ``<argument>_shape``, ``result``.
+        output_differentiability: for several results, which of them may require grad; empty for all.
         decomposition: the op in terms of other ops.
         primitive: whether a backend must supply a kernel.
         host: whether the op is left to a numerical library (LAPACK, FFT, special functions): a
@@ -73,6 +74,7 @@ class OpDef:
         kinds: which dtypes the operands may have in common: the letters of bool, int, float and
             complex. The rule raises for others.
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
+        first_operand: position of the first operand; arguments before it are not promoted.
         broadcasts: gradients are summed back to the operands' shapes.
         inplace, out: whether ``op_`` and ``out=`` exist.
         inplace_decomposition: ``op_`` in terms of other ops; None derives it from ``op``.
@@ -100,6 +102,7 @@ class OpDef:
     doc: str = ""
     rule: Callable[..., Any] | None = None
     grad: Mapping[str, Formula] | str | None = None
+    output_differentiability: Sequence[bool] = ()
     decomposition: Callable[..., Any] | None = None
     primitive: bool = False
     host: bool = False
@@ -107,6 +110,7 @@ class OpDef:
     kinds: str = "bifc"
     promotes: bool = False
     compute_dtype: Callable[..., dtype] = common_dtype
+    first_operand: int = 0
     broadcasts: bool = False
     inplace: bool = False
     inplace_decomposition: Callable[..., Any] | None = None

@@ -61,7 +61,7 @@ def find_op(op: Op, args: tuple[Any, ...] = ()) -> OpEntry:
     for packets in FUNCTIONS.values():
         for packet in packets.values():
             if packet.made is not None and packet.made is op:
-                return _fitting(packet.entries, args)
+                return _fitting(packet.entries, args) if packet.entries else _named(packet.name, args)
     raise TypeError(
         f"{op!r} is no op: give its name, such as 'add' or 'aten::max.dim', an op of torch.ops, or a "
         f"function such as torch.add"
@@ -80,7 +80,7 @@ def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
     place, name = _place(name.strip())
     for space in (place,) if place else ("torch", "Tensor", "nn"):
         packet = find_packet(space, name)
-        if packet is not None:
+        if packet is not None and packet.entries:
             return _fitting(packet.entries, args)
     name = _qualified(name)
     base, _, overload = name.partition(".")

@@ -3,6 +3,7 @@
 from ..dispatch.entry import fallthrough_kernel
 from .by_name import define, get_kernel, impl
 from .checks import OpCheckError, opcheck
+from .cpu_fallback import cpu_fallback
 from .custom_ops import CustomOpDef, custom_op, register_kernel
 from .fake import get_ctx, register_fake
 from .gradients import register_autograd
@@ -15,6 +16,7 @@ __all__ = [
     "CustomOpDef",
     "Library",
     "OpCheckError",
+    "cpu_fallback",
     "custom_op",
     "define",
     "fallthrough_kernel",

@@ -8,11 +8,15 @@ defined at the same time.
 import importlib
 
 from ..dispatch.registry import registry
+from ..tensor import Tensor
 from . import (
     closeness,
+    comparison,
     copying,
+    distributions,
     factory,
     functions,
+    gathering,
     indexing,
     joining,
     linalg,
@@ -24,7 +28,8 @@ from . import (
     selection,
     views,
 )
-from .define import FUNCTIONS, NONDIFF, OpDef, TensorSpec, definitions, function, op
+from .define import FUNCTIONS, NONDIFF, LateMethod, OpDef, TensorSpec, definitions, function, op
+from .late_methods import LATE_METHODS
 from .linalg import products
 from .nn import dropout, losses, softmax
 
@@ -34,12 +39,15 @@ __all__ = [
     "OpDef",
     "TensorSpec",
     "closeness",
+    "comparison",
     "copying",
     "definitions",
+    "distributions",
     "dropout",
     "factory",
     "function",
     "functions",
+    "gathering",
     "indexing",
     "joining",
     "linalg",
@@ -57,7 +65,82 @@ __all__ = [
 ]
 
 # Modules of this package whose ops are defined on demand.
-_REST: tuple[str, ...] = ()
+_REST: tuple[str, ...] = (
+    "aliases",
+    "angles",
+    "combined",
+    "cumulative",
+    "differences",
+    "exponentials",
+    "fft.frequencies",
+    "fft.parts",
+    "fft.spectrogram",
+    "fft.transforms",
+    "fft.windows",
+    "floats",
+    "inplace_views",
+    "linalg.aliases",
+    "linalg.cholesky",
+    "linalg.contraction",
+    "linalg.determinants",
+    "linalg.eigen",
+    "linalg.einsum",
+    "linalg.ldl",
+    "linalg.lowrank",
+    "linalg.lu",
+    "linalg.norms",
+    "linalg.powers",
+    "linalg.pseudoinverse",
+    "linalg.qr",
+    "linalg.solving",
+    "linalg.svd",
+    "linalg.triangular",
+    "linalg.vectors",
+    "masked",
+    "more_views",
+    "multiples",
+    "nn.activation_functions",
+    "nn.embedding",
+    "nn.linear_cross_entropy",
+    "nn.regression",
+    "nn.classification",
+    "nn.normalization",
+    "nn.batch_normalization",
+    "nn.activations",
+    "nn.adaptive_pooling",
+    "nn.attention",
+    "nn.average_pooling",
+    "nn.convolution",
+    "nn.convolution_forms",
+    "nn.distances",
+    "nn.folding",
+    "nn.interpolation",
+    "nn.padding",
+    "nn.pooling",
+    "nn.rrelu",
+    "nn.unpooling",
+    "nn.upsampling",
+    "sampling",
+    "searching",
+    "segments",
+    "sorting",
+    "special.aliases",
+    "special.bessel",
+    "special.errors",
+    "special.gamma",
+    "special.polynomials",
+    "statistics",
+    "uniqueness",
+    "view_copies",
+    "nn.multihead",
+    "nn.encoding",
+    "nn.grid_sampling",
+    "nn.ctc",
+)
+
+
+for _name in LATE_METHODS.split():
+    setattr(Tensor, _name, LateMethod(_name))
 
 
 def _define_rest() -> None:

@@ -6,25 +6,21 @@ from typing import Any
 
 from ..autograd.conform import conform
 from ..devices import concrete, device, row_of
-from ..dtypes import COMPLEX, dtype
+from ..dtypes import COMPLEX, checked_number, dtype
+from ..memory_formats import memory_format, preserve_format, suggested
 from ..shapes import broadcast, show
 from ..tensor import Tensor
 from . import rules
 from .define import TensorSpec, fn, op
 
-
-def _clone_rule(self: Tensor, *, memory_format: str | None = None) -> TensorSpec:
-    if memory_format == "contiguous":
-        return TensorSpec(self._shape, self._dtype)
-    return rules.pointwise_spec((self,), self._dtype)
-
-
 op(
-    "clone(Tensor self, *, str? memory_format=None) -> Tensor",
-    doc="A copy in memory of its own.",
-    rule=_clone_rule,
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    doc="A copy in memory of its own, in its order of dimensions or in a memory format.",
+    rule=lambda self, *, memory_format=None: rules.like(self, memory_format=memory_format),
     grad={"self": lambda g: g},
-    primitive=True,
+    decomposition=lambda self, *, memory_format=None: fn.empty_like(
+        self, memory_format=memory_format
+    ).copy_(self),
     tags=frozenset({"pointwise"}),
 )
 
@@ -58,16 +54,28 @@ op(
 )
 
 
+def _fill_rule(self: Tensor, value: Any) -> TensorSpec:
+    if not isinstance(value, Tensor):
+        checked_number(value, self._dtype)
+    return rules.same(self)
+
+
 op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     doc="One number everywhere.",
-    rule=rules.same,
+    rule=_fill_rule,
     grad={"self": lambda g: fn.zeros_like(g)},
     decomposition=lambda self, value: fn.empty_like(self).fill_(value),
     fills=True,
     inplace=True,
     inplace_primitive=True,
-    namespaces=(),
+    namespaces=("torch",),
+)
+op(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    doc="The value of a zero-dimensional tensor everywhere.",
+    decomposition=lambda self, value: _fill_tensor(fn.empty_like(self), value),
+    namespaces=("torch",),
 )
 op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
@@ -106,7 +114,7 @@ op(
 op(
     "_to_dtype(Tensor self, ScalarType dtype) -> Tensor",
     doc="A copy in another dtype.",
-    rule=lambda self, dtype: rules.pointwise_spec((self,), dtype),
+    rule=lambda self, dtype: rules.like(self, dtype),
     grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
     decomposition=lambda self, dtype: fn.empty_like(self, dtype=dtype).copy_(self),
     namespaces=("torch",),
@@ -139,7 +147,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """The tensor in another dtype or on another device; itself if nothing changes.
 
     Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
-    ``non_blocking`` and ``copy``. Leaving a device waits for the work queued on the tensor.
+    ``non_blocking``, ``copy`` and ``memory_format``. Leaving a device waits for the work queued on
+    the tensor.
 
     Raises:
         BackendUnavailableError: if no plugin serves the device.
@@ -147,6 +156,12 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """
     copy = kwargs.pop("copy", False)
     kwargs.pop("non_blocking", None)
+    wanted = kwargs.pop("memory_format", None)
+    if wanted is not None:
+        moved = to(self, *args, **kwargs, copy=copy)
+        if wanted in (preserve_format, suggested(moved._shape, moved._geometry()[0])):
+            return moved
+        return moved.clone(memory_format=wanted)
     d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -177,17 +192,21 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 
 def _conversion(name: str) -> Any:
-    def convert(self: Tensor) -> Tensor:
+    def convert(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         from ..dtypes import ALIASES, DTYPES
 
-        return to(self, ALIASES.get(name) or DTYPES[name])
+        d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
+        return to(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"The tensor as {name}."
     return convert
 
 
-for _name in ("float", "double", "half", "bfloat16", "int", "long", "short", "bool"):
+for _name in (
+    "float", "double", "half", "bfloat16", "cfloat", "cdouble",
+    "int", "long", "short", "char", "byte", "bool",
+):  # fmt: skip
     setattr(Tensor, _name, _conversion(_name))
 
 
@@ -218,8 +237,13 @@ def _real_part(self: Tensor) -> Any:
     return fn._real(self)
 
 
-Tensor.real = property(_real_part)  # type: ignore[assignment]
-Tensor.imag = property(lambda self: fn.imag(self))  # type: ignore[attr-defined]
+def _imaginary_part(self: Tensor) -> Tensor:
+    """The imaginary part of a complex tensor, a view."""
+    return fn.imag(self)
+
+
+for _name, _part in {"real": _real_part, "imag": _imaginary_part}.items():
+    setattr(Tensor, _name, property(_part))
 
 op(
     "conj(Tensor(a) self) -> Tensor(a)",
@@ -231,6 +255,6 @@ op(
     doc="Complex conjugate of a complex tensor.",
     rule=rules.same,
     grad={"self": lambda g: g.conj()},
-    primitive=True,
+    decomposition=lambda self: fn.complex(self.real, -self.imag),
     namespaces=("torch",),
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ..dispatch.callpath import make_front, make_operator
 from ..dispatch.keys import DispatchKey
@@ -26,11 +26,13 @@ from ..dispatch.overload_choice import (
 from ..dispatch.registry import OpEntry, registry
 from ..dispatch.schema import split_name
 from ..tensor import Tensor
+from .docstrings import docstring
 from .variants import inplace_fallback, return_type, write_out
 
 __all__ = [
     "FUNCTIONS",
     "NONDIFF",
+    "LateMethod",
     "OpDef",
     "TensorSpec",
     "find_packet",
@@ -42,7 +44,10 @@ __all__ = [
     "function",
     "names_in",
     "op",
+    "public",
 ]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Functions by namespace and name; `torch.__getattr__` and `torch.nn.functional` read this.
 FUNCTIONS: Final[dict[str, dict[str, _Packet]]] = {
@@ -53,15 +58,18 @@ FUNCTIONS: Final[dict[str, dict[str, _Packet]]] = {
 class _Packet:
     """All overloads of one name in one namespace, and the function made of them on first use."""
 
-    __slots__ = ("entries", "made", "name")
+    __slots__ = ("entries", "made", "name", "python")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.entries: list[OpEntry] = []
         self.made: Callable[..., Any] | None = None
+        self.python: Callable[..., Any] | None = None  # what `public` showed
 
     def function(self) -> Callable[..., Any]:
         """The function users call."""
+        if self.python is not None:
+            return self.python
         if self.made is None:
             fronts = [front(e) for e in self.entries]
             self.made = fronts[0] if len(fronts) == 1 else _overloaded(self.name, self.entries)
@@ -73,6 +81,25 @@ class _Packet:
         made = self.function()
         setattr(Tensor, self.name, made)
         return made if obj is None else made.__get__(obj, owner)
+
+
+class LateMethod:
+    """Placeholder for a method of an op that is not defined yet: a look at it defines the rest.
+
+    It stands on the class, so that tensors need no ``__getattr__``: with one, CPython finds each of
+    their attributes at several times the price.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+        registry.rest.define()
+        if vars(Tensor).get(self.name) is self:
+            raise AttributeError(f"'Tensor' object has no attribute {self.name!r}")
+        return getattr(Tensor if obj is None else obj, self.name)
 
 
 class _Operator:
@@ -106,14 +133,21 @@ def front(entry: OpEntry) -> Callable[..., Any]:
             Tensor,
             numbers=d is not None and d.numbers,
             varargs=d.varargs if d is not None else "",
-            write_out=write_out if d is not None and d.out else None,
+            write_out=_writer(d),
             result=return_type(entry),
         )
-        made.__doc__ = d.doc if d is not None else None
+        made.__doc__ = docstring(made.__name__, [entry])
         made.__qualname__ = made.__name__
         made.__module__ = "mindtorch_core"
         _FRONTS[entry] = made
     return made
+
+
+def _writer(d: OpDef | None) -> Callable[..., Any] | None:
+    """What serves ``out=`` of an op, if it has that."""
+    if d is None or not d.out:
+        return None
+    return functools.partial(write_out, elementwise="pointwise" in d.tags)
 
 
 def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
@@ -143,7 +177,7 @@ def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
 
     call.__name__ = call.__qualname__ = name
     call.__module__ = "mindtorch_core"
-    call.__doc__ = next((d.doc for e in entries if (d := e.definition) is not None and d.doc), None)
+    call.__doc__ = docstring(name, ordered)
     return call
 
 
@@ -193,6 +227,25 @@ fn_special: Final = _CALLED["special"]
 fn_fft: Final = _CALLED["fft"]
 
 
+def public(*places: str) -> Callable[[F], F]:
+    """Decorator: show users a Python function, where PyTorch has one around its ops.
+
+    Args:
+        *places: as in `OpDef.namespaces`.
+    """
+
+    def decorate(shown: F) -> F:
+        for place in places:
+            namespace, _, other = place.partition(":")
+            name = other or shown.__name__
+            FUNCTIONS[namespace].setdefault(name, _Packet(name)).python = shown
+            if namespace == "Tensor":
+                setattr(Tensor, name, shown)
+        return shown
+
+    return decorate
+
+
 def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
     """Show an op to users; taken back with the registrations of the transaction it is part of."""
     for place in namespaces:
@@ -219,7 +272,7 @@ def _remake(namespace: str, packet: _Packet) -> None:
         held = Tensor.__dict__.get(name)
         if not packet.entries and held is not None:
             delattr(Tensor, name)
-        elif held is None or isinstance(held, _Packet) or held in _MADE:
+        elif held is None or isinstance(held, _Packet | LateMethod) or held in _MADE:
             setattr(Tensor, name, packet)
         return
     module = _MODULES.get(namespace, f"mindtorch_core.{namespace}")
@@ -291,7 +344,7 @@ def _inplace_variant(d: OpDef) -> OpDef:
     dunders = [
         f"__i{dunder[2:]}"
         for dunder in d.operators
-        if dunder in _HAVE_INPLACE and not dunder.startswith("__r")
+        if dunder in _HAVE_INPLACE
     ]
     return OpDef(
         name,
@@ -315,7 +368,9 @@ def _inplace_variant(d: OpDef) -> OpDef:
         namespaces=d.inplace_namespaces,
         functional=d,
         overloads=[
-            _INPLACE_OVERLOADS.get(o, o) or ("Tensor" if d.numbers else "") for o in d.overloads
+            (_INPLACE_OVERLOADS.get(o, o) if "Tensor_Tensor" in d.overloads else o)
+            or ("Tensor" if d.numbers else "")
+            for o in d.overloads
         ],
         tags=d.tags,
     )
@@ -330,12 +385,15 @@ _HAVE_INPLACE: Final = frozenset(
         "__sub__",
         "__mul__",
         "__truediv__",
+        "__div__",
         "__floordiv__",
         "__mod__",
         "__pow__",
         "__and__",
         "__or__",
         "__xor__",
+        "__lshift__",
+        "__rshift__",
     ]
 )
 

@@ -1,4 +1,4 @@
-"""Creation of tensors: filled, counted and random ones."""
+"""Creation of tensors: filled and counted ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from ..devices import TABLE, concrete
 from ..dtypes import FLOATING, get_default_dtype, int64, of_number
-from ..shapes import contiguous_strides
+from ..memory_formats import format_strides, like_strides, memory_format
+from ..shapes import contiguous_strides, show, strides_in_order
 from ..tensor import Tensor
-from . import rules
 from .define import TensorSpec, fn, op
 
-_OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
-_RANDOM = _OPTIONS.replace("*, ", "*, Generator? generator=None, ")
+OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+LIKE_OPTIONS = f"{OPTIONS}, MemoryFormat? memory_format=None"
 
 
 def checked_size(size: Sequence[int]) -> tuple[int, ...]:
@@ -35,20 +35,53 @@ def checked_size(size: Sequence[int]) -> tuple[int, ...]:
     return shape
 
 
+def fresh(made: Tensor) -> Tensor:
+    """What an op has made in several steps: nobody has seen it, so its version is 0."""
+    if made._storage is not None:
+        made._storage.version = 0
+    return made
+
+
 def _filled_rule(size: Sequence[int], *_: Any, dtype: Any = None, **__: Any) -> TensorSpec:
     return TensorSpec(checked_size(size), dtype or get_default_dtype())
 
 
-def _empty(size: Sequence[int], *, dtype: Any = None, device: Any = None) -> Tensor:
+def _empty_rule(
+    size: Sequence[int],
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    memory_format: memory_format | None = None,
+) -> TensorSpec:
+    shape = checked_size(size)
+    strides = None if memory_format is None else format_strides(shape, memory_format)
+    return TensorSpec(shape, dtype or get_default_dtype(), strides)
+
+
+def _empty(
+    size: Sequence[int],
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     on = concrete(device)
-    return TABLE[on.type].runtime.empty(checked_size(size), None, dtype or get_default_dtype(), on)
+    shape, strides = checked_size(size), None
+    if memory_format is not None:
+        strides = _if_permuted(shape, format_strides(shape, memory_format))
+    return TABLE[on.type].runtime.empty(shape, strides, dtype or get_default_dtype(), on)
+
+
+def _if_permuted(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Strides, or None where they are row-major, which is cheaper to make."""
+    return None if strides == contiguous_strides(shape) else strides
 
 
 op(
-    f"empty(int[] size, {_OPTIONS}) -> Tensor",
+    f"empty(int[] size, {LIKE_OPTIONS}) -> Tensor",
     overloads=("memory_format",),
     doc="A tensor with undefined elements.",
-    rule=_filled_rule,
+    rule=_empty_rule,
     grad="nondiff",
     decomposition=_empty,
     varargs="size",
@@ -62,18 +95,22 @@ def _strided_rule(size: Any, stride: Any, *, dtype: Any = None, device: Any = No
         raise RuntimeError(
             f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
         )
+    if any(s < 0 for s in strides):
+        raise RuntimeError(
+            f"Storage size calculation overflowed with sizes={show(shape)} and strides={show(strides)}"
+        )
     return TensorSpec(shape, dtype or get_default_dtype(), strides)
 
 
 def _empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     spec = _strided_rule(size, stride, dtype=dtype)
     on = concrete(device)
-    strides = spec.strides if spec.strides != contiguous_strides(spec.shape) else None
+    strides = _if_permuted(spec.shape, tuple(stride))
     return TABLE[on.type].runtime.empty(spec.shape, strides, spec.dtype, on)
 
 
 op(
-    f"empty_strided(int[] size, int[] stride, {_OPTIONS}) -> Tensor",
+    f"empty_strided(int[] size, int[] stride, {OPTIONS}) -> Tensor",
     doc="A tensor with undefined elements and the given strides.",
     rule=_strided_rule,
     grad="nondiff",
@@ -82,9 +119,39 @@ op(
 )
 
 
+def _empty_permuted(
+    size: Any, physical_layout: Any, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    shape, order = checked_size(size), tuple(physical_layout)
+    rank = len(shape)
+    if len(order) != rank:
+        raise RuntimeError(
+            f"Number of dimensions in size does not match the length of the physical_layout; i.e. "
+            f"len(size) = {rank} is not equal to len(physical_layout) = {len(order)}"
+        )
+    for i, dim in enumerate(order):
+        if not 0 <= dim < rank:
+            raise RuntimeError(
+                f"Dimension out of range (expected to be between 0 and {rank - 1}, but got {dim} at "
+                f"index {i}). Negative dims are not supported here."
+            )
+    if len(set(order)) != rank:
+        raise RuntimeError("Duplicate dim not allowed")
+    lying = strides_in_order(tuple(n or 1 for n in shape), order[::-1])
+    return fn.empty_strided(shape, lying, dtype=dtype, device=device)
+
+
+op(
+    f"empty_permuted(int[] size, int[] physical_layout, {OPTIONS}) -> Tensor",
+    doc="A dense tensor with undefined elements whose dimensions lie in memory in the given order.",
+    decomposition=_empty_permuted,
+    namespaces=("torch",),
+)
+
+
 def _constant(name: str, value: int) -> None:
     op(
-        f"{name}(int[] size, {_OPTIONS}) -> Tensor",
+        f"{name}(int[] size, {OPTIONS}) -> Tensor",
         doc=f"A tensor of {name}.",
         rule=_filled_rule,
         grad="nondiff",
@@ -115,7 +182,7 @@ def _full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
 
 
 op(
-    f"full(int[] size, Scalar fill_value, {_OPTIONS}) -> Tensor",
+    f"full(int[] size, Scalar fill_value, {OPTIONS}) -> Tensor",
     doc="A tensor of one value; its dtype is the value's unless given.",
     rule=_full_rule,
     grad="nondiff",
@@ -133,20 +200,28 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         extra: the factory's arguments besides the size.
     """
 
-    def like(self: Tensor, *args: Any, dtype: Any = None, device: Any = None) -> Tensor:
-        d, on = dtype or self._dtype, device or self._device
-        spec = rules.pointwise_spec((self,), d)
-        if spec.strides is None:
-            return getattr(fn, name)(self._shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
-        made = fn.empty_strided(spec.shape, spec.strides, dtype=d, device=on)
-        return getattr(made, fill)(*args or default) if fill else made
+    def like(
+        self: Tensor,
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        memory_format: memory_format | None = None,
+    ) -> Tensor:
+        d, on, shape = dtype or self._dtype, device or self._device, self._shape
+        if memory_format is None and len(shape) < 2:
+            strides = contiguous_strides(shape)
+        else:
+            strides = like_strides(shape, self._geometry()[0], memory_format)
+        if strides == contiguous_strides(shape):
+            return getattr(fn, name)(shape, *args, dtype=d, device=on)  # type: ignore[no-any-return]
+        made = fn.empty_strided(shape, strides, dtype=d, device=on)
+        return fresh(getattr(made, fill)(*args or default)) if fill else made
 
     default = (1,) if name == "ones" else ()
     op(
-        f"{name}_like(Tensor self{extra}, {_OPTIONS}) -> Tensor",
+        f"{name}_like(Tensor self{extra}, {LIKE_OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
         decomposition=like,
-        random=name.startswith("rand"),
         namespaces=("torch",),
     )
 
@@ -155,8 +230,6 @@ _like("empty")
 _like("zeros", "zero_")
 _like("ones", "fill_")
 _like("full", "fill_", ", Scalar fill_value")
-_like("rand", "uniform_")
-_like("randn", "normal_")
 
 
 def _new(name: str, extra: str = "") -> None:
@@ -168,7 +241,7 @@ def _new(name: str, extra: str = "") -> None:
         return made
 
     op(
-        f"new_{name}(Tensor self, int[] size{extra}, {_OPTIONS}) -> Tensor",
+        f"new_{name}(Tensor self, int[] size{extra}, {OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the dtype of ``self`` and on its device.",
         decomposition=new,
         namespaces=("Tensor",),
@@ -180,6 +253,14 @@ _new("empty")
 _new("zeros")
 _new("ones")
 _new("full", ", Scalar fill_value")
+op(
+    f"new_empty_strided(Tensor self, int[] size, int[] stride, {OPTIONS}) -> Tensor",
+    doc="As `empty_strided`, in the dtype of ``self`` and on its device.",
+    decomposition=lambda self, size, stride, *, dtype=None, device=None: fn.empty_strided(
+        size, stride, dtype=dtype or self._dtype, device=device or self._device
+    ),
+    namespaces=("Tensor",),
+)
 
 # ---- counting -----------------------------------------------------------------------------------
 
@@ -203,7 +284,7 @@ def _arange_rule(
 
 
 op(
-    f"arange.start(Scalar start, Scalar end, Scalar step=1, {_OPTIONS}) -> Tensor",
+    f"arange.start(Scalar start, Scalar end, Scalar step=1, {OPTIONS}) -> Tensor",
     doc="Numbers from ``start`` up to but not including ``end``, ``step`` apart.",
     rule=_arange_rule,
     grad="nondiff",
@@ -211,7 +292,7 @@ op(
     namespaces=("torch",),
 )
 op(
-    f"arange(Scalar end, {_OPTIONS}) -> Tensor",
+    f"arange(Scalar end, {OPTIONS}) -> Tensor",
     doc="Numbers from 0 up to but not including ``end``.",
     decomposition=lambda end, *, dtype=None, device=None: fn.arange(
         0, end, 1, dtype=dtype, device=device
@@ -235,7 +316,7 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
 
 
 op(
-    f"linspace(Scalar start, Scalar end, int steps, {_OPTIONS}) -> Tensor",
+    f"linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
     doc="``steps`` numbers evenly from ``start`` to ``end``, both included.",
     decomposition=_linspace,
     namespaces=("torch",),
@@ -249,179 +330,9 @@ def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None)
 
 
 op(
-    f"eye(int n, int? m=None, {_OPTIONS}) -> Tensor",
+    f"eye(int n, int? m=None, {OPTIONS}) -> Tensor",
     overloads=("", "m"),
     doc="Ones on the diagonal, zeros elsewhere.",
     decomposition=_eye,
-    namespaces=("torch",),
-)
-
-# ---- random -------------------------------------------------------------------------------------
-
-
-def _inplace_random(name: str, arguments: str, doc: str, check: Any) -> None:
-    """Define ``name_``, a primitive that fills a tensor with random numbers."""
-
-    def rule(self: Tensor, *args: Any, generator: Any = None) -> TensorSpec:
-        check(self, *args)
-        return rules.same(self)
-
-    op(
-        f"{name}(Tensor self, {arguments}, *, Generator? generator=None) -> Tensor",
-        doc=doc,
-        rule=rule,
-        grad={"self": lambda g: fn.zeros_like(g)},
-        decomposition=lambda self, *args, generator=None: getattr(fn.empty_like(self), f"{name}_")(
-            *args, generator=generator
-        ),
-        inplace=True,
-        inplace_primitive=True,
-        random=True,
-        namespaces=(),
-    )
-
-
-def _floating_only(name: str) -> Any:
-    def check(self: Tensor, *args: Any) -> None:
-        if self._dtype.category < FLOATING:
-            raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
-
-    return check
-
-
-def _check_uniform(self: Tensor, low: float = 0, high: float = 1) -> None:
-    _floating_only("check_uniform_bounds")(self)
-    if low > high:
-        raise RuntimeError(
-            f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
-        )
-
-
-def _check_normal(self: Tensor, mean: float = 0, std: float = 1) -> None:
-    _floating_only("normal_kernel_cpu")(self)
-    if std < 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-
-
-def _check_random(self: Tensor, low: int = 0, high: int | None = None) -> None:
-    if high is not None and low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
-
-
-_inplace_random(
-    "uniform", "float low=0, float high=1", "Uniform numbers from [low, high).", _check_uniform
-)
-_inplace_random("normal", "float mean=0, float std=1", "Normal numbers.", _check_normal)
-_inplace_random("random", "int low=0, int? high=None", "Integers from [low, high).", _check_random)
-_inplace_random(
-    "bernoulli_p", "float p=0.5", "Ones with probability ``p``, zeros otherwise.",
-    lambda self, p=0.5: None if 0 <= p <= 1 else _bad_probability(p),
-)  # fmt: skip
-
-
-def _bad_probability(p: float) -> None:
-    raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-
-
-op(
-    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-    doc="Ones with probability ``p``, zeros otherwise, in place.",
-    decomposition=lambda self, p=0.5, *, generator=None: self.bernoulli_p_(p, generator=generator),
-    random=True,
-    namespaces=("Tensor",),
-)
-
-
-def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
-    _floating_only("bernoulli")(self)
-    drawn: Any = fn.empty_like(self).uniform_(0, 1, generator=generator)
-    return (drawn < self).to(self._dtype)  # type: ignore[no-any-return]
-
-
-op(
-    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-    doc="Ones with the probabilities that ``input`` gives, zeros otherwise.",
-    decomposition=_bernoulli,
-    kinds="f",
-    random=True,
-)
-
-
-def _drawn(name: str, schema: str, doc: str, draw: Any, **more: Any) -> None:
-    op(
-        f"{schema}, {_RANDOM}) -> Tensor",
-        doc=doc,
-        decomposition=draw,
-        random=True,
-        namespaces=("torch",),
-        **more,
-    )
-
-
-def _draw(method: str) -> Any:
-    def draw(size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-        made = fn.empty(size, dtype=dtype, device=device)
-        return getattr(made, method)(0, 1, generator=generator)  # type: ignore[no-any-return]
-
-    return draw
-
-
-_drawn("rand", "rand(int[] size", "Uniform numbers from [0, 1).", _draw("uniform_"), varargs="size")
-_drawn("randn", "randn(int[] size", "Standard normal numbers.", _draw("normal_"), varargs="size")
-
-
-def _randint(
-    low: int, high: int, size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None
-) -> Tensor:
-    if low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
-    made = fn.empty(size, dtype=dtype or int64, device=device)
-    return made.random_(low, high, generator=generator)
-
-
-_drawn(
-    "randint", "randint.low(int low, int high, int[] size", "Integers from [low, high).", _randint
-)
-_drawn(
-    "randint",
-    "randint(int high, int[] size",
-    "Integers from [0, high).",
-    lambda high, size, **options: _randint(0, high, size, **options),
-)
-
-
-def _randint_like(
-    self: Tensor, low: int, high: int | None = None, *, dtype: Any = None, device: Any = None
-) -> Tensor:
-    first, last = (0, low) if high is None else (low, high)
-    return fn.empty_like(self, dtype=dtype, device=device).random_(first, last)
-
-
-op(
-    f"randint_like(Tensor self, int low, int? high=None, {_OPTIONS}) -> Tensor",
-    doc="Integers from [low, high), or [0, low) if one is given, in the layout of ``input``.",
-    decomposition=_randint_like,
-    random=True,
-    namespaces=("torch",),
-)
-
-
-def _randperm_rule(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Any:
-    if n < 0:
-        raise RuntimeError(f"n must be non-negative, got {n}")
-    return TensorSpec((n,), dtype or int64)
-
-
-op(
-    f"randperm(int n, {_RANDOM}) -> Tensor",
-    doc="A random order of the integers from 0 to ``n - 1``.",
-    rule=_randperm_rule,
-    grad="nondiff",
-    primitive=True,
-    random=True,
     namespaces=("torch",),
 )

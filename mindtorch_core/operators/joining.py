@@ -78,7 +78,6 @@ op(
     rule=_cat_rule,
     grad={"tensors": _cat_grad},
     decomposition=_cat,
-    primitive=True,
     out=True,
     namespaces=("torch",),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.formulas import as_strided_backward
-from ..dtypes import COMPLEX
+from ..dtypes import COMPLEX, FLOATING
 from ..shapes import Shape, show, storage_extent, wrap_dim
 from ..tensor import Tensor, alias
 from .define import NONDIFF, TensorSpec, fn, op
@@ -107,10 +107,21 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     return fn.slice(self, at, first, first + length, 1)
 
 
+def _narrow_from(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
+    if start._shape or start._dtype.category >= FLOATING:
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
+    return _narrow(self, dim, int(start.item()), length)
+
+
 op(
     "narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)",
     doc="``length`` elements from ``start`` along a dimension.",
     decomposition=_narrow,
+)
+op(
+    "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
+    doc="``length`` elements along a dimension, from a position that a tensor holds.",
+    decomposition=_narrow_from,
 )
 op(
     "unbind(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import BOOL, COMPLEX, FLOATING, INTEGER, bool_, dtype, of_number
-from ..errors import OperandTypeError
+from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
 from ..promotion import check_alpha, result_type, to_floating
 from ..tensor import Tensor
-from . import rules
+from . import elementary, rules
 from .define import NONDIFF, fn, op
 
 
@@ -20,7 +19,7 @@ def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any
         "rule": rules.pointwise(to_floating if to_float else None),
         "kinds": "bifc",
         "grad": grad if isinstance(grad, str) else {"self": grad},
-        "primitive": True,
+        "primitive": "decomposition" not in more,
         "promotes": to_float,
         "compute_dtype": rules.floating if to_float else result_type,
         "inplace": True,
@@ -46,7 +45,7 @@ def binary(
         "rule": rules.pointwise(result, count=2),
         "kinds": "bifc",
         "grad": grad,
-        "primitive": True,
+        "primitive": "decomposition" not in more,
         "numbers": True,
         "promotes": True,
         "broadcasts": True,
@@ -176,7 +175,7 @@ binary(
     compute_dtype=_div_dtype,
     signature="Tensor self, Tensor other, *, str? rounding_mode=None",
     overloads=("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
-    operators=("__truediv__",),
+    operators=("__truediv__", "__div__"),
 )
 op(
     "true_divide(Tensor self, Tensor other) -> Tensor",
@@ -184,6 +183,7 @@ op(
     decomposition=lambda self, other: self / other,
     numbers=True,
     inplace=True,
+    out=True,
 )
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
@@ -194,13 +194,14 @@ op(
     ),
     numbers=True,
     inplace=True,
+    out=True,
 )
 op(
     "_rdiv(Tensor self, Tensor other) -> Tensor",
     doc="Quotient ``other / input``.",
     decomposition=lambda self, other: self.reciprocal() * other,
     numbers=True,
-    operators=("__rtruediv__",),
+    operators=("__rtruediv__", "__rdiv__"),
     namespaces=(),
 )
 binary(
@@ -238,8 +239,16 @@ binary(
     },
     kinds="if",
     primitive=False,
-    decomposition=lambda self, other: self - fn.div(self, other, rounding_mode="trunc") * other,
+    decomposition=lambda self, other: _fmod(self, other),
 )
+
+
+def _fmod(self: Any, other: Any) -> Any:
+    """The remainder of absolute values, which is exact, with the sign of the dividend."""
+    rest = fn.remainder(self.abs(), other.abs() if hasattr(other, "_keys") else abs(other))
+    return fn.where(self < 0, -rest, rest)
+
+
 op(
     "_rmod(Tensor self, Tensor other) -> Tensor",
     doc="Remainder ``other % input``.",
@@ -268,7 +277,8 @@ def _pow_grad_base(g: Any, self: Any, exponent: Any) -> Any:
 
 def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
     slope = g * conj(result * self.log())
-    return fn.where((self == 0) & (exponent >= 0), 0.0, slope)
+    size = exponent.real if exponent._dtype.category == COMPLEX else exponent
+    return fn.where((self == 0) & (size >= 0), 0.0, slope)
 
 
 binary(
@@ -280,6 +290,14 @@ binary(
     signature="Tensor self, Tensor exponent",
     overloads=("Tensor_Tensor", "Tensor_Scalar"),
     operators=("__pow__",),
+)
+op(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    doc="Power ``input ** exponent``.",
+    decomposition=lambda self, exponent: fn.pow(as_operand(exponent, self), exponent),
+    out=True,
+    namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
 )
 op(
     "_rpow(Tensor self, Tensor other) -> Tensor",
@@ -367,16 +385,23 @@ unary(
     rule=rules.pointwise(lambda d: d.to_real()),
     kinds="ifc",
 )
-unary("sign", "-1, 0 or 1 by sign.", lambda g: fn.zeros_like(g), kinds="bif")
+unary(
+    "sign",
+    "-1, 0 or 1 by sign.",
+    lambda g: fn.zeros_like(g),
+    kinds="bif",
+    decomposition=elementary.sign,
+)
 op(
     "sgn(Tensor self) -> Tensor",
     doc="Sign; for complex numbers the number divided by its absolute value.",
     decomposition=lambda self: (
-        fn.where(self == 0, 0, self / self.abs())
+        fn.where(self == 0, 0, self / fn.where(self == 0, 1, self.abs()))
         if self._dtype.category == COMPLEX
         else self.sign()
     ),
     inplace=True,
+    out=True,
     tags=frozenset({"pointwise"}),
 )
 op(
@@ -384,70 +409,6 @@ op(
     doc="Square.",
     decomposition=lambda self: self**2,
     inplace=True,
+    out=True,
     tags=frozenset({"pointwise"}),
-)
-
-# ---- comparisons and logic ----------------------------------------------------------------------
-
-
-def comparison(name: str, sign: str, dunder: str, kinds: str = "bif") -> None:
-    """Define one of the six comparisons."""
-    binary(
-        name,
-        f"True where ``input {sign} other``.",
-        NONDIFF,
-        result=rules.truth,
-        operators=(dunder,),
-        kinds=kinds,
-    )
-
-
-comparison("eq", "==", "__eq__", "bifc")
-comparison("ne", "!=", "__ne__", "bifc")
-comparison("lt", "<", "__lt__")
-comparison("le", "<=", "__le__")
-comparison("gt", ">", "__gt__")
-comparison("ge", ">=", "__ge__")
-
-for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly one is")):
-    binary(
-        f"logical_{_name}",
-        f"True where {_doc} non-zero.",
-        NONDIFF,
-        result=rules.truth,
-        numbers=False,
-    )
-    binary(
-        f"bitwise_{_name}",
-        f"Bitwise {_name} of integers or booleans.",
-        NONDIFF,
-        kinds="bi",
-        operators=(f"__{_name}__", f"__r{_name}__"),
-    )
-unary("logical_not", "True where zero.", NONDIFF, rule=rules.pointwise(bool_))
-
-
-def _whole(d: dtype) -> dtype:
-    if d.category > INTEGER:
-        raise OperandTypeError(
-            f"~ (operator.invert) is only implemented on integer and Boolean-type tensors: "
-            f"\"bitwise_not\" not implemented for '{d.label}'"
-        )
-    return d
-
-
-unary(
-    "bitwise_not",
-    "Bitwise complement; logical not of booleans.",
-    NONDIFF,
-    rule=rules.pointwise(_whole),
-    kinds="bi",
-    operators=("__invert__",),
-)
-unary("isnan", "True where NaN.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False)
-unary(
-    "isinf", "True where infinite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False
-)
-unary(
-    "isfinite", "True where finite.", NONDIFF, rule=rules.pointwise(bool_), inplace=False, out=False
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dispatch.keys import AUTOGRAD
+from ..devices import row_of
 from ..dtypes import (
     COMPLEX,
     FLOATING,
@@ -20,7 +20,8 @@ from ..shapes import numel, reduced, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from . import rules
 from .define import NONDIFF, TensorSpec, fn, op
-from .functions import in_single
+from .elementary import in_single
+from .pointwise import conj
 
 Dims = Any
 
@@ -37,6 +38,11 @@ def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
 def reduced_count(shape: Any, dim: Dims) -> int:
     """Number of elements that go into one result."""
     return numel(tuple(shape[d] for d in wrap_dims(dim, len(shape))))
+
+
+def has_elements(t: Tensor) -> bool:
+    """Whether an argument can be checked by its elements: meta tensors have none."""
+    return bool(row_of(t._device.type).runtime.executes)
 
 
 _DIMS = "Tensor self, int[1]? dim=None, bool keepdim=False"
@@ -95,27 +101,30 @@ def _mean(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
     return mean if wide is d else mean.to(d)
 
 
-def _prod_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any:
+def _prod_grad(g: Any, self: Any, self_dtype: Any, dim: Any, keepdim: bool) -> Any:
     """Product of all other elements, also where some are zero: products from both sides."""
+    if not self._shape:
+        return g.to(self_dtype)
+    wide = self if self._dtype is g._dtype else self.to(g._dtype)
     if dim is None:
-        flat = self.reshape(-1)
-        return (g * products_of_others(flat, 0)).reshape(self._shape)
-    if not keepdim:
-        g = g.unsqueeze(wrap_dim(dim, len(self._shape)))
-    return g * products_of_others(self, wrap_dim(dim, len(self._shape)))
+        found = (g * conj(products_of_others(wide.reshape(-1), 0))).reshape(self._shape)
+    else:
+        at = wrap_dim(dim, len(self._shape))
+        found = (g if keepdim else g.unsqueeze(at)) * conj(products_of_others(wide, at))
+    return found.to(self_dtype)
 
 
 def products_of_others(t: Tensor, dim: int) -> Tensor:
     """For each element the product of all others along a dimension."""
-    n = t._shape[dim] if t._shape else 1
-    if n <= 1 or not t._shape:
+    n = t._shape[dim]
+    if n <= 1:
         return fn.ones_like(t)
-    parts = t.unbind(dim)
-    left, right = [fn.ones_like(parts[0])], [fn.ones_like(parts[0])]
-    for i in range(n - 1):
-        left.append(left[-1] * parts[i])
-        right.append(right[-1] * parts[n - 1 - i])
-    return fn.stack([a * b for a, b in zip(left, reversed(right), strict=True)], dim)
+    from .cumulative import flipped
+
+    one = fn.ones_like(t.narrow(dim, 0, 1))
+    before = fn.cat([one, t.narrow(dim, 0, n - 1).cumprod(dim)], dim)
+    after = flipped(flipped(t.narrow(dim, 1, n - 1), dim).cumprod(dim), dim)
+    return before * fn.cat([after, one], dim)
 
 
 op(
@@ -180,6 +189,11 @@ def _arg_rule(name: str) -> Any:
     return rules.limited(rule, name, "if", operands=1)
 
 
+def _smallest_at(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """`argmin`, as `argmax` of what has the opposite order."""
+    return fn.argmax(-self if self._dtype.category == FLOATING else ~self, dim, keepdim)
+
+
 for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
     op(
         f"{_name}(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
@@ -187,16 +201,29 @@ for _name, _word in (("argmax", "largest"), ("argmin", "smallest")):
         rule=_arg_rule(_name),
         grad=NONDIFF,
         kinds="if",
-        primitive=True,
+        primitive=_name == "argmax",
+        decomposition=None if _name == "argmax" else _smallest_at,
         out=True,
         tags=frozenset({"reduction"}),
     )
 
 
-def _max_dim(arg: str) -> Any:
+def _max_dim_rule(name: str) -> Any:
+    def rule(self: Tensor, dim: int, keepdim: bool = False) -> Any:
+        at = (wrap_dim(dim, len(self._shape)),)
+        rules.nonempty(name, self, dim)
+        shape = reduced(self._shape, at, keepdim) if self._shape else ()
+        return TensorSpec(shape, self._dtype), TensorSpec(shape, int64)
+
+    return rules.limited(rule, name, "bif", operands=1)
+
+
+def _max_dim(name: str, arg: str) -> Any:
+    rule = _max_dim_rule(name)
+
     def values_and_indices(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        if not self._shape and self._dtype.category != COMPLEX:
-            wrap_dim(dim, 0)
+        rule(self, dim, keepdim)
+        if not self._shape:
             return self.clone(), fn.zeros_like(self, dtype=int64)
         indices = getattr(fn, arg)(self.to(uint8) if self._dtype is bool_ else self, dim, True)
         values = self.gather(dim, indices)
@@ -207,6 +234,22 @@ def _max_dim(arg: str) -> Any:
     return values_and_indices
 
 
+def selected_grad(g: Any, shape: Any, dim: int, indices: Any, keepdim: bool) -> Any:
+    """Gradient of a choice of one element along a dimension: it goes to the one that was chosen."""
+    if shape and not keepdim:
+        g, indices = g.unsqueeze(dim), indices.unsqueeze(dim)
+    return g.new_zeros(shape).scatter(dim, indices, g)
+
+
+op(
+    "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, "
+    "bool keepdim) -> Tensor",
+    doc="Gradient of ops that choose one element along a dimension, such as `max` with ``dim``.",
+    decomposition=lambda grad, dim, indices, sizes, keepdim: selected_grad(
+        grad, tuple(sizes), dim, indices, keepdim
+    ),
+    namespaces=("torch",),
+)
 for _name, _all, _arg, _other in (
     ("max", "amax", "argmax", "maximum"),
     ("min", "amin", "argmin", "minimum"),
@@ -215,12 +258,19 @@ for _name, _all, _arg, _other in (
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The {_name}imum element.",
         decomposition=lambda self, _all=_all: getattr(fn, _all)(self),
+        out=True,
         tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         doc=f"The {_name}imum along a dimension and its position.",
-        decomposition=_max_dim(_arg),
+        rule=_max_dim_rule(_name),
+        grad={
+            "self": lambda g, self_shape, dim, keepdim, result1: selected_grad(
+                g, self_shape, dim, result1, keepdim
+            )
+        },
+        decomposition=_max_dim(_name, _arg),
         out=True,
         tags=frozenset({"reduction"}),
     )
@@ -228,6 +278,7 @@ for _name, _all, _arg, _other in (
         f"{_name}.other(Tensor self, Tensor other) -> Tensor",
         doc=f"Alias of `{_other}`.",
         decomposition=lambda self, other, _other=_other: getattr(fn, _other)(self, other),
+        out=True,
         tags=frozenset({"pointwise"}),
     )
 
@@ -240,6 +291,19 @@ def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor
     return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), d)
 
 
+def _counted(some: bool) -> Any:
+    """`any` or `all`, by counting the elements that decide."""
+
+    def truth(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+        spec = _truth_rule(self, dim, keepdim)
+        deciding = (self != 0) if some else (self == 0)
+        if not (dim is not None and not isinstance(dim, int) and not len(dim)):
+            deciding = deciding.sum(dim, keepdim)
+        return (deciding != 0 if some else deciding == 0).to(spec.dtype)
+
+    return truth
+
+
 for _name, _word in (("any", "some element is"), ("all", "all elements are")):
     op(
         f"{_name}({_DIMS}) -> Tensor",
@@ -247,70 +311,92 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
         doc=f"Whether {_word} non-zero, over dimensions (all if ``dim`` is None).",
         rule=_truth_rule,
         grad=NONDIFF,
-        primitive=True,
+        decomposition=_counted(_name == "any"),
         out=True,
         tags=frozenset({"reduction"}),
     )
 
 
-def _var(
+def _spread_rule(
     self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
-) -> Tensor:
+) -> TensorSpec:
     if self._dtype.category < FLOATING:
         raise RuntimeError(
             f"std and var only support floating point and complex dtypes, got {self._dtype}"
         )
-    if isinstance(dim, bool):  # var(True): the only argument is `unbiased`
-        dim, correction = None, int(dim)
+    return rules.reduction(lambda d: d.to_real())(self, dim, keepdim)
+
+
+def degrees_of_freedom(shape: Any, dim: Dims, correction: Any) -> Any:
+    """What squared deviations are divided by."""
+    return max(reduced_count(shape, dim) - (1 if correction is None else correction), 0)
+
+
+def _var(
+    self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
+) -> Tensor:
+    _spread_rule(self, dim, correction=correction, keepdim=keepdim)
     centred = self - self.mean(dim, True)
     if self._dtype.category == COMPLEX:
         squares = fn._real(centred * centred.conj())
     else:
         squares = centred * centred
-    free = reduced_count(self._shape, dim) - (1 if correction is None else correction)
-    total: Tensor = squares.sum(dim, keepdim)
-    return total / max(free, 0)
+    total: Any = squares.sum(dim, keepdim)
+    variance: Tensor = total / degrees_of_freedom(self._shape, dim, correction)
+    return variance
 
 
-def _std(
-    self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
-) -> Tensor:
-    variance: Any = _var(self, dim, correction=correction, keepdim=keepdim)
-    if not self._keys & AUTOGRAD:
-        return variance.sqrt()  # type: ignore[no-any-return]
-    flat = variance == 0  # where the root's slope is infinite; the gradient there is 0
-    root: Tensor = fn.where(flat, 0, fn.where(flat, 1, variance).sqrt())
-    return root
+def _var_grad(g: Any, self: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    free = degrees_of_freedom(self._shape, dim, correction)
+    slope = 2 / free if free else float("inf")
+    return (unreduce(g, self._shape, dim, keepdim) * slope) * (self - self.mean(dim, True))
 
 
-for _name, _doc, _deviation in (
+def _std_grad(g: Any, self: Any, result: Any, dim: Any, correction: Any, keepdim: bool) -> Any:
+    """As of `var`; 0 where the deviation is 0 and the root's slope infinite."""
+    flat = result == 0
+    g = fn.where(flat, 0, g / (fn.where(flat, 1, result) * 2))
+    return _var_grad(g, self, dim, correction, keepdim)
+
+
+for _name, _doc, _deviation, _grad in (
     (
         "var",
         "Variance: squared deviations over ``n - correction`` (1 by default).",
         in_single(_var),
+        _var_grad,
     ),
-    ("std", "Standard deviation, the root of `var`.", in_single(_std)),
+    (
+        "std",
+        "Standard deviation, the root of `var`.",
+        in_single(lambda self, dim=None, **options: _var(self, dim, **options).sqrt()),
+        _std_grad,
+    ),
 ):
     op(
         f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
         "bool keepdim=False) -> Tensor",
         doc=_doc,
+        rule=_spread_rule,
+        grad={"self": _grad},
         decomposition=_deviation,
+        out=True,
         tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
         doc=_doc,
-        decomposition=lambda self, dim, unbiased=True, keepdim=False, _deviation=_deviation: (
-            _deviation(self, dim, correction=int(unbiased), keepdim=keepdim)
-        ),
+        decomposition=lambda self, dim, unbiased=True, keepdim=False, _name=_name: getattr(
+            fn, _name
+        )(self, dim, correction=int(unbiased), keepdim=keepdim),
+        out=True,
         tags=frozenset({"reduction"}),
     )
     op(
         f"{_name}(Tensor self, bool unbiased=True) -> Tensor",
         doc=_doc,
-        decomposition=lambda self, unbiased=True, _deviation=_deviation: _deviation(
-            self, correction=int(unbiased)
+        decomposition=lambda self, unbiased=True, _name=_name: getattr(fn, _name)(
+            self, None, correction=int(unbiased)
         ),
         tags=frozenset({"reduction"}),
     )
@@ -319,9 +405,10 @@ for _name, _doc, _deviation in (
 def _logsumexp(self: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     if self._dtype.category < FLOATING:
         self = self.to(get_default_dtype())
-    if self._dtype.category == COMPLEX or 0 in self._shape:
+    if 0 in self._shape:
         return self.exp().sum(dim, keepdim).log()
-    top = self.detach().amax(dim, True)
+    seen = self.detach()
+    top = (fn._real(seen) if self._dtype.category == COMPLEX else seen).amax(dim, True)
     top = fn.where(top.isfinite(), top, 0)
     total = (self - top).exp().sum(dim, keepdim).log()
     if not keepdim:
@@ -336,5 +423,6 @@ op(
     "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Logarithm of the sum of exponentials, without overflow.",
     decomposition=_logsumexp,
+    out=True,
     tags=frozenset({"reduction"}),
 )

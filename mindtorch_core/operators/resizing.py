@@ -7,6 +7,7 @@ from typing import Any
 
 from ..devices import TABLE
 from ..dispatch.keys import AUTOGRAD
+from ..memory_formats import format_strides, memory_format, preserve_format, suggested
 from ..shapes import Shape, contiguous_strides, storage_extent
 from ..storage import BEFORE_EXPORT, Storage
 from ..tensor import Tensor
@@ -50,19 +51,20 @@ def _grown(t: Tensor, length: int) -> Storage:
     return storage
 
 
-def _resize(self: Tensor, size: Sequence[int], *, memory_format: str | None = None) -> Tensor:
+def _resize(
+    self: Tensor, size: Sequence[int], *, memory_format: memory_format | None = None
+) -> Tensor:
     if self._keys & AUTOGRAD:
         raise RuntimeError("cannot resize variables that require grad")
-    if memory_format not in (None, "contiguous"):
-        raise RuntimeError(f"resize_ gives row-major tensors only, got {memory_format!r}")
     shape = checked_size(size)
-    if shape != self._shape:
-        resize(self, shape)
+    strides = None if memory_format is None else format_strides(shape, memory_format)
+    if shape != self._shape or (strides is not None and strides != self._geometry()[0]):
+        resize(self, shape, strides)
     return self
 
 
 op(
-    "resize_(Tensor(a!) self, int[] size, *, str? memory_format=None) -> Tensor(a!)",
+    "resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     doc="Change the shape, keeping memory and elements as far as they fit; new elements are undefined.",
     decomposition=_resize,
     varargs="size",
@@ -70,12 +72,16 @@ op(
 )
 
 
-def _resize_as(self: Tensor, the_template: Tensor, *, memory_format: str | None = None) -> Any:
+def _resize_as(
+    self: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None
+) -> Any:
+    if memory_format is preserve_format:
+        memory_format = suggested(the_template._shape, the_template._geometry()[0])
     return self.resize_(the_template._shape, memory_format=memory_format)
 
 
 op(
-    "resize_as_(Tensor(a!) self, Tensor the_template, *, str? memory_format=None) -> Tensor(a!)",
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     doc="`resize_` to the shape of another tensor.",
     decomposition=_resize_as,
     crosses_devices=True,

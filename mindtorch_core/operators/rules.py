@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from ..dispatch.keys import DispatchKey
 from ..dtypes import BOOL, FLOATING, bool_, dtype, int64
+from ..memory_formats import like_strides, memory_format
 from ..promotion import result_type, to_floating
 from ..shapes import (
     Shape,
@@ -48,10 +49,25 @@ def pointwise_spec(operands: tuple[Any, ...], d: dtype) -> TensorSpec:
             plain = False
             break
         plain = plain and t._layout is None
-    if (plain and (tensors[0]._storage is None or tensors[0]._keys & META)) or len(shape) < 2:
+    if len(shape) < 2 or (plain and tensors[0]._keys & META):
         return TensorSpec(shape, d)
     strides = pointwise_strides(shape, [(t._shape, t._geometry()[0]) for t in tensors])
     return TensorSpec(shape, d, None if strides == contiguous_strides(shape) else strides)
+
+
+def like(
+    self: Tensor, d: dtype | None = None, *, memory_format: memory_format | None = None
+) -> TensorSpec:
+    """Shape of a tensor, in its layout or in a memory format."""
+    shape = self._shape
+    if memory_format is None and (
+        len(shape) < 2 or (self._layout is None and self._keys & META)
+    ):
+        return TensorSpec(shape, d or self._dtype)
+    strides = like_strides(shape, self._geometry()[0], memory_format)
+    return TensorSpec(
+        shape, d or self._dtype, None if strides == contiguous_strides(shape) else strides
+    )
 
 
 def pointwise(result: Callable[[dtype], dtype] | dtype | None = None, count: int = 0) -> Rule:

@@ -30,6 +30,8 @@ op(
     },
     primitive=True,
     numbers=True,
+    promotes=True,
+    first_operand=1,
     broadcasts=True,
     out=True,
     namespaces=("torch",),
@@ -59,6 +61,9 @@ def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:
     one_tensor = len(operands) == 2 and hasattr(operands[1], "_keys")
     if d.category == COMPLEX or (d.category == BOOL and not one_tensor):
         raise NotImplementedError(f"\"clamp\" not implemented for '{d.label}'")
+    for bound in operands[1:]:
+        if not isinstance(bound, Tensor):
+            checked_number(bound, d)
     return rules.pointwise_spec(operands, d)
 
 
@@ -97,12 +102,22 @@ op(
     out=True,
     tags=frozenset({"pointwise"}),
 )
+
+
+def _clamped_by_numbers(self: Any, min: Any = None, max: Any = None) -> Any:
+    _clamp_rule(self, min, max)
+    bounds = [
+        x if x is None else self.new_full((), x, dtype=result_type(self, x)) for x in (min, max)
+    ]
+    return _clamped(self, *bounds)
+
+
 op(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
     doc="Limit elements to the range from ``min`` to ``max``; None leaves a side open.",
     rule=_clamp_rule,
     grad={"self": _clamp_grad},
-    primitive=True,
+    decomposition=_clamped_by_numbers,
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
@@ -128,6 +143,7 @@ for _side in ("min", "max"):
             doc=f"`clamp` with ``{_side}`` only.",
             decomposition=lambda self, bound, _side=_side: self.clamp(**{_side: bound}),
             inplace=True,
+            out=True,
             tags=frozenset({"pointwise"}),
         )
 op(

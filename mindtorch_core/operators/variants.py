@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dispatch.autocast_keys import AUTOCAST
@@ -14,7 +14,12 @@ from ..promotion import can_cast
 from ..shapes import pointwise_strides, show
 from ..tensor import Tensor
 
-__all__ = ["check_inplace_result", "inplace_fallback", "return_type", "write_out"]
+__all__ = [
+    "check_inplace_result",
+    "inplace_fallback",
+    "return_type",
+    "write_out",
+]
 
 
 def check_inplace_result(self: Tensor, shape: tuple[int, ...], d: Any) -> None:
@@ -63,9 +68,21 @@ def inplace_fallback(name: str, *, recorded: bool) -> Callable[..., Any]:
 
 
 def write_out(
-    front: Callable[..., Any], out: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    front: Callable[..., Any],
+    out: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    elementwise: bool = False,
 ) -> Any:
     """Serve ``out=``: compute, then write into the given tensors, resizing those of other shapes.
+
+    Args:
+        front: the op's function.
+        out: the tensor, or tensors.
+        args: of the call.
+        kwargs: of the call.
+        elementwise: whether outputs that share memory with inputs are refused.
 
     Raises:
         TypeError: if ``out`` is not a tensor (or not as many as there are results).
@@ -88,6 +105,10 @@ def write_out(
             f"{front.__name__}(): functions with out=... arguments don't support automatic "
             f"differentiation, but one of the arguments requires grad."
         )
+    if elementwise:
+        _refuse_overlap(outs, args)
+    if "requires_grad" in kwargs and len(outs) == 1:
+        kwargs = _options_of(outs[0], kwargs)
     result = _without_autocast(front, args, kwargs)
     results = result if isinstance(result, tuple) else (result,)
     if len(results) != len(outs):
@@ -108,6 +129,33 @@ def write_out(
             _resize_out(each, value)
         each.copy_(value)
     return out
+
+
+def _refuse_overlap(outs: Sequence[Tensor], args: tuple[Any, ...]) -> None:
+    """Refuse outputs that an element-wise op would change while it reads.
+
+    Raises:
+        RuntimeError: if one shares memory with an input, other than being the same elements, or shows
+            some element several times.
+    """
+    from ..autograd.inplace import refuse_partners, refuse_shared
+
+    for each in outs:
+        if each._storage is not None:
+            refuse_shared(each)
+            refuse_partners(each, args)
+
+
+def _options_of(out: Tensor, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """A factory's options: it makes what it is to write.
+
+    Raises:
+        RuntimeError: if another dtype was asked for.
+    """
+    d = kwargs.get("dtype")
+    if d is not None and d is not out._dtype:
+        raise RuntimeError(f"dtype {d} does not match dtype of out parameter ({out._dtype})")
+    return {**kwargs, "dtype": out._dtype, "device": kwargs.get("device") or out._device}
 
 
 def _resize_out(out: Tensor, value: Tensor) -> None:

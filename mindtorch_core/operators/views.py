@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.conform import sum_to
+from ..memory_formats import contiguous_format, has_format, memory_format, preserve_format
 from ..shapes import (
     broadcast_all,
     expand_strides,
@@ -91,7 +92,7 @@ def _view_dtype(self: Tensor, dtype: Any) -> Tensor:
 def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     new = infer_size(shape, numel(self._shape))
     if view_strides(self._shape, self._geometry()[0], new) is None:
-        self = self.clone(memory_format="contiguous")
+        self = self.clone(memory_format=contiguous_format)
     result: Tensor = self.view(new)
     return result
 
@@ -231,21 +232,38 @@ def _t(self: Tensor) -> Tensor:
 
 
 op("t(Tensor(a) self) -> Tensor(a)", doc="Transpose of a matrix.", decomposition=_t)
-op(
-    "movedim(Tensor(a) self, int source, int destination) -> Tensor(a)",
-    overloads=("int",),
-    doc="One dimension moved to another place.",
-    decomposition=lambda self, source, destination: _movedim(self, source, destination),
-)
 
 
-def _movedim(self: Tensor, source: int, destination: int) -> Tensor:
+def _movedim(self: Tensor, source: Sequence[int], destination: Sequence[int]) -> Tensor:
     rank = len(self._shape)
-    at, place = wrap_dim(source, rank), wrap_dim(destination, rank)
-    order = [d for d in range(rank) if d != at]
-    if rank:
-        order.insert(place, at)
-    return self.permute(order)
+    if len(source) != len(destination):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({show(source)} dims) should contain "
+            f"the same number of dims as destination ({show(destination)} dims)"
+        )
+    moved, places = ([wrap_dim(d, rank) for d in dims] for dims in (source, destination))
+    for name, dims, given in (("source", moved, source), ("destination", places, destination)):
+        if len(set(dims)) != len(dims):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({show(given)})")
+    if not rank:
+        return self.view(())
+    at = dict(zip(places, moved, strict=True))
+    others = iter([d for d in range(rank) if d not in moved])
+    return self.permute([at[i] if i in at else next(others) for i in range(rank)])
+
+
+for _name in ("movedim", "moveaxis"):
+    op(
+        f"{_name}(Tensor(a) self, int source, int destination) -> Tensor(a)",
+        overloads=("int",),
+        doc="One dimension moved to another place.",
+        decomposition=lambda self, source, destination: _movedim(self, [source], [destination]),
+    )
+    op(
+        f"{_name}.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+        doc="Dimensions moved to other places; the others keep their order.",
+        decomposition=_movedim,
+    )
 
 
 # ---- sizes of dimensions ------------------------------------------------------------------------
@@ -335,17 +353,23 @@ view(
 )
 
 
-def _contiguous(self: Tensor, *, memory_format: str | None = None) -> Tensor:
-    if memory_format not in (None, "contiguous"):
-        raise RuntimeError(f"contiguous gives row-major tensors only, got {memory_format!r}")
-    if is_contiguous(self._shape, self._geometry()[0]):
+def _contiguous(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+    if memory_format is None:
+        if is_contiguous(self._shape, self._geometry()[0]):
+            return self
+        return self.clone(memory_format=contiguous_format)
+    if has_format(self._shape, self._geometry()[0], memory_format):
         return self
-    return self.clone(memory_format="contiguous")
+    if memory_format is preserve_format:
+        raise RuntimeError(
+            "preserve memory format is unsupported by the contiguous operator: name the format"
+        )
+    return self.clone(memory_format=memory_format)
 
 
 op(
-    "contiguous(Tensor(a) self, *, str? memory_format=None) -> Tensor(a)",
-    doc="The tensor itself if it is row-major, otherwise a row-major copy.",
+    "contiguous(Tensor(a) self, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+    doc="The tensor itself if it is dense in a memory format, row-major by default; else a copy.",
     decomposition=_contiguous,
     namespaces=("Tensor",),
 )

@@ -11,6 +11,7 @@ from ..dispatch.pipeline.context import flush_current
 from ..dtypes import dtype
 from ..random import default_generator
 from ..runtime import Runtime
+from ..tensor import Tensor
 
 __all__ = ["DeviceModule"]
 
@@ -71,6 +72,23 @@ class DeviceModule:
     def manual_seed(self, seed: int) -> None:
         """Seed the current device's default generator."""
         default_generator(self._at(None)).manual_seed(seed)
+
+    def manual_seed_all(self, seed: int) -> None:
+        """Seed the default generators of all devices of this type."""
+        for index in range(self._runtime.device_count()):
+            default_generator(self._at(index)).manual_seed(seed)
+
+    def initial_seed(self) -> int:
+        """Seed of the current device's default generator."""
+        return default_generator(self._at(None)).initial_seed()
+
+    def get_rng_state(self, device: Device | str | int | None = None) -> Tensor:
+        """Position of a device's default generator."""
+        return default_generator(self._at(device)).get_state()
+
+    def set_rng_state(self, new_state: Tensor, device: Device | str | int | None = None) -> None:
+        """Go back to a position of a device's default generator."""
+        default_generator(self._at(device)).set_state(new_state)
 
     def _at(self, index: Device | str | int | None) -> Device:
         type = self._runtime.type

@@ -41,14 +41,23 @@ from .samples import WITHOUT_SAMPLES, samples
 __all__ = ["BackendConformance"]
 
 # Ops whose results' elements are undefined.
-UNDEFINED: Final = frozenset({"empty", "empty_like", "empty_strided", "new_empty"})
+UNDEFINED: Final = frozenset(
+    {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+)
 # Ops that draw random numbers somewhere inside, beside those whose definition says so.
 RANDOM: Final = frozenset({"dropout", "rand", "randn", "randint", "rand_like", "randn_like"})
 # Ops that read the memory behind a tensor, so that its layout changes their result, and views made
 # of other views, which refuse layouts that they have no strides for.
-NEEDS_LAYOUT: Final = frozenset({"as_strided", "view_as", "unflatten", "resize_", "resize_as_"})
+NEEDS_LAYOUT: Final = frozenset(
+    {
+        *("as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter"),
+        "set_.source_Tensor_storage_offset",
+        *("view_as", "unflatten", "resize_", "resize_as_", "view_as_complex"),
+        *("view_as_complex_copy",),
+    }
+)
 # Ops that mean something else when their tensors are float64.
-NEEDS_DTYPE: Final = frozenset({"view.dtype"})
+NEEDS_DTYPE: Final = frozenset({"view.dtype", "view_copy.dtype"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +110,13 @@ def require(condition: bool, problem: str) -> None:
 
 
 def tensors_of(result: Any) -> list[Tensor]:
-    """The tensors of a result, alone or in a tuple; none if it is a truth value."""
-    found = list(result) if isinstance(result, tuple | list) else [result]
-    found = [] if isinstance(result, bool) else found
-    for t in found:
-        require(isinstance(t, Tensor), f"the result holds {type(t).__name__}, not a tensor")
-    return found
+    """The tensors of a result, alone or in tuples; none if it is a truth value."""
+    if isinstance(result, tuple | list):
+        return [t for part in result for t in tensors_of(part)]
+    if isinstance(result, bool):
+        return []
+    require(isinstance(result, Tensor), f"the result holds {type(result).__name__}, not a tensor")
+    return [result]
 
 
 def raised_alike(case: Case, found: Any, wanted: Any) -> bool:
@@ -260,7 +270,7 @@ class BackendConformance:
         result = outcome(case.call, args, kwargs)
         if raised_alike(case, result, specs if isinstance(specs, Exception) else None):
             return
-        if is_mutable(case.op):
+        if writes_first(case.op):
             require(result is args[0], f"{case} returned another tensor than its first argument")
             require(result._version > 0, f"{case} counted no new version")
         for i, t in enumerate(tensors_of(result)):
@@ -392,6 +402,12 @@ def strided_like(t: Tensor) -> Tensor:
     strides = tuple(2 * n for n in contiguous_strides(t._shape))
     made: Tensor = t.new_zeros((2 * max(t.numel(), 1),)).as_strided(t._shape, strides)
     return made
+
+
+def writes_first(d: OpDef) -> bool:
+    """Whether the op writes its first argument, which it then returns."""
+    first = parse_schema(d.schema).arguments[:1]
+    return any(a.alias is not None and a.alias.is_write for a in first)
 
 
 def is_mutable(d: OpDef) -> bool:

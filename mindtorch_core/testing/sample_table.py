@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..dtypes import bool_, float32, float64, int32, int64
+from ..memory_formats import channels_last, contiguous_format
 from .recipes import DEVICE, Sample, TensorRecipe
 from .recipes import tensor as t
+from .sample_linalg import LINALG
+from .sample_pointwise import POINTWISE
+from .sample_random import RANDOM
+from .sample_reductions import REDUCTIONS
+from .sample_views import MORE_VIEWS
 
 __all__ = ["TABLE"]
 
@@ -160,7 +166,8 @@ _ELEMENTWISE: Final[dict[str, tuple[Sample, ...]]] = {
 _COPYING: Final[dict[str, tuple[Sample, ...]]] = {
     "clone": (
         s("float32", t(2, 3)),
-        s("contiguous", t(2, 3), memory_format="contiguous"),
+        s("contiguous", t(2, 3), memory_format=contiguous_format),
+        s("channels_last", t(2, 3, 2, 2), memory_format=channels_last),
         s("bool", mask(4)),
         s("0d", t()),
         s("empty", t(0, 3)),
@@ -227,13 +234,6 @@ _FACTORY: Final[dict[str, tuple[Sample, ...]]] = {
         s("wide", 2, 4, device=DEVICE),
         s("int64", 3, dtype=int64, device=DEVICE),
     ),
-    "uniform": (s("unit", t(2, 3)), s("range", t(4, dtype="float64"), -1.0, 2.0)),
-    "normal": (s("standard", t(2, 3)), s("moved", t(4, dtype="float64"), 5.0, 0.5)),
-    "random": (s("range", t(6, dtype="int64"), 2, 9), s("floats", t(6), 0, 5)),
-    "bernoulli_p": (s("half", t(8)), s("always", t(3), 1.0)),
-    "randint": (s("2d", 9, (2, 3), device=DEVICE), s("dtype", 9, (4,), dtype=int32, device=DEVICE)),
-    "randint.low": (s("2d", -3, 9, (2, 3), device=DEVICE),),
-    "randperm": (s("five", 5, device=DEVICE), s("empty", 0, device=DEVICE)),
 }
 _INDEXING: Final[dict[str, tuple[Sample, ...]]] = {
     "index": (
@@ -385,7 +385,6 @@ _NN: Final[dict[str, tuple[Sample, ...]]] = {
         s("probabilities", t(4, 3), t(4, 3, low=0.0)),
     ),
     "mse_loss": tuple(s(how, t(2, 3), t(2, 3), reduction=how) for how in ("mean", "sum", "none")),
-    "dropout": (s("train", t(4, 5), 0.5), s("eval", t(4, 5), 0.5, False), s("all", t(4), 1.0)),
 }
 _REDUCING: Final[dict[str, tuple[Sample, ...]]] = {
     **{name: (s("2d", t(2, 3)), s("int64", t(4, dtype="int64"))) for name in ("max", "min")},
@@ -468,4 +467,9 @@ TABLE: Final[dict[str, tuple[Sample, ...]]] = {
     **_NN,
     **_REDUCING,
     **_VIEWS,
+    **MORE_VIEWS,
+    **LINALG,
+    **POINTWISE,
+    **RANDOM,
+    **REDUCTIONS,
 }

@@ -14,6 +14,7 @@ from ..dispatch.schema import Argument, OperatorSchema, parse_schema
 from ..dtypes import float64, int64
 from ..operators.define import OpDef
 from .recipes import DEVICE, Sample, TensorRecipe, tensor
+from .sample_pointwise import DOMAINS, SECOND_DOMAINS
 from .sample_table import TABLE
 
 __all__ = ["WITHOUT_SAMPLES", "sampler", "samples"]
@@ -21,7 +22,13 @@ __all__ = ["WITHOUT_SAMPLES", "sampler", "samples"]
 Sampler = Callable[[OpDef], Iterable[Sample]]
 
 # Ops that no sample exists for, each with the reason.
-WITHOUT_SAMPLES: Final[dict[str, str]] = {}
+WITHOUT_SAMPLES: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        ("narrow.Tensor", "randint_like.Tensor", "tensor_split.tensor_indices_or_sections"),
+        "reads numbers that a tensor holds, which a device without data has not",
+    ),
+    **dict.fromkeys(("is_conj", "is_neg"), "answers without a look at the tensor"),
+}
 
 _CHOSEN: Final[dict[str, Sampler]] = {}
 
@@ -31,15 +38,16 @@ _FIRST: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("_rdiv", "_rfloordiv", "_rmod", "_rpow"), (1.0, 4.0)),
     **dict.fromkeys(("asin", "acos"), (-1.0, 1.0)),
     "log1p": (-0.75, 4.0),
+    **DOMAINS,
 }
 _SECOND: Final[dict[str, tuple[float, float]]] = {
     **dict.fromkeys(("div", "divide", "true_divide"), (1.0, 4.0)),
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), (1.0, 4.0)),
     **dict.fromkeys(("pow", "_rpow"), (0.0, 3.0)),
+    **SECOND_DOMAINS,
 }
 # Compositions that serve fewer kinds of dtypes than they say (see `OpDef.kinds`).
 _KINDS: Final[dict[str, str]] = {
-    "gelu": "f",
     "positive": "ifc",
     "_rpow": "ifc",
     "_rfloordiv": "if",

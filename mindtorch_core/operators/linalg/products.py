@@ -90,16 +90,18 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
         return self.mm(other)
     shape = _matmul_rule(self, other).shape
     if a == 1 and b == 1:
-        return (self * other).sum() if numel(self._shape) else self.new_zeros(())
+        return (self * other).sum(dtype=self._dtype)
     if a == 1:
         return _matmul(self.unsqueeze(0), other).squeeze(-2)
     if b == 1:
         return _matmul(self, other.unsqueeze(1)).squeeze(-1)
     if b == 2:  # fold the batch into the rows
-        return self.reshape(-1, self._shape[-1]).mm(other).view(shape)
+        rows = numel(self._shape[:-1])
+        return self.reshape(rows, self._shape[-1]).mm(other).view(shape)
     batch = broadcast(self._shape[:-2], other._shape[:-2])
-    left = self.expand((*batch, *self._shape[-2:])).reshape(-1, *self._shape[-2:])
-    right = other.expand((*batch, *other._shape[-2:])).reshape(-1, *other._shape[-2:])
+    count = numel(batch)
+    left = self.expand((*batch, *self._shape[-2:])).reshape(count, *self._shape[-2:])
+    right = other.expand((*batch, *other._shape[-2:])).reshape(count, *other._shape[-2:])
     return left.bmm(right).view(shape)
 
 
@@ -188,7 +190,8 @@ def _mm_named(mat1: Tensor, mat2: Tensor) -> TensorSpec:
     return _mm(mat1, mat2)
 
 
-def _scaled(t: Any, factor: Any) -> Any:
+def scaled(t: Any, factor: Any) -> Any:
+    """A tensor times a number; itself where that is 1."""
     return t if factor == 1 else t * factor
 
 
@@ -197,21 +200,22 @@ op(
     doc="``beta * input + alpha * (mat1 @ mat2)``.",
     rule=_addmm_rule,
     grad={
-        "self": lambda g, self_shape, beta: _scaled(sum_to(g, self_shape), beta),
-        "mat1": lambda g, mat2, alpha: _scaled(g.mm(conj(mat2).transpose(0, 1)), alpha),
-        "mat2": lambda g, mat1, alpha: _scaled(conj(mat1).transpose(0, 1).mm(g), alpha),
+        "self": lambda g, self_shape, beta: scaled(sum_to(g, self_shape), conj(beta)),
+        "mat1": lambda g, mat2, alpha: scaled(g.mm(conj(mat2).transpose(0, 1)), conj(alpha)),
+        "mat2": lambda g, mat1, alpha: scaled(conj(mat1).transpose(0, 1).mm(g), conj(alpha)),
     },
     decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: _addmm(
         self, mat1, mat2, beta, alpha
     ),
+    inplace=True,
     out=True,
 )
 
 
 def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:
     _addmm_rule(self, mat1, mat2)
-    product = _scaled(mat1.mm(mat2), alpha)
-    result: Tensor = product if beta == 0 else product + _scaled(self, beta)
+    product = scaled(mat1.mm(mat2), alpha)
+    result: Tensor = product if beta == 0 else product + scaled(self, beta)
     return result
 
 
@@ -227,6 +231,7 @@ op(
     "dot(Tensor self, Tensor tensor) -> Tensor",
     doc="Inner product of two vectors.",
     decomposition=_dot,
+    out=True,
 )
 
 
@@ -242,6 +247,7 @@ op(
     "mv(Tensor self, Tensor vec) -> Tensor",
     doc="Product of a matrix and a vector.",
     decomposition=_mv,
+    out=True,
 )
 
 
@@ -292,5 +298,6 @@ op(
         "bias": lambda g, bias_shape: sum_to(g, bias_shape),
     },
     decomposition=_linear,
+    out=True,
     namespaces=("nn",),
 )

@@ -7,15 +7,9 @@ from typing import Any
 from ...dtypes import FLOATING, int64
 from ...shapes import show
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
-
-_REDUCTIONS = ("none", "mean", "sum")
-
-
-def _reduction(name: str) -> int:
-    if name not in _REDUCTIONS:
-        raise ValueError(f"{name} is not a valid value for reduction")
-    return _REDUCTIONS.index(name)
+from ..composed import by_name
+from ..define import TensorSpec, fn, op, public
+from .reducing import MEAN, NONE, SUM, reduction_of
 
 
 def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
@@ -44,11 +38,10 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
 
 
 def _nll_rule(
-    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[TensorSpec, TensorSpec]:
-    kind = _reduction(reduction)
     _check_nll(input, target, weight)
-    shape = () if kind else target._shape
+    shape = () if reduction else target._shape
     return TensorSpec(shape, input._dtype), TensorSpec((), input._dtype)
 
 
@@ -69,14 +62,13 @@ def _nll_parts(
 
 
 def _nll_forward(
-    input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int
+    input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    kind = _reduction(reduction)
     losses, weights = _nll_parts(input, target, weight, ignore_index)
     total = weights.sum()
-    if kind == 0:
+    if reduction == NONE:
         return losses, total
-    return (losses.sum() if kind == 2 else losses.sum() / total), total
+    return (losses.sum() if reduction == SUM else losses.sum() / total), total
 
 
 def _nll_backward(
@@ -84,101 +76,118 @@ def _nll_backward(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None,
-    reduction: str,
+    reduction: int,
     ignore_index: int,
     total: Tensor,
 ) -> Tensor:
     at = 0 if len(input._shape) == 1 else 1
     _, weights = _nll_parts(fn.zeros_like(input.detach()), target, weight, ignore_index)
-    share = -weights * (grad / total if reduction == "mean" else grad)
+    share = -weights * (grad / total if reduction == MEAN else grad)
     share = fn.where(weights == 0, 0.0, share)  # also where nothing counts and total is 0
     safe = fn.where(target != ignore_index, target, 0)
     return fn.zeros_like(input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
 
 
-_NLL = "Tensor? weight, str reduction, int ignore_index"
+_NLL = "Tensor? weight, int reduction, SymInt ignore_index"
 op(
-    f"nll_loss_forward(Tensor input, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
+    f"nll_loss_forward(Tensor self, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
     doc="`nll_loss`, and the sum of the weights it counted.",
     rule=_nll_rule,
     grad={
-        "input": lambda g, input, target, weight, reduction, ignore_index, result1: (
-            fn.nll_loss_backward(g, input, target, weight, reduction, ignore_index, result1)
-        )
+        "self": lambda g, self, target, weight, reduction, ignore_index, result1: by_name(
+            "nll_loss_backward"
+        )(g, self, target, weight, reduction, ignore_index, result1)
     },
     decomposition=_nll_forward,
-    namespaces=("torch",),
+    namespaces=(),
 )
 op(
-    f"nll_loss_backward(Tensor grad, Tensor input, Tensor target, {_NLL}, Tensor total) -> Tensor",
+    f"nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, {_NLL}, "
+    "Tensor total_weight) -> Tensor",
     doc="Gradient of `nll_loss_forward` for its input.",
-    rule=lambda grad, input, *_: TensorSpec(input._shape, input._dtype),
+    rule=lambda grad_output, self, *_: TensorSpec(self._shape, self._dtype),
     grad={
         # The loss is linear in its input, so the gradient of the gradient is the loss again.
-        "grad": lambda g, target, weight, reduction, ignore_index: fn.nll_loss_forward(
-            g, target, weight, reduction, ignore_index
-        )[0]
+        "grad_output": lambda g, target, weight, reduction, ignore_index: by_name(
+            "nll_loss_forward"
+        )(g, target, weight, reduction, ignore_index)[0]
     },
     decomposition=_nll_backward,
-    namespaces=("torch",),
+    namespaces=(),
 )
 
 
-def _nll_loss(
-    input: Tensor,
+def _nll(
+    self: Tensor,
     target: Tensor,
-    weight: Tensor | None = None,
+    weight: Any = None,
+    reduction: int = MEAN,
     ignore_index: int = -100,
-    reduction: str = "mean",
 ) -> Tensor:
-    return fn.nll_loss_forward(input, target, weight, reduction, ignore_index)[0]
+    found: Tensor = by_name("nll_loss_forward")(self, target, weight, reduction, ignore_index)[0]
+    return found
 
 
 op(
-    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
-    "str reduction='mean') -> Tensor",
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
+    "SymInt ignore_index=-100) -> Tensor",
     doc="Negative log likelihood: ``-input[target]`` over classes in dimension 1.",
-    decomposition=_nll_loss,
-    namespaces=("nn",),
+    decomposition=_nll,
+    namespaces=(),
 )
 
 
 def _cross_entropy(
-    input: Tensor,
+    self: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    reduction: int = MEAN,
     ignore_index: int = -100,
-    reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    kind = _reduction(reduction)
-    at = 0 if len(input._shape) == 1 else 1
+    at = 0 if len(self._shape) == 1 else 1
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    logs: Any = fn.log_softmax(input, at)
+    logs: Any = fn.log_softmax(self, at)
     if target._dtype.category >= FLOATING:
-        return _soft_cross_entropy(logs, target, weight, kind, label_smoothing, at)
-    loss = _nll_loss(logs, target, weight, ignore_index, reduction)
+        return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing, at)
+    loss = by_name("nll_loss")(logs, target, weight, reduction, ignore_index)
     if not label_smoothing:
-        return loss
-    classes = input._shape[at]
-    kept = (target != ignore_index).to(input._dtype)
-    if weight is not None:
-        shape = [1] * len(input._shape)
-        shape[at] = classes
-        logs = logs * weight.view(shape)
-    smooth: Any = -logs.sum(at) * kept
-    if kind == 2:
-        smooth = smooth.sum()
-    elif kind == 1:
-        _, weights = _nll_parts(fn.zeros_like(input), target, weight, ignore_index)
-        smooth = smooth.sum() / weights.sum()
-    smoothed: Tensor = loss * (1 - label_smoothing) + smooth * (label_smoothing / classes)
-    return smoothed
+        return loss  # type: ignore[no-any-return]
+    return _smoothed(logs, target, weight, reduction, ignore_index, label_smoothing, loss)
+
+
+def _smoothed(
+    logs: Any,
+    target: Any,
+    weight: Any,
+    reduction: int,
+    ignore_index: int,
+    smoothing: float,
+    loss: Any,
+) -> Tensor:
+    """A loss mixed with that of the uniform distribution (Szegedy et al., 2016)."""
+    at = 0 if len(logs._shape) == 1 else 1
+    kept = target != ignore_index
+    uniform = -fn.where(kept.unsqueeze(at), _by_class(logs, weight, at), 0).sum(at)
+    if reduction:
+        uniform = uniform.sum()
+    if reduction == MEAN:
+        _, weights = _nll_parts(fn.zeros_like(logs), target, weight, ignore_index)
+        uniform = uniform / weights.sum()
+    mixed: Tensor = loss * (1 - smoothing) + uniform * (smoothing / logs._shape[at])
+    return mixed
+
+
+def _by_class(logs: Any, weight: Any, at: int) -> Any:
+    """Values times the weights of their classes."""
+    if weight is None:
+        return logs
+    return logs * weight.view([-1 if d == at else 1 for d in range(len(logs._shape))])
 
 
 def _soft_cross_entropy(
-    logs: Any, target: Tensor, weight: Tensor | None, kind: int, smoothing: float, at: int
+    logs: Any, target: Any, weight: Any, reduction: int, smoothing: float, at: int
 ) -> Tensor:
     """Cross entropy against class probabilities."""
     if target._shape != logs._shape:
@@ -186,40 +195,74 @@ def _soft_cross_entropy(
             f"input and target must have the same shape for class probabilities, got "
             f"{show(logs._shape)} and {show(target._shape)}"
         )
-    classes = logs._shape[at]
     if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
-    terms = logs * target
-    if weight is not None:
-        shape = [1] * len(logs._shape)
-        shape[at] = classes
-        terms = terms * weight.view(shape)
-    losses = -terms.sum(at)
-    if kind == 0:
-        return losses  # type: ignore[no-any-return]
-    total = losses.sum()
-    batch = losses.numel() if losses._shape else 1
-    return total if kind == 2 else total / batch  # type: ignore[no-any-return]
+        target = target * (1 - smoothing) + smoothing / logs._shape[at]
+    losses = -(_by_class(logs, weight, at) * target).sum(at)
+    if reduction == MEAN:
+        return losses.sum() / max(losses.numel(), 1)  # type: ignore[no-any-return]
+    return losses.sum() if reduction else losses  # type: ignore[no-any-return]
 
 
 op(
-    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
-    "str reduction='mean', float label_smoothing=0.0) -> Tensor",
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
+    "SymInt ignore_index=-100, float label_smoothing=0.0) -> Tensor",
     doc="`nll_loss` of `log_softmax`: logits (N, C, ...) against class indices or probabilities.",
     decomposition=_cross_entropy,
-    namespaces=("nn",),
+    namespaces=(),
 )
 
-
-def _mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    kind = _reduction(reduction)
-    squares: Any = (input - target) ** 2
-    return squares if kind == 0 else squares.mean() if kind == 1 else squares.sum()  # type: ignore[no-any-return]
+# ---- as users call them -------------------------------------------------------------------------
 
 
-op(
-    "mse_loss(Tensor input, Tensor target, str reduction='mean') -> Tensor",
-    doc="Squared differences, their mean or sum.",
-    decomposition=_mse_loss,
-    namespaces=("nn",),
-)
+@public("nn")
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log likelihood: ``-input[target]`` over classes.
+
+    Args:
+        input: log-probabilities, (N, C, *) or (C).
+        target: class indices, (N, *) or ().
+        weight: of each class, (C).
+        size_average: deprecated.
+        reduce: deprecated.
+        ignore_index: a target that does not count.
+        reduction: ``none``, ``mean`` (by weight) or ``sum``.
+    """
+    code = reduction_of(reduction, size_average, reduce)
+    return by_name("nll_loss")(input, target, weight, code, ignore_index)  # type: ignore[no-any-return]
+
+
+@public("nn")
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """`nll_loss` of `log_softmax`.
+
+    Args:
+        input: logits, (N, C, *) or (C).
+        target: class indices, (N, *) or (), or probabilities of the input's shape.
+        weight: of each class, (C).
+        size_average: deprecated.
+        reduce: deprecated.
+        ignore_index: a class index that does not count.
+        reduction: ``none``, ``mean`` (by weight) or ``sum``.
+        label_smoothing: how much of the uniform distribution is mixed into the target.
+    """
+    code = reduction_of(reduction, size_average, reduce)
+    return by_name("cross_entropy_loss")(  # type: ignore[no-any-return]
+        input, target, weight, code, ignore_index, label_smoothing
+    )

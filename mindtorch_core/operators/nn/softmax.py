@@ -7,7 +7,7 @@ from typing import Any
 from ...dtypes import FLOATING
 from ...shapes import wrap_dim
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ..define import TensorSpec, fn, op, public
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
 
@@ -46,11 +46,12 @@ op(
     doc="Exponentials along a dimension, scaled to sum 1.",
     rule=_softmax_rule,
     grad={
-        "self": lambda g, result, dim, self_dtype: _cast(
-            fn.softmax_backward(g, result, dim), self_dtype
+        "self": lambda g, result, dim, self_dtype: fn._softmax_backward_data(
+            g, result, dim, self_dtype
         )
     },
     decomposition=_softmax,
+    out=True,
 )
 op(
     f"log_softmax({_SOFTMAX}) -> Tensor",
@@ -58,23 +59,38 @@ op(
     doc="Logarithm of `softmax`, computed without overflow.",
     rule=_softmax_rule,
     grad={
-        "self": lambda g, result, dim, self_dtype: _cast(
-            fn.log_softmax_backward(g, result, dim), self_dtype
+        "self": lambda g, result, dim, self_dtype: fn._log_softmax_backward_data(
+            g, result, dim, self_dtype
         )
     },
     decomposition=_log_softmax,
+    out=True,
 )
 
 
-for _name, _formula in (
-    ("softmax", lambda grad, output, dim: (grad - (grad * output).sum(dim, True)) * output),
-    ("log_softmax", lambda grad, output, dim: grad - output.exp() * grad.sum(dim, True)),
-):
+def _softmax_grad(grad_output: Any, output: Any, dim: int) -> Any:
+    weighted = grad_output * output
+    return weighted - output * weighted.sum(dim, True)
+
+
+def _log_softmax_grad(grad_output: Any, output: Any, dim: int) -> Any:
+    return grad_output - output.exp() * grad_output.sum(dim, True)
+
+
+def _in_dtype(formula: Any) -> Any:
+    return lambda grad_output, output, dim, input_dtype: _cast(
+        formula(grad_output, output, dim), input_dtype
+    )
+
+
+for _name, _formula in (("softmax", _softmax_grad), ("log_softmax", _log_softmax_grad)):
     op(
-        f"{_name}_backward(Tensor grad, Tensor output, int dim) -> Tensor",
+        f"_{_name}_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) "
+        "-> Tensor",
         doc=f"Gradient of `{_name}` from its output.",
-        rule=lambda grad, output, dim: TensorSpec(output._shape, output._dtype),
-        decomposition=_formula,
+        rule=lambda grad_output, output, dim, input_dtype: TensorSpec(output._shape, input_dtype),
+        decomposition=_in_dtype(_formula),
+        out=True,
         namespaces=("torch",),
     )
 
@@ -83,19 +99,24 @@ def _cast(g: Any, d: Any) -> Any:
     return g if g._dtype is d else g.to(d)
 
 
-def _nn_softmax(name: str) -> Any:
-    def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
-        if dim is None:  # PyTorch's implicit choice: 0 for 0, 1 and 3 dimensions, else 1
-            dim = 0 if len(input._shape) in (0, 1, 3) else 1
-        return getattr(fn, name)(input, dim, dtype)  # type: ignore[no-any-return]
-
-    return softmax
+def _implicit(input: Tensor, dim: int | None) -> int:
+    """PyTorch's choice where no dimension is given: 0 for 0, 1 and 3 dimensions, else 1."""
+    if dim is not None:
+        return dim
+    return 0 if len(input._shape) in (0, 1, 3) else 1
 
 
-for _name in ("softmax", "log_softmax"):
-    op(
-        f"nn_{_name}(Tensor input, int? dim=None, ScalarType? dtype=None) -> Tensor",
-        doc=f"`{_name}` along ``dim``.",
-        decomposition=_nn_softmax(_name),
-        namespaces=(f"nn:{_name}",),
-    )
+@public("nn")
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """Exponentials along a dimension, scaled to sum 1, computed in ``dtype`` if it is given."""
+    return fn.softmax(input, _implicit(input, dim), dtype)
+
+
+@public("nn")
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """Logarithm of `softmax`, computed without overflow."""
+    return fn.log_softmax(input, _implicit(input, dim), dtype)

@@ -108,7 +108,6 @@ READERS = {
         NotImplementedError,
         "Cannot copy out of meta tensor; no data!",
     ),
-    "pickle": (pickle.dumps, NotImplementedError, "Cannot copy out of meta tensor; no data!"),
     "nonzero": (lambda t: t.nonzero(), NotImplementedError, "aten::nonzero: the result depends on"),
     "mask": (lambda t: t[t > 0], NotImplementedError, "aten::nonzero: the result depends on"),
     "equal": (

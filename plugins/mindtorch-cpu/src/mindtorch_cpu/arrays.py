@@ -17,8 +17,9 @@ from mindtorch_core import dtypes
 from mindtorch_core.devices import device
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 from mindtorch_core.dtypes import COMPLEX, DTYPES, FLOATING, checked_number, dtype
+from mindtorch_core.memory_formats import like_strides, memory_format
 from mindtorch_core.promotion import result_type
-from mindtorch_core.shapes import contiguous_strides, pointwise_strides
+from mindtorch_core.shapes import Shape, contiguous_strides, pointwise_strides
 from mindtorch_core.tensor import Tensor
 
 __all__ = ["CPU", "KEYS", "QUIET", "array_of", "cast", "np_dtype", "torch_dtype", "view_of", "wrap"]
@@ -137,16 +138,32 @@ def converted(a: Any, d: dtype) -> Any:
     return relaid(a, NUMPY_OF[d])
 
 
-def relaid(a: Any, d: Any = None) -> Any:
-    """A dense copy in the array's order of dimensions, as element-wise results have it."""
+def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) -> Any:
+    """A dense copy, in the array's own layout as far as it is dense, or in a memory format."""
     size = a.itemsize
     strides = tuple(s // size for s in a.strides)
-    wanted = pointwise_strides(a.shape, [(a.shape, strides)])
+    wanted = like_strides(a.shape, strides, memory_format)
     if wanted == contiguous_strides(a.shape):
         return quietly(a.astype, d or a.dtype, "C")
-    order = sorted(range(a.ndim), key=lambda i: -wanted[i])
-    back = np.argsort(order)
-    return quietly(a.transpose(order).astype, d or a.dtype, "C").transpose(back)
+    copy = laid_out(a.shape, wanted, lambda shape: np.empty(shape, d or a.dtype))
+    quietly(np.copyto, copy, a, "unsafe")
+    return copy
+
+
+def laid_out(shape: Shape, strides: Shape, make: Callable[[Shape], Any]) -> Any:
+    """An array whose dimensions follow each other as dense strides say.
+
+    Args:
+        shape: its shape.
+        strides: in elements; some permutation of the shape lies row-major with them.
+        make: gives an array of a shape in row-major order.
+    """
+    order = sorted(range(len(shape)), key=lambda i: -strides[i])
+    data = make(tuple(shape[i] for i in order)).transpose(np.argsort(order))
+    steps = tuple(s * data.itemsize for s in strides)
+    if data.strides != steps and data.size:  # of dimensions of size 1, which NumPy chooses itself
+        data = np.lib.stride_tricks.as_strided(data, shape, steps)
+    return data
 
 
 def row_major(data: Any) -> Any:
@@ -172,11 +189,9 @@ def in_common_order(data: Any, *operands: Any) -> Any:
     wanted = pointwise_strides(data.shape, geometries)
     if wanted == tuple(s // data.itemsize for s in data.strides):
         return data
-    order = sorted(range(data.ndim), key=lambda i: -wanted[i])
-    shape = tuple(data.shape[i] for i in order)
-    laid_out = np.empty(shape, data.dtype).transpose(np.argsort(order))
-    laid_out[...] = data
-    return laid_out
+    copy = laid_out(data.shape, wanted, lambda shape: np.empty(shape, data.dtype))
+    copy[...] = data
+    return copy
 
 
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}

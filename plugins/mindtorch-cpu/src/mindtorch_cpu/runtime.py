@@ -207,9 +207,27 @@ class CPURuntime(Runtime):
             raise ValueError("given numpy array strides not a multiple of the element byte size")
         return wrap(array.view(np.ndarray), d)
 
+    def from_buffer(self, data: memoryview, d: dtype) -> Tensor:
+        """A tensor with one dimension over the bytes of a buffer."""
+        return wrap(np.frombuffer(data, NUMPY_OF[d]), d)
+
     def from_dlpack(self, source: Any) -> Tensor:
         """A tensor that shares memory with another library's array."""
-        return self.from_numpy(np.from_dlpack(source))
+        from .dlpack import load
+
+        return self.from_numpy(load(source))
+
+    def dlpack(self, tensor: Tensor, **options: Any) -> Any:
+        """A capsule over the tensor's memory."""
+        from .dlpack import export
+
+        return export(tensor._data, **options)
+
+    def dlpack_device(self, tensor: Tensor) -> tuple[int, int]:
+        """The number DLPack has for host memory."""
+        from .dlpack import CPU_DEVICE
+
+        return CPU_DEVICE
 
     def memory_stats(self, on: device) -> dict[str, int]:
         """Bytes of large results that are kept for reuse, and how often that happened."""

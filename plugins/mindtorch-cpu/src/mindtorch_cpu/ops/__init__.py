@@ -1,5 +1,15 @@
 """The CPU's kernels, by family. Importing this package registers them."""
 
-from . import copying, functions, indexing, linalg, nn, pointwise, reduction, views
+from . import copying, functions, indexing, linalg, nn, pointwise, random, reduction, views
 
-__all__ = ["copying", "functions", "indexing", "linalg", "nn", "pointwise", "reduction", "views"]
+__all__ = [
+    "copying",
+    "functions",
+    "indexing",
+    "linalg",
+    "nn",
+    "pointwise",
+    "random",
+    "reduction",
+    "views",
+]

@@ -7,18 +7,26 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX
+from mindtorch_core.memory_formats import contiguous_format, memory_format
 
 from ..arrays import CPU, cast, exact, quietly, relaid, wrap
 from ..register import kernel, rule_of
 
 
 @kernel("clone")
-def clone(self: Any, *, memory_format: str | None = None) -> Any:
-    """A copy; its order of dimensions is kept unless ``memory_format`` asks for row-major."""
+def clone(self: Any, *, memory_format: memory_format | None = None) -> Any:
+    """A copy; its order of dimensions is kept unless ``memory_format`` names another."""
     a = self._data
-    if memory_format == "contiguous" or a.flags.c_contiguous:
+    if memory_format is contiguous_format or (memory_format is None and _is_row_major(a)):
         return wrap(a.copy(), self._dtype)
-    return wrap(relaid(a), self._dtype)
+    return wrap(relaid(a, None, memory_format), self._dtype)
+
+
+def _is_row_major(a: Any) -> bool:
+    """Whether a copy in row-major order has the array's strides, those of sizes 1 included."""
+    if not a.flags.c_contiguous:
+        return False
+    return a.ndim < 2 or 1 not in a.shape or a.strides == np.empty(a.shape, a.dtype).strides
 
 
 @kernel("copy_")
@@ -56,7 +64,7 @@ def zero_(self: Any) -> Any:
 def to_dtype(self: Any, dtype: Any) -> Any:
     """A copy in another dtype."""
     a = self._data
-    if a.flags.c_contiguous:
+    if _is_row_major(a):
         data = cast(self, dtype)
         return wrap(data.copy() if data is a or data.base is not None else data, dtype)
     from ..arrays import NUMPY_OF

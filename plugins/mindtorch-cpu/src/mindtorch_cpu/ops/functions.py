@@ -15,10 +15,23 @@ from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.promotion import to_floating
 from mindtorch_core.tensor import Tensor
 
-from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, converted, ndarray, quietly, scalar, wrap
+from ..arrays import (
+    CPU,
+    KEYS,
+    NUMPY_OF,
+    QUIET,
+    WIDER,
+    converted,
+    in_common_order,
+    ndarray,
+    quietly,
+    scalar,
+    wrap,
+)
 from ..large import LARGE
 from ..register import kernel, register
 from .pointwise import Ufunc, large, recover, refuse, served
+from .ufuncs import note
 
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
 
@@ -41,6 +54,7 @@ def unary(
         widen: compute half-precision types in float32.
     """
     allowed = served(name)
+    note(name, ufunc if allowed[FLOATING] else None)
     plain = tuple(ok and not (to_float and c < FLOATING) for c, ok in enumerate(allowed))
 
     def run(self: Any) -> Any:
@@ -60,6 +74,8 @@ def unary(
                 data = recover(error, ufunc, a)
         else:
             data = large(ufunc, result or d, a)
+        if a.ndim > 1 and not a.flags.c_contiguous:
+            data = in_common_order(data, a)
         if result is not None:
             d = result
         if data.__class__ is not ndarray:
@@ -161,6 +177,7 @@ for _name, _ufunc in (
         return ufunc(a, out=out)
 
     function(_name, _rounded, to_float=False)
+    note(_name, _ufunc)
 
 _absolute = unary("abs", np.absolute)
 

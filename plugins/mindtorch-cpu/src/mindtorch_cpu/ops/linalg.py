@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import bool_
+from mindtorch_core.dtypes import FLOATING, INTEGER, bool_
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, scalar, wrap
@@ -14,7 +14,8 @@ from ..register import kernel, rule_of
 
 _new = object.__new__
 
-_UNUSUAL = frozenset({*WIDER, bool_})  # computed in another dtype, or refused by the rules
+# Computed in another dtype, or refused by the rules.
+_UNUSUAL = frozenset({*WIDER, *(d for d in NUMPY_OF if d.category < FLOATING)})
 
 
 def check(name: str, *args: Any, **kwargs: Any) -> None:
@@ -26,7 +27,38 @@ def product(a: Any, b: Any, d: Any) -> Any:
     """``a @ b`` as an array; half precision through float32."""
     if d in WIDER:
         return quietly(np.matmul, a.astype(np.float32), b.astype(np.float32)).astype(NUMPY_OF[d])
-    return quietly(np.matmul, a, b)
+    if d.category == INTEGER:
+        return whole_product(a, b)
+    return quietly(np.matmul, for_blas(a), for_blas(b))
+
+
+def for_blas(a: Any) -> Any:
+    """An array whose matrices BLAS can read: NumPy multiplies others element by element."""
+    if a.ndim < 2 or not a.size:
+        return a
+    (rows, columns), (down, along), size = a.shape[-2:], a.strides[-2:], a.itemsize
+    if (along == size and down >= columns * size) or (down == size and along >= rows * size):
+        return a
+    return np.ascontiguousarray(a)
+
+
+def whole_product(a: Any, b: Any) -> Any:
+    """``a @ b`` of integers, which BLAS does not know.
+
+    Where float64 holds every sum exactly, it multiplies those: 20 to 100 times faster.
+    """
+    inner = a.shape[-1]
+    if a.size * inner < 4096 or not b.size or _largest(a) * _largest(b) * inner >= 1 << 53:
+        return np.matmul(a, b)
+    exact = quietly(np.matmul, a.astype(np.float64), b.astype(np.float64))
+    return exact.astype(np.int64).astype(a.dtype)
+
+
+def _largest(a: Any) -> int:
+    """A bound of the absolute values of integers."""
+    if a.itemsize < 4:
+        return 1 << 8 * int(a.itemsize)
+    return max(int(a.max()), -int(a.min()))
 
 
 @kernel("matmul")
@@ -63,7 +95,8 @@ def mm(self: Any, mat2: Any) -> Any:
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or mat2._dtype is not d:
         check("mm", self, mat2)
     if d in _UNUSUAL:
-        check("mm", self, mat2)
+        if d is bool_:
+            check("mm", self, mat2)
         return wrap(product(a, b, d), d)
     return wrap(QUIET.run(a.dot, b), d)
 
@@ -80,7 +113,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         check("linear", input, weight, bias)
     if d is bool_:
         check("linear", input, weight, bias)
-    out = product(a, w.T, d) if a.ndim != 2 or d in WIDER else QUIET.run(a.dot, w.T)
+    out = product(a, w.T, d) if a.ndim != 2 or d in _UNUSUAL else QUIET.run(a.dot, w.T)
     if bias is not None:
         if bias._dtype is d:
             out = QUIET.run(np.add, out, bias._data, out)
@@ -110,7 +143,7 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
         check("addmm", self, mat1, mat2, beta=beta, alpha=alpha)
     if d is bool_:
         check("addmm", self, mat1, mat2)
-    out = product(a, b, d) if d in WIDER else quietly(a.dot, b)
+    out = product(a, b, d) if d in _UNUSUAL else quietly(a.dot, b)
     if alpha != 1:
         quietly(np.multiply, out, scalar(alpha, d), out)
     if beta != 0:

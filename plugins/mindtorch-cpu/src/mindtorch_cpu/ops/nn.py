@@ -30,7 +30,7 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
 
 
 def _finished(data: Any, d: Any) -> Any:
-    return wrap(row_major(data.astype(NUMPY_OF[d]) if d in WIDER else data), d)
+    return wrap(row_major(data.astype(NUMPY_OF[d], copy=False)), d)
 
 
 @kernel("softmax")
@@ -55,28 +55,28 @@ def log_softmax(self: Any, dim: int, dtype: Any = None) -> Any:
     return _finished(x, d)
 
 
-@kernel("softmax_backward")
-def softmax_backward(grad: Any, output: Any, dim: int) -> Any:
+@kernel("_softmax_backward_data")
+def softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """Gradient of the softmax from its output."""
     d = output._dtype
-    g, y = _floats(grad, d), _floats(output, d)
+    g, y = _floats(grad_output, d), _floats(output, d)
     if not y.ndim:
-        return wrap(np.zeros((), NUMPY_OF[d]), d)
+        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
     weighted = QUIET.run(np.multiply, g, y)
     QUIET.run(np.subtract, weighted, QUIET.run(np.multiply, y, _totals(weighted, dim)), weighted)
-    return _finished(weighted, d)
+    return _finished(weighted, input_dtype)
 
 
-@kernel("log_softmax_backward")
-def log_softmax_backward(grad: Any, output: Any, dim: int) -> Any:
+@kernel("_log_softmax_backward_data")
+def log_softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """Gradient of the log-softmax from its output."""
     d = output._dtype
-    g, x = _floats(grad, d), QUIET.run(np.exp, _floats(output, d))
+    g, x = _floats(grad_output, d), QUIET.run(np.exp, _floats(output, d))
     if not x.ndim:
-        return wrap(np.zeros((), NUMPY_OF[d]), d)
+        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
     QUIET.run(np.multiply, x, _totals(g, dim), x)
     QUIET.run(np.subtract, g, x, x)
-    return _finished(x, d)
+    return _finished(x, input_dtype)
 
 
 def _floats(t: Any, d: Any) -> Any:
@@ -119,26 +119,24 @@ def _positions(input: Any, classes: Any) -> Any:
 
 
 @kernel("nll_loss_forward")
-def nll_loss_forward(
-    input: Any, target: Any, weight: Any, reduction: str, ignore_index: int
-) -> Any:
+def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     """Negative log likelihood and the total weight."""
-    a, d = input._data, input._dtype
-    if d in WIDER or not _regular(input, target, weight, reduction):
-        return _nll_forward(input, target, weight, reduction, ignore_index)
+    a, d = self._data, self._dtype
+    if d in WIDER or not _regular(self, target, weight, reduction):
+        return _nll_forward(self, target, weight, reduction, ignore_index)
     classes, weights = _classes(a, target, weight, ignore_index)
     picked = np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes))
     count = picked.size
     if weights is not None:
         picked = QUIET.run(np.multiply, picked, weights)
     total = np.array(count if weights is None else weights.sum(), a.dtype)
-    if reduction == "none":
+    if not reduction:
         loss = QUIET.run(np.negative, picked)
     else:
         loss = QUIET.run(
             np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked
         )
-        if reduction == "mean":
+        if reduction == 1:
             loss = QUIET.run(np.divide, loss, total)
     return wrap(loss, d), wrap(total, d)
 
@@ -149,23 +147,31 @@ def _regular(input: Any, target: Any, weight: Any, reduction: str) -> bool:
     at = min(len(a) - 1, 1)
     return bool(
         a and target._dtype.name == "int64" and t == a[:at] + a[at + 1 :]
-        and reduction in ("none", "mean", "sum")
+        and reduction in (0, 1, 2)
         and (weight is None or (weight._shape == (a[at],) and weight._dtype is input._dtype))
     )  # fmt: skip
 
 
 @kernel("nll_loss_backward")
 def nll_loss_backward(
-    grad: Any, input: Any, target: Any, weight: Any, reduction: str, ignore_index: int, total: Any
+    grad_output: Any,
+    self: Any,
+    target: Any,
+    weight: Any,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Any,
 ) -> Any:
     """Gradient of the loss for its input: the negative weight at each element's class."""
-    a, d = input._data, input._dtype
+    a, d = self._data, self._dtype
     if d in WIDER:
-        return _nll_backward(grad, input, target, weight, reduction, ignore_index, total)
+        return _nll_backward(
+            grad_output, self, target, weight, reduction, ignore_index, total_weight
+        )
     classes, weights = _classes(a, target, weight, ignore_index)
-    share = QUIET.run(np.negative, grad._data)
-    if reduction == "mean":
-        share = QUIET.run(np.divide, share, total._data)
+    share = QUIET.run(np.negative, grad_output._data)
+    if reduction == 1:
+        share = QUIET.run(np.divide, share, total_weight._data)
     if weights is not None:
         share = np.where(
             weights == 0, weights.dtype.type(0), QUIET.run(np.multiply, share, weights)

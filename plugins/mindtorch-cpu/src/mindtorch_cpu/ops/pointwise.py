@@ -35,6 +35,7 @@ from ..arrays import (
 )
 from ..large import LARGE, in_chunks
 from ..register import kernel, register
+from .ufuncs import note
 
 Ufunc = Callable[..., Any]
 _new: Callable[[type[Tensor]], Tensor] = object.__new__
@@ -100,6 +101,7 @@ def binary(
         guard: called with the operands where they differ in dtype; raises as well.
     """
     allowed = served(name)
+    note(name, ufunc if allowed[FLOATING] else None, refuses=check is not None)
     plain = allowed if compute is None and check is None else (False,) * 4
     always = all(plain)
 
@@ -247,22 +249,26 @@ def _no_negative_number(self: Any, exponent: Any) -> None:
         refuse("pow", self, exponent)
 
 
-def _no_negative_power(d: dtype, exponent: Any) -> None:
-    if d.category < FLOATING and np.any(exponent < 0):
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
-
-
 def _power(base: Any, exponent: Any, out: Any = None) -> Any:
     """Power; a square is a product, which is exact and fast."""
     if exponent.ndim == 0 and exponent == 2:
         return np.multiply(base, base, out)
+    if exponent.dtype.kind == "i" and (exponent < 0).any():
+        return np.multiply(*_negative_power(base, exponent), out)
     return np.power(base, exponent, out)
+
+
+def _negative_power(base: Any, exponent: Any) -> tuple[Any, Any]:
+    """Factors of a power of integers: quotients are cut, so that only those of 1 and -1 remain."""
+    below = exponent < 0
+    whole = np.power(base, np.where(below, exponent & 1, exponent))
+    return whole, np.where(below, np.abs(base) == 1, 1).astype(whole.dtype)
 
 
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
 arithmetic("mul", np.multiply)
-arithmetic("pow", _power, check=_no_negative_power, guard=_no_negative_number)
+arithmetic("pow", _power, guard=_no_negative_number)
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
 arithmetic("remainder", np.remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
@@ -279,6 +285,7 @@ for _name in ("and", "or", "xor"):
     arithmetic(f"logical_{_name}", getattr(np, f"logical_{_name}"), result=bool_)
     arithmetic(f"bitwise_{_name}", getattr(np, f"bitwise_{_name}"))
 
+note("div", refuses=True)  # when it rounds
 _true_div = binary("div", np.true_divide)
 _float_div = binary("div", np.true_divide, compute=to_floating)
 _floor_div = binary("floor_divide", np.floor_divide, check=_no_zero)

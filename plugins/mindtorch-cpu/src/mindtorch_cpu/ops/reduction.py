@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int64, uint8
+from mindtorch_core.operators.reduction import degrees_of_freedom
 from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
 
@@ -69,6 +70,41 @@ def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
 
 
+def _spread(name: str, root: bool) -> None:
+    rule = rule_of(f"{name}.correction")
+
+    def run(self: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+        spec = rule(self, dim, correction=correction, keepdim=keepdim)
+        a = self._data
+        if self._dtype in WIDER:
+            a = quietly(a.astype, np.float32)
+        free = degrees_of_freedom(self._shape, dim, correction)
+        axis = None if dim is None else axes(dim, a.ndim)
+        data = quietly(_variance, a, axis, free, keepdim, root)
+        if data.dtype != NUMPY_OF[spec.dtype]:
+            data = data.astype(NUMPY_OF[spec.dtype])
+        return wrap(row_major(data), spec.dtype)
+
+    register(f"{name}.correction", run)
+
+
+def _variance(a: Any, axis: Any, free: Any, keepdim: bool, root: bool) -> Any:
+    """Squared deviations over the degrees of freedom, or the root of that."""
+    total = _add_reduce(a, axis, None, None, True)
+    centred = a - total / a.dtype.type(a.size // max(total.size, 1))
+    if a.dtype.kind == "c":
+        squares = np.square(centred.real) + np.square(centred.imag)
+    else:
+        squares = np.multiply(centred, centred, centred if a.ndim else None)
+    found = _add_reduce(squares, axis, None, None, keepdim)
+    found = np.divide(found, found.dtype.type(free))
+    return np.sqrt(found) if root else found
+
+
+_spread("var", False)
+_spread("std", True)
+
+
 def _extreme(name: str, reduce: Any) -> None:
     rule = rule_of(name)
 
@@ -102,6 +138,30 @@ def _position(name: str, find: Any) -> None:
 
 _position("argmax", np.argmax)
 _position("argmin", np.argmin)
+
+
+def _extreme_along(name: str, reduce: Any, find: str) -> None:
+    """``max`` and ``min`` along a dimension: two passes, which cost less than gathering values."""
+    rule = rule_of(f"{name}.dim")
+
+    def run(self: Any, dim: int, keepdim: bool = False) -> Any:
+        a = self._data
+        if not a.size or not a.ndim or self._dtype.category == COMPLEX:
+            values, indices = rule(self, dim, keepdim)
+            empty = np.empty(values.shape, a.dtype)
+            if a.size:
+                empty[...] = a
+            return wrap(empty, self._dtype), wrap(np.zeros(indices.shape, np.int64), int64)
+        (axis,) = wrap_dims(dim, a.ndim)
+        values = reduce(a, axis, None, None, keepdim)
+        indices = getattr(a, find)(axis, None, keepdims=keepdim)
+        return wrap(row_major(values), self._dtype), wrap(row_major(indices), int64)
+
+    register(f"{name}.dim", run)
+
+
+_extreme_along("max", np.maximum.reduce, "argmax")
+_extreme_along("min", np.minimum.reduce, "argmin")
 
 
 def _truth(name: str, reduce: Any) -> None:

@@ -1,0 +1,94 @@
+"""Running an op on the CPU for a device that has no kernel for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..devices import device
+from ..dispatch.adapters import tensors_in
+from ..dispatch.entry import OpEntry
+from ..dispatch.registry import registry
+from ..tensor import Tensor
+
+__all__ = ["cpu_fallback"]
+
+
+def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Compute an op on the CPU: arguments are copied there, results and what was written back.
+
+    A backend registers it for all ops of its key, as ``registry.register_fallback(key,
+    cpu_fallback)``. It is reached only by ops that have neither a kernel of the backend nor a
+    decomposition: those which numerical libraries compute (factorizations, Fourier transforms,
+    special functions), and primitives that the backend still lacks.
+
+    Args:
+        name: qualified name of the op.
+        *args: the op's arguments.
+        **kwargs: the op's keyword arguments.
+
+    Raises:
+        NotImplementedError: if the CPU has no kernel for the op either, or the op returns a view,
+            which cannot share memory with its base across devices.
+    """
+    entry = registry.entry(name)
+    if entry.definition is not None and entry.definition.view:
+        raise NotImplementedError(
+            f"{name} returns a view of its argument, so it cannot be computed on another device: "
+            f"the backend has to supply a kernel"
+        )
+    home = _device_of(args, kwargs)
+    copies: dict[int, Tensor] = {}
+    on_cpu = _mapped(lambda t: _copied(t, copies), (args, kwargs))
+    result = _function(entry)(*on_cpu[0], **on_cpu[1])
+    originals = {id(copies[id(t)]): t for t in tensors_in((*args, *kwargs.values()))}
+    for original in _written(entry, args, kwargs):
+        original.copy_(copies[id(original)])
+    return _mapped(lambda t: originals[id(t)] if id(t) in originals else t.to(home), result)
+
+
+def _function(entry: OpEntry) -> Callable[..., Any]:
+    from ..operators.define import front
+
+    return front(entry)
+
+
+def _device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
+    """The device of the first tensor that is not on the CPU, or the one that was asked for."""
+    for t in tensors_in((*args, *kwargs.values())):
+        if t._device.type != "cpu":
+            found: device = t._device
+            return found
+    return device(kwargs.get("device") or "cpu")
+
+
+def _copied(t: Tensor, copies: dict[int, Tensor]) -> Tensor:
+    made = copies.get(id(t))
+    if made is None:
+        made = copies[id(t)] = t.detach().to("cpu")
+    return made
+
+
+def _mapped(fn: Callable[[Tensor], Any], value: Any) -> Any:
+    """Containers with each tensor replaced, and each device by the CPU where ``fn`` copies there."""
+    if isinstance(value, Tensor):
+        return fn(value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_mapped(fn, v) for v in value))
+    if isinstance(value, list | tuple):
+        return type(value)(_mapped(fn, v) for v in value)
+    if isinstance(value, dict):
+        return {k: _mapped(fn, v) for k, v in value.items()}
+    return device("cpu") if isinstance(value, device) else value
+
+
+def _written(entry: OpEntry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Tensor]:
+    """The arguments that the op writes to."""
+    if entry.schema is None or not entry.schema.is_mutable:
+        return []
+    found: list[Any] = []
+    for i, argument in enumerate(entry.schema.arguments):
+        if not argument.is_write:
+            continue
+        found.append(args[i] if i < len(args) else kwargs.get(argument.name))
+    return list(tensors_in(found))

@@ -1,0 +1,222 @@
+"""Average pooling and power-average pooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import BOOL, COMPLEX, FLOATING
+from ...shapes import Shape, numel, show
+from ...tensor import Tensor
+from ..define import TensorSpec, fn, fn_nn, op
+from .pooling import pool_sizes
+from .windows import widened
+
+__all__ = ["divisors"]
+
+
+class Averaging:
+    """The checked options of an average pooling over ``n`` dimensions.
+
+    Attributes:
+        kernel, stride, padding: one number per dimension.
+        count: number of windows along each.
+        divisor: what sums are divided by, or None for each window's size.
+        include: whether windows count the elements of the padding.
+        sizes: the input's spatial shape.
+    """
+
+    def __init__(
+        self, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
+        include: bool, divisor: int | None, name: str,
+    ) -> None:  # fmt: skip
+        if divisor == 0:
+            raise RuntimeError("divisor must be not zero")
+        found = pool_sizes(n, input, kernel, stride, padding, 1, ceil_mode, name)
+        self.kernel, self.stride, self.padding, _, self.count = found
+        self.divisor = divisor
+        self.include = include
+        self.sizes = input._shape[-n:]
+
+    def reach(self, i: int) -> int:
+        """Elements from the first window's start to the last one's end in a dimension."""
+        return (self.count[i] - 1) * self.stride[i] + self.kernel[i]
+
+
+def divisors(at: Averaging) -> list[list[int]] | int:
+    """How many elements count in each window, as factors by dimension; one number if all agree."""
+    if at.divisor is not None:
+        return at.divisor
+    factors = []
+    for i, count in enumerate(at.count):
+        kernel, size, pad = at.kernel[i], at.sizes[i], at.padding[i]
+        starts = [o * at.stride[i] - pad for o in range(count)]
+        if at.include:
+            factors.append([min(s + kernel, size + pad) - s for s in starts])
+        else:
+            factors.append([min(s + kernel, size) - max(s, 0) for s in starts])
+    if all(len(set(f)) == 1 for f in factors):
+        return numel(tuple(f[0] for f in factors))
+    return factors
+
+
+def _divided(t: Any, at: Averaging) -> Any:
+    by: Any = divisors(at)
+    if not isinstance(by, int):
+        n = len(by)
+        product: Any = 1
+        for i, factors in enumerate(by):
+            vector = fn.zeros((len(factors),), dtype=t._dtype, device=t._device)
+            for value in set(factors):  # few: windows at the borders are smaller
+                first = factors.index(value)
+                last = len(factors) - factors[::-1].index(value)
+                vector.narrow(0, first, last - first).fill_(value)
+            product = vector.view(-1, *(1,) * (n - 1 - i)) * product
+        by = product
+    return t / by if t._dtype.category >= FLOATING else t.div(by, rounding_mode="trunc")
+
+
+def _sums(x: Any, at: Averaging) -> Any:
+    """Sums over windows, dimension by dimension."""
+    n = len(at.count)
+    for i in range(n):
+        dim = len(x._shape) - n + i
+        strides, offset = x._geometry()
+        shape = (*x._shape[:dim], at.count[i], *x._shape[dim + 1 :], at.kernel[i])
+        steps = (*strides[:dim], strides[dim] * at.stride[i], *strides[dim + 1 :], strides[dim])
+        x = x.as_strided(shape, steps, offset).sum(-1, dtype=x._dtype)
+    return x
+
+
+def _spread(g: Any, at: Averaging, shape: Shape) -> Any:
+    """Every window's element added to all elements of the window; transpose of `_sums`."""
+    n = len(at.count)
+    for i in range(n):
+        dim = len(shape) - n + i
+        whole = max(at.reach(i), at.sizes[i] + at.padding[i])
+        out = g.new_zeros((*g._shape[:dim], whole, *g._shape[dim + 1 :]))
+        for k in range(at.kernel[i]):
+            last = k + (at.count[i] - 1) * at.stride[i] + 1
+            fn.slice(out, dim, k, last, at.stride[i]).add_(g)
+        g = out.narrow(dim, at.padding[i], at.sizes[i])
+    return g.contiguous()
+
+
+def _average_pool(n: int) -> None:
+    """Define average pooling over ``n`` spatial dimensions."""
+    name = f"avg_pool{n}d"
+
+    def options(
+        self: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0,
+        ceil_mode: bool = False, count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Averaging:  # fmt: skip
+        if self._dtype.category in (BOOL, COMPLEX):
+            raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
+        return Averaging(
+            n, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override,
+            name,
+        )  # fmt: skip
+
+    def rule(self: Tensor, *args: Any, **kwargs: Any) -> TensorSpec:
+        at = options(self, *args, **kwargs)
+        return TensorSpec((*self._shape[:-n], *at.count), self._dtype)
+
+    def forward(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        at = options(self, *args, **kwargs)
+        sides: list[int] = []
+        for i in reversed(range(n)):
+            sides += [at.padding[i], max(at.reach(i) - at.padding[i] - at.sizes[i], 0)]
+        x = widened(self)
+        x = fn.constant_pad_nd(x, sides) if any(sides) else x.contiguous()
+        return _divided(_sums(x, at), at).to(self._dtype)
+
+    def back(grad_output: Tensor, self: Tensor, *args: Any) -> Any:
+        at = options(self, *args)
+        if grad_output._shape[-n:] != at.count:
+            raise RuntimeError(
+                f"Expected grad_output of spatial shape {show(at.count)}, but got shape "
+                f"{show(grad_output._shape)}"
+            )
+        g = _divided(widened(grad_output), at)
+        return _spread(g, at, self._shape).to(grad_output._dtype)
+
+    args = (
+        f"int[{n}] kernel_size, int[{n}] stride=[], int[{n}] padding=0, bool ceil_mode=False, bool "
+        f"count_include_pad=True"
+    )
+    if n > 1:
+        args += ", int? divisor_override=None"
+
+    def again(g: Any, self: Any, *rest: Any) -> Any:
+        return getattr(fn, f"{name}_backward")(g, self, *rest)
+
+    grad: dict[str, Any]
+    if n > 1:
+        grad = {
+            "self": lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override: again(
+                g, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            )
+        }  # fmt: skip
+    else:
+        grad = {
+            "self": lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad: (
+                again(g, self, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+            )
+        }
+    op(
+        f"{name}(Tensor self, {args}) -> Tensor",
+        doc="Mean of each window; zeros of the padding count unless told otherwise.",
+        rule=rule,
+        grad=grad,
+        decomposition=forward,
+        out=n > 1,
+        namespaces=("torch", "nn") if n == 1 else ("nn",),
+    )
+
+    def forward_again(g: Any, *rest: Any) -> Any:
+        return getattr(fn_nn, name)(g, *(rest if n > 1 else rest[:-1]))
+
+    op(
+        f"{name}_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, int[{n}] stride, "
+        f"int[{n}] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+        doc=f"Gradient of `{name}`.",
+        rule=lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype),
+        grad={
+            "grad_output": lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override: forward_again(
+                g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+            "self": lambda self: fn.zeros_like(self),
+        },
+        decomposition=back,
+        namespaces=("torch",),
+    )  # fmt: skip
+
+
+for _n in (1, 2, 3):
+    _average_pool(_n)
+
+
+def _power_pool(n: int) -> Any:
+    def pool(
+        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
+        ceil_mode: bool = False,
+    ) -> Any:  # fmt: skip
+        sizes = kernel_size if isinstance(kernel_size, list | tuple) else (kernel_size,) * n
+        steps = () if stride is None else stride
+        means = getattr(fn_nn, f"avg_pool{n}d")(input**norm_type, kernel_size, steps, 0, ceil_mode)
+        positive = means.sign() * means.abs().relu()
+        return (positive * numel(tuple(sizes))) ** (1.0 / norm_type)
+
+    return pool
+
+
+for _n in (1, 2, 3):
+    op(
+        f"nn_lp_pool{_n}d(Tensor input, float norm_type, int[{_n}] kernel_size, int[{_n}]? "
+        f"stride=None, bool ceil_mode=False) -> Tensor",
+        doc="The p-norm of each window, for ``norm_type`` p.",
+        decomposition=_power_pool(_n),
+        namespaces=(f"nn:lp_pool{_n}d",),
+    )

@@ -1,0 +1,388 @@
+"""Batch and instance normalisation, and the response of neighbouring channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dtypes import uint8
+from ...shapes import numel, show
+from ...tensor import Tensor
+from ..composed import by_name, in_wide
+from ..define import TensorSpec, fn, op, public
+from .normalization import by_channel, scale_shift, standardised, statistics_dtype, verify_size
+
+Three = tuple[Any, Any, Any]
+
+
+def _check(input: Tensor, training: bool, **parameters: Any) -> int:
+    """Number of channels.
+
+    Raises:
+        RuntimeError: if a parameter has another size, or statistics are missing.
+    """
+    if len(input._shape) < 2 and input._shape != (0,):
+        raise RuntimeError(
+            f"batch_norm: expected at least 2 dimensions, got input of shape {show(input._shape)}"
+        )
+    channels = input._shape[1] if len(input._shape) > 1 else 0
+    for name, t in parameters.items():
+        if t is not None and numel(t._shape) != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {numel(t._shape)}")
+        if t is None and not training and name.startswith("running"):
+            raise RuntimeError(f"{name} must be defined in evaluation mode")
+    return channels
+
+
+def _rule(
+    input: Tensor,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    channels = _check(
+        input,
+        training,
+        running_mean=running_mean,
+        running_var=running_var,
+        weight=weight,
+        bias=bias,
+    )
+    saved = TensorSpec((channels,) if training else (0,), statistics_dtype(input, weight))
+    return TensorSpec(input._shape, input._dtype), saved, saved
+
+
+def _dims(x: Tensor) -> list[int]:
+    return [i for i in range(len(x._shape)) if i != 1]
+
+
+def _batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    specs = _rule(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    d = input._dtype
+    kept = specs[1].dtype
+    if input._shape == (0,):
+        return input.clone(), input.new_empty((0,), dtype=kept), input.new_empty((0,), dtype=kept)
+    x = in_wide(input, d)
+    if training:
+        out, mean, rstd = standardised(x, _dims(x), eps)
+        _update(running_mean, running_var, mean.reshape(-1), rstd.reshape(-1), x, momentum, eps)
+        saved = mean.reshape(-1).to(kept), rstd.reshape(-1).to(kept)
+    else:
+        factor = (in_wide(running_var, d) + eps).rsqrt()
+        out = (x - by_channel(running_mean, x, d)) * by_channel(factor, x, d)
+        saved = input.new_empty((0,), dtype=kept), input.new_empty((0,), dtype=kept)
+    out = scale_shift(out, by_channel(weight, x, d), by_channel(bias, x, d), d)
+    return out.to(d), *saved
+
+
+def _update(
+    running_mean: Any, running_var: Any, mean: Any, rstd: Any, x: Any, momentum: float, eps: float
+) -> None:
+    """Move running statistics towards those of a batch; variances are unbiased."""
+    count = numel(x._shape) // max(x._shape[1], 1)
+    if running_mean is not None:
+        running_mean.mul_(1 - momentum).add_(mean.detach().to(running_mean._dtype), alpha=momentum)
+    if running_var is not None:
+        variance = (rstd.detach() ** -2 - eps) * (count / max(count - 1, 1))
+        running_var.mul_(1 - momentum).add_(variance.to(running_var._dtype), alpha=momentum)
+
+
+def _backward(
+    grad_out: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> Three:
+    """Gradients of input, weight and bias.
+
+    The statistics are computed from ``input`` again, so that second gradients flow through them.
+    """
+    d = input._dtype
+    if input._shape == (0,):
+        return grad_out.clone(), grad_out.clone(), grad_out.clone()
+    g, x = in_wide(grad_out, d), in_wide(input, d)
+    dims = _dims(x)
+    if train:
+        scaled, _, factor = standardised(x, dims, eps)
+    else:
+        factor = by_channel((in_wide(running_var, d) + eps).rsqrt(), x, d)
+        scaled = (x - by_channel(running_mean, x, d)) * factor
+    found: list[Any] = [None, None, None]
+    if output_mask[0]:
+        gw = g if weight is None else g * by_channel(weight, g, d)
+        if train:
+            gw = gw - gw.mean(dims, True) - scaled * (gw * scaled).mean(dims, True)
+        found[0] = (factor * gw).to(d)
+    kept = statistics_dtype(input, weight)
+    if output_mask[1]:
+        found[1] = (g * scaled).sum(dims).to(kept)
+    if output_mask[2]:
+        found[2] = g.sum(dims).to(kept)
+    return found[0], found[1], found[2]
+
+
+def _part(which: int) -> Any:
+    mask = [i == which for i in range(3)]
+
+    def formula(
+        g: Any,
+        input: Any,
+        weight: Any,
+        running_mean: Any,
+        running_var: Any,
+        training: Any,
+        eps: Any,
+        result1: Any,
+        result2: Any,
+    ) -> Any:
+        return by_name("native_batch_norm_backward")(
+            g, input, weight, running_mean, running_var, result1, result2, training, eps, mask
+        )[which]
+
+    return formula
+
+
+def _legit_part(which: int, training: bool, *, running: bool) -> Any:
+    """The same for the forms without a ``training`` argument, or without running statistics."""
+    mask = [i == which for i in range(3)]
+    if running:
+        return lambda g, input, weight, running_mean, running_var, eps, result1, result2: by_name(
+            "native_batch_norm_backward"
+        )(g, input, weight, running_mean, running_var, result1, result2, training, eps, mask)[which]
+    return lambda g, input, weight, training, eps, result1, result2: by_name(
+        "native_batch_norm_backward"
+    )(g, input, weight, None, None, result1, result2, training, eps, mask)[which]
+
+
+def _grads(part: Any) -> dict[str, Any]:
+    return {name: part(i) for i, name in enumerate(("input", "weight", "bias"))}
+
+
+_HEAD = "Tensor input, Tensor? weight, Tensor? bias"
+_STATISTICS = "Tensor? running_mean, Tensor? running_var"
+_WRITTEN = "Tensor(a!) running_mean, Tensor(b!) running_var"
+
+op(
+    f"native_batch_norm({_HEAD}, {_STATISTICS}, bool training, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor)",
+    doc="`batch_norm`, and the means and reciprocal deviations it used in training.",
+    grad=_grads(_part),
+    output_differentiability=(True, False, False),
+    decomposition=_batch_norm,
+    out=True,
+    namespaces=("torch",),
+)
+op(
+    f"native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, {_STATISTICS}, "
+    "Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> "
+    "(Tensor, Tensor, Tensor)",
+    doc="Gradients of `native_batch_norm` for input, weight and bias, those that the mask asks for.",
+    decomposition=_backward,
+    namespaces=(),
+)
+op(
+    f"_native_batch_norm_legit({_HEAD}, {_WRITTEN}, bool training, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor)",
+    doc="`native_batch_norm`, with running statistics that are written.",
+    grad=_grads(_part),
+    output_differentiability=(True, False, False),
+    decomposition=_batch_norm,
+    out=True,
+    namespaces=("torch",),
+)
+op(
+    f"_native_batch_norm_legit.no_stats({_HEAD}, bool training, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor)",
+    doc="`native_batch_norm` without running statistics.",
+    grad=_grads(lambda i: _legit_part(i, True, running=False)),
+    output_differentiability=(True, False, False),
+    decomposition=lambda input, weight, bias, training, momentum, eps: _batch_norm(
+        input, weight, bias, None, None, training, momentum, eps
+    ),
+    namespaces=("torch",),
+)
+op(
+    f"_batch_norm_with_update({_HEAD}, {_WRITTEN}, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor, Tensor)",
+    doc="`native_batch_norm` in training, and memory that other backends reserve for its gradient.",
+    grad=_grads(lambda i: _legit_part(i, True, running=True)),
+    output_differentiability=(True, False, False, False),
+    decomposition=lambda input, weight, bias, running_mean, running_var, momentum, eps: (
+        *_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps),
+        input.new_empty((0,), dtype=uint8),
+    ),
+    namespaces=("torch",),
+)
+op(
+    f"batch_norm({_HEAD}, {_STATISTICS}, bool training, float momentum, float eps, "
+    "bool cudnn_enabled) -> Tensor",
+    doc="Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015).",
+    decomposition=lambda input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled: (  # noqa: E501
+        fn.native_batch_norm(
+            input, weight, bias, running_mean, running_var, training, momentum, eps
+        )[0]
+    ),
+    namespaces=("torch",),
+)
+
+
+def _instance_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError(
+            "Expected running_mean and running_var to be defined when use_input_stats is false"
+        )
+    batch, channels = input._shape[:2]
+
+    def repeated(t: Any) -> Any:
+        return None if t is None else t.expand(batch, channels).reshape(-1)
+
+    mean, var = repeated(running_mean), repeated(running_var)
+    out = fn.batch_norm(
+        input.contiguous().view(1, batch * channels, *input._shape[2:]),
+        repeated(weight),
+        repeated(bias),
+        mean,
+        var,
+        use_input_stats,
+        momentum,
+        eps,
+        cudnn_enabled,
+    )
+    if use_input_stats:
+        for running, each in ((running_mean, mean), (running_var, var)):
+            if running is not None:
+                running.detach().copy_(each.view(batch, channels).mean(0))
+    return out.view(input._shape)
+
+
+op(
+    f"instance_norm({_HEAD}, {_STATISTICS}, bool use_input_stats, float momentum, float eps, "
+    "bool cudnn_enabled) -> Tensor",
+    doc="Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).",
+    decomposition=_instance_norm,
+    namespaces=("torch",),
+)
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+@public("nn")
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015).
+
+    Args:
+        input: shape (N, C, *).
+        running_mean: of shape (C): updated in training, used otherwise.
+        running_var: likewise.
+        weight: scale, of shape (C).
+        bias: shift, of the same shape.
+        training: use the batch's own statistics.
+        momentum: weight of the batch's statistics in the update.
+        eps: added to the variance.
+
+    Raises:
+        ValueError: in training, if a channel has one value.
+        RuntimeError: if a size does not fit.
+    """
+    if training:
+        verify_size(input._shape)
+    return fn.batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+@public("nn")
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).
+
+    The arguments are those of `batch_norm`.
+
+    Raises:
+        ValueError: if a channel has one value.
+    """
+    if use_input_stats and numel(input._shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size "
+            f"torch.Size({show(input._shape)})"
+        )
+    return fn.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
+    )
+
+
+@public("nn")
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Each element divided by the strength of neighbouring channels (Krizhevsky et al., 2012).
+
+    Args:
+        input: shape (N, C, *).
+        size: how many channels count.
+        alpha: factor of the mean of squares.
+        beta: exponent: the divisor is ``(k + alpha * mean of squares) ** beta``.
+        k: what is added.
+
+    Raises:
+        ValueError: if the input has fewer than 3 dimensions.
+    """
+    if len(input._shape) < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {len(input._shape)} dimensions)"
+        )
+    if not numel(input._shape):
+        return input
+    squares: Any = input * input
+    sides = [0, 0] * (len(input._shape) - 2) + [size // 2, (size - 1) // 2]
+    padded = fn.constant_pad_nd(squares, sides, 0)
+    total = padded.unfold(1, size, 1).sum(-1)
+    whole = None if input._dtype.is_floating_point else "trunc"  # PyTorch's pooling of integers
+    strength: Any = fn.div(total, size, rounding_mode=whole)
+    return input / (strength * alpha + k) ** beta

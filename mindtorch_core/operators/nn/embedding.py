@@ -1,0 +1,139 @@
+"""Rows of a table at given indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...shapes import show
+from ...tensor import Tensor
+from ..composed import by_name
+from ..define import TensorSpec, fn, fn_linalg, op, public
+
+
+def _check(indices: Tensor, name: str) -> None:
+    if indices._dtype.name not in ("int64", "int32"):
+        raise RuntimeError(
+            f"Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {indices._dtype.label} instead (while checking arguments for {name})"
+        )
+
+
+def _rule(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> TensorSpec:
+    if len(weight._shape) != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    _check(indices, "embedding")
+    if sparse:
+        raise NotImplementedError(
+            "embedding(): sparse gradients are not supported, there are no sparse tensors; "
+            "leave sparse=False"
+        )
+    return TensorSpec((*indices._shape, weight._shape[1]), weight._dtype)
+
+
+def _embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    spec = _rule(weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    return weight.index_select(0, indices.reshape(-1)).view(spec.shape)
+
+
+def _backward(
+    grad_output: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    columns = grad_output._shape[-1]
+    flat = indices.reshape(-1)
+    rows = grad_output.reshape(flat._shape[0], columns)
+    if padding_idx >= 0:
+        rows = fn.where((flat != padding_idx).unsqueeze(1), rows, 0)
+    if scale_grad_by_freq:
+        ones = rows.new_ones(flat._shape)
+        counts = rows.new_zeros((num_weights,)).index_add(0, flat, ones)
+        rows = rows / counts.index_select(0, flat).unsqueeze(1)
+    found: Tensor = rows.new_zeros((num_weights, columns)).index_add(0, flat, rows)
+    return found
+
+
+op(
+    "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
+    "bool sparse=False) -> Tensor",
+    doc="Rows of ``weight`` (num_embeddings, dim) at integer indices; ``padding_idx`` gets no gradient.",
+    rule=_rule,
+    grad={
+        "weight": lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: by_name(
+            "embedding_dense_backward"
+        )(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+    },
+    decomposition=_embedding,
+    namespaces=("torch",),
+)
+op(
+    "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
+    "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
+    doc="Gradient of `embedding` for its table.",
+    decomposition=_backward,
+    namespaces=(),
+)
+
+
+def _renormalise(self: Any, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    _check(indices, "embedding_renorm_")
+    rows = fn.unique(indices)
+    chosen = self.index_select(0, rows)
+    sizes = fn_linalg.vector_norm(chosen, norm_type, 1, True)
+    scale = fn.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1)  # type: ignore[operator]
+    self.index_copy_(0, rows, chosen * scale)
+    return self  # type: ignore[no-any-return]
+
+
+op(
+    "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> Tensor(a!)",
+    doc="Scale the rows that indices name down to a norm of at most ``max_norm``, in place.",
+    decomposition=_renormalise,
+    namespaces=("torch",),
+)
+
+
+@public("nn")
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Rows of ``weight`` at the indices in ``input``.
+
+    Args:
+        input: indices, of any shape.
+        weight: the table, (num_embeddings, dim).
+        padding_idx: a row that gets no gradient.
+        max_norm: rows that are used are first scaled down to this norm, in the table itself.
+        norm_type: which norm.
+        scale_grad_by_freq: divide gradients by how often an index occurs.
+        sparse: not supported.
+
+    Raises:
+        AssertionError: if ``padding_idx`` is outside the table.
+        NotImplementedError: for sparse gradients.
+    """
+    rows = weight._shape[0] if weight._shape else 0
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    at = -1 if padding_idx is None else padding_idx % rows
+    if max_norm is not None:
+        if not weight._shape:
+            raise RuntimeError(f"'weight' must be 2-D, got shape {show(weight._shape)}")
+        fn.embedding_renorm_(weight.detach(), input.contiguous(), max_norm, norm_type)
+    return fn.embedding(weight, input, at, scale_grad_by_freq, sparse)

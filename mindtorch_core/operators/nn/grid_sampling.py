@@ -1,0 +1,280 @@
+"""Sampling images and volumes at given positions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from typing import Any, Final
+
+from ...dtypes import FLOATING, int64
+from ...shapes import Shape, show
+from ...tensor import Tensor
+from ..define import fn, op
+from .windows import widened
+
+_MODES: Final = ("bilinear", "nearest", "bicubic")
+_PADDINGS: Final = ("zeros", "border", "reflection")
+
+
+def _check(input: Tensor, grid: Tensor, n: int | None = None) -> int:
+    """The number of spatial dimensions.
+
+    Raises:
+        RuntimeError: if input and grid do not fit together.
+    """
+    rank = len(input._shape)
+    if input._device is not grid._device:
+        raise RuntimeError(
+            f"grid_sampler(): expected input and grid to be on same device, but input is on "
+            f"{input._device} and grid is on {grid._device}"
+        )
+    if rank not in (4, 5) or len(grid._shape) != rank or (n is not None and rank != n + 2):
+        raise RuntimeError(
+            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
+            f"input with sizes {show(input._shape)} and grid with sizes {show(grid._shape)}"
+        )
+    if input._shape[0] != grid._shape[0]:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got input with "
+            f"sizes {show(input._shape)} and grid with sizes {show(grid._shape)}"
+        )
+    if grid._shape[-1] != rank - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {rank - 2} in last dimension, but got grid "
+            f"with sizes {show(grid._shape)}"
+        )
+    if 0 in input._shape[2:]:
+        raise RuntimeError(
+            f"grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "
+            f"{show(input._shape)}"
+        )
+    if input._dtype is not grid._dtype:
+        raise RuntimeError(
+            f"grid_sampler(): expected input and grid to have same dtype, but got {input._dtype} and "
+            f"{grid._dtype}"
+        )
+    return rank - 2
+
+
+def _unscaled(at: Any, size: int, align: bool) -> Any:
+    """Positions in elements, from those in [-1, 1]."""
+    return (at + 1) * ((size - 1) / 2) if align else ((at + 1) * size - 1) / 2
+
+
+def _reflected(at: Any, low: float, high: float) -> Any:
+    """Positions folded back at both borders, as often as needed."""
+    span = high - low
+    if span == 0:
+        return at * 0
+    at = (at - low).abs()
+    folds = (at / span).floor().detach()
+    rest = at - folds * span
+    return fn.where(folds.remainder(2) == 0, rest, span - rest) + low
+
+
+def _bounded(at: Any, size: int, padding: int, align: bool) -> Any:
+    """Positions moved inside as the padding says; those of ``zeros`` stay where they are."""
+    if padding == 2:
+        low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
+        at = _reflected(at, low, high)
+    if padding:
+        at = at.clamp(0, size - 1)
+    # Positions that are no numbers, or beyond all integers, are outside.
+    return fn.where(at.abs() < 1 << 30, at, -100.0)
+
+
+def _taken(flat: Any, places: list[Any], sizes: Shape) -> Any:
+    """Elements (N, C, *out) at integer positions (N, *out), zeros outside.
+
+    Args:
+        flat: (N, C, elements).
+        places: one tensor of positions per spatial dimension.
+        sizes: the spatial shape.
+    """
+    index: Any = 0
+    inside: Any = None
+    for at, size in zip(places, sizes, strict=True):
+        fits = (at >= 0) & (at < size)
+        inside = fits if inside is None else inside & fits
+        index = index * size + at.clamp(0, size - 1)
+    batch, channels = flat._shape[:2]
+    out = index._shape[1:]
+    count = math.prod(out)
+    rows = index.reshape(batch, 1, count).expand(batch, channels, count)
+    taken = flat.gather(2, rows).reshape(batch, channels, *out)
+    return taken.masked_fill(~inside.unsqueeze(1), 0)
+
+
+def _nearest(flat: Any, places: list[Any], sizes: Shape) -> Any:
+    return _taken(flat, [at.detach().round().to(int64) for at in places], sizes)
+
+
+def _linear(flat: Any, places: list[Any], sizes: Shape) -> Any:
+    first = [at.detach().floor() for at in places]
+    total: Any = None
+    for corner in itertools.product((0, 1), repeat=len(places)):
+        weight: Any = 1
+        for at, low, step in zip(places, first, corner, strict=True):
+            weight = weight * ((at - low) if step else (low + 1 - at))
+        near = [(low + step).to(int64) for low, step in zip(first, corner, strict=True)]
+        part = _taken(flat, near, sizes) * weight.unsqueeze(1)
+        total = part if total is None else total + part
+    return total
+
+
+def _cubic_weights(t: Any, a: float = -0.75) -> list[Any]:
+    """Weights of four neighbours by cubic convolution (Keys, 1981)."""
+
+    def outer(x: Any) -> Any:
+        return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+
+    def inner(x: Any) -> Any:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    return [outer(t + 1), inner(t), inner(1 - t), outer(2 - t)]
+
+
+def _cubic(flat: Any, places: list[Any], sizes: Shape, padding: int, align: bool) -> Any:
+    first = [at.detach().floor() for at in places]
+    weights = [_cubic_weights(at - low) for at, low in zip(places, first, strict=True)]
+    total: Any = None
+    for i, j in itertools.product(range(4), repeat=2):
+        near = [
+            _bounded(low + step - 1, size, padding, align).to(int64)
+            for low, step, size in zip(first, (i, j), sizes, strict=True)
+        ]
+        weight = weights[0][i] * weights[1][j]
+        part = _taken(flat, near, sizes) * weight.unsqueeze(1)
+        total = part if total is None else total + part
+    return total
+
+
+def _sampled(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Any:
+    n = _check(input, grid)
+    if not 0 <= interpolation_mode < 3 or not 0 <= padding_mode < 3:
+        raise RuntimeError(
+            f"grid_sampler(): unknown interpolation mode {interpolation_mode} or padding mode "
+            f"{padding_mode}; both are 0, 1 or 2"
+        )
+    if n == 3 and interpolation_mode == 2:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if input._dtype.category != FLOATING:
+        raise NotImplementedError(f"\"grid_sampler\" not implemented for '{input._dtype.label}'")
+    sizes = input._shape[2:]
+    x: Any = widened(input).reshape(*input._shape[:2], math.prod(sizes))
+    wide = widened(grid)
+    # Positions come as x, y, z: the last dimension first.
+    places = [
+        _unscaled(wide.select(-1, n - 1 - i), size, align_corners) for i, size in enumerate(sizes)
+    ]
+    if interpolation_mode == 2:
+        return _cubic(x, places, sizes, padding_mode, align_corners).to(input._dtype)
+    places = [
+        _bounded(at, size, padding_mode, align_corners)
+        for at, size in zip(places, sizes, strict=True)
+    ]
+    interpolate = _nearest if interpolation_mode else _linear
+    return interpolate(x, places, sizes).to(input._dtype)
+
+
+_ARGS: Final = (
+    "Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners"
+)
+for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
+    op(
+        f"{_name}({_ARGS}) -> Tensor",
+        doc="Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 "
+        "nearest, 2 bicubic, and paddings 0 zeros, 1 border, 2 reflection.",
+        decomposition=_sampled,
+        namespaces=("torch",),
+    )
+
+
+def _grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Any:  # fmt: skip
+    if mode not in _MODES:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
+            f"got: '{mode}'"
+        )
+    if padding_mode not in _PADDINGS:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
+            f"'reflection', but got: '{padding_mode}'"
+        )
+    numbers = _MODES.index(mode), _PADDINGS.index(padding_mode)
+    return _sampled(input, grid, *numbers, _corners("grid_sample", align_corners))
+
+
+def _corners(name: str, align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warnings.warn(
+            f"{name} takes align_corners=False, which it was not before PyTorch 1.3. Say "
+            f"align_corners=False or True to be certain.",
+            stacklevel=4,
+        )
+    return bool(align_corners)
+
+
+op(
+    "nn_grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? "
+    "align_corners=None) -> Tensor",
+    doc="Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1] (Jaderberg et al., 2015).",
+    decomposition=_grid_sample,
+    namespaces=("nn:grid_sample",),
+)
+
+
+def _line(count: int, theta: Tensor, align: bool) -> Any:
+    if count <= 1:
+        return fn.zeros((count,), dtype=theta._dtype, device=theta._device)
+    end = 1.0 if align else (count - 1) / count
+    step = 2 * end / (count - 1)
+    return fn.arange(0, count, 1, dtype=theta._dtype, device=theta._device) * step - end
+
+
+def _affine_grid(theta: Tensor, size: Any, align_corners: bool) -> Any:
+    n = len(size) - 2
+    if n not in (2, 3):
+        raise NotImplementedError(
+            f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
+            f"Got size {show(tuple(size))}."
+        )
+    if len(theta._shape) != 3 or theta._shape[-2:] != (n, n + 1):
+        raise ValueError(
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size "
+            f"{show(tuple(size))}. Got {show(theta._shape)}."
+        )
+    if any(s <= 0 for s in size):
+        raise ValueError(f"Expected non-zero, positive output size. Got {show(tuple(size))}")
+    if theta._dtype.category != FLOATING:
+        raise ValueError(f"Expected theta to have floating point type, but got {theta._dtype}")
+    shape = tuple(size[2:])
+    columns = []
+    for i in reversed(range(n)):  # x comes first, which is the last dimension
+        line = _line(shape[i], theta, align_corners)
+        columns.append(line.view(-1, *(1,) * (n - 1 - i)).expand(shape))
+    columns.append(fn.ones(shape, dtype=theta._dtype, device=theta._device))
+    base = fn.stack(columns, -1).reshape(1, -1, n + 1).expand(size[0], -1, n + 1)
+    return base.bmm(theta.transpose(1, 2)).reshape(size[0], *shape, n)
+
+
+op(
+    "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
+    doc="Positions (N, ..., n) in [-1, 1] that matrices (N, n, n + 1) move those of a grid to.",
+    decomposition=_affine_grid,
+    namespaces=("torch",),
+)
+op(
+    "nn_affine_grid(Tensor theta, SymInt[] size, bool? align_corners=None) -> Tensor",
+    doc="Positions for `grid_sample` that matrices (N, n, n + 1) make of a grid of a size.",
+    decomposition=lambda theta, size, align_corners=None: _affine_grid(
+        theta, size, _corners("affine_grid", align_corners)
+    ),
+    namespaces=("nn:affine_grid",),
+)

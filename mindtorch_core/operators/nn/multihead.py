@@ -1,0 +1,240 @@
+"""Attention of several heads between sequences, with its projections."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ...dtypes import FLOATING, bool_
+from ...shapes import show
+from ...tensor import Tensor
+from ..define import fn, fn_nn, op
+
+
+class _Heads(NamedTuple):
+    """Queries, keys and values by batch and head: (batch * heads, length, features)."""
+
+    q: Any
+    k: Any
+    v: Any
+
+
+def _mask(mask: Any, name: str, like: Tensor) -> Any:
+    """A mask as numbers that are added to scores; a boolean one is true where nothing is seen."""
+    if mask is None:
+        return None
+    if mask._dtype is bool_:
+        return fn.zeros(mask._shape, dtype=like._dtype, device=like._device).masked_fill(
+            mask, float("-inf")
+        )
+    if mask._dtype.category != FLOATING:
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    return mask
+
+
+def _is_batch(
+    query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: Any, heads: int
+) -> bool:
+    """Whether the sequences have a batch dimension; checks all ranks.
+
+    Raises:
+        AssertionError: if ranks do not fit together.
+    """
+    rank = len(query._shape)
+    if rank not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor"
+        )
+    if len(key._shape) != rank or len(value._shape) != rank:
+        raise AssertionError(
+            f"For {'batched' if rank == 3 else 'unbatched'} ({rank}-D) `query`, expected `key` and "
+            f"`value` to be {rank}-D but found {len(key._shape)}-D and {len(value._shape)}-D tensors "
+            f"respectively"
+        )
+    if padding is not None and len(padding._shape) != rank - 1:
+        raise AssertionError(
+            f"For a {rank}-D `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but "
+            f"found {len(padding._shape)}-D tensor instead"
+        )
+    if mask is not None and len(mask._shape) not in (2, 3):
+        raise AssertionError(
+            f"expected `attn_mask` to be `None`, 2-D or 3-D but found {len(mask._shape)}-D tensor "
+            f"instead"
+        )
+    return rank == 3
+
+
+def _parts(t: Any, count: int) -> Any:
+    return (None,) * count if t is None else t.chunk(count)
+
+
+def _projected(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> tuple[Any, Any, Any]:
+    """Queries, keys and values from their sequences, by one packed weight or three."""
+    if isinstance(weights, tuple):
+        for name, w in zip("qkv", weights, strict=True):
+            if w is None:
+                raise AssertionError(
+                    f"use_separate_proj_weight is True but {name}_proj_weight is None"
+                )
+    elif weights is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    else:
+        weights = weights.chunk(3)
+    biases = _parts(bias, 3)
+    made = [
+        fn_nn.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)
+    ]
+    return made[0], made[1], made[2]
+
+
+def _with_rows(heads: _Heads, extra_k: Any, extra_v: Any, masks: list[Any]) -> _Heads:
+    """Keys and values with a row more; masks let everything see it."""
+    for i, mask in enumerate(masks):
+        if mask is not None:
+            masks[i] = fn_nn.pad(mask, (0, 1))
+    return heads._replace(k=fn.cat([heads.k, extra_k], 1), v=fn.cat([heads.v, extra_v], 1))
+
+
+def _split(t: Any, batch: int, count: int) -> Any:
+    """(length, batch, features) by batch and head."""
+    length, _, features = t._shape
+    return t.reshape(length, batch * count, features // count).transpose(0, 1)
+
+
+def _static(t: Any, name: str, batch: int, size: int) -> Any:
+    if t._shape[0] != batch or t._shape[2] != size:
+        raise AssertionError(
+            f"expecting {name}.size(0) of {batch} and {name}.size(2) of {size}, but got {show(t._shape)}"
+        )
+    return t
+
+
+def _attended(
+    heads: _Heads, mask: Any, dropout_p: float, causal: bool, batch: int, count: int, weigh: bool
+) -> tuple[Any, Any]:
+    """The heads' results (batch * heads, length, features), and the weights if wanted."""
+    q, k, v = heads
+    if weigh:
+        scores = (q * math.sqrt(1 / q._shape[-1])).bmm(k.transpose(1, 2))
+        weights = fn.softmax(scores if mask is None else scores + mask, -1)
+        if dropout_p > 0:
+            weights = fn.dropout(weights, dropout_p, True)
+        return weights.bmm(v), weights
+    parts = [t.reshape(batch, count, *t._shape[1:]) for t in (q, k, v)]
+    if mask is not None:
+        shape = (1, 1) if mask._shape[0] == 1 else (batch, count)
+        mask = mask.reshape(*shape, *mask._shape[1:])
+    made = fn_nn.scaled_dot_product_attention(*parts, mask, dropout_p, causal)
+    return made.reshape(q._shape[0], *made._shape[2:]), None
+
+
+def _merged_mask(attn_mask: Any, padding: Any, heads: _Heads, batch: int, count: int) -> Any:
+    """One mask for scores (batch * heads, length, keys)."""
+    if padding is None:
+        return attn_mask
+    length = heads.k._shape[1]
+    if padding._shape != (batch, length):
+        raise AssertionError(
+            f"Expected key_padded_mask to have shape {show((batch, length))}, but got "
+            f"{show(padding._shape)}"
+        )
+    wide = padding.reshape(batch, 1, 1, length).expand(batch, count, 1, length)
+    wide = wide.reshape(batch * count, 1, length)
+    return wide if attn_mask is None else attn_mask + wide
+
+
+def _checked_mask(mask: Any, batch: int, count: int, target: int, source: int) -> Any:
+    if mask is None:
+        return None
+    wanted = (target, source) if len(mask._shape) == 2 else (batch * count, target, source)
+    if mask._shape != wanted:
+        raise RuntimeError(
+            f"The shape of the {len(mask._shape)}D attn_mask is {show(mask._shape)}, but should be "
+            f"{show(wanted)}."
+        )
+    return mask.unsqueeze(0) if len(mask._shape) == 2 else mask
+
+
+def _multi_head(
+    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float,
+    out_proj_weight: Any, out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None,
+    need_weights: bool = True, attn_mask: Any = None, use_separate_proj_weight: bool = False,
+    q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
+    static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    batched = _is_batch(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    target, batch, features = query._shape
+    _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint: pass a causal mask as well"
+        )
+    padding = _mask(key_padding_mask, "key_padding_mask", query)
+    hint = is_causal and padding is None and not need_weights
+    mask = None if hint else _mask(attn_mask, "attn_mask", query)
+    mask = _checked_mask(mask, batch, num_heads, target, key._shape[0])
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight)
+    q, k, v = _projected(
+        query, key, value, separate if use_separate_proj_weight else in_proj_weight, in_proj_bias
+    )
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k and bias_v must be given together")
+    size, rows = features // num_heads, batch * num_heads
+    heads = _Heads(*(_split(t, batch, num_heads) for t in (q, k, v)))
+    masks = [mask, padding]
+    if bias_k is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static keys and values.")
+        extra = [_split(b.expand(1, batch, features), batch, num_heads) for b in (bias_k, bias_v)]
+        heads = _with_rows(heads, extra[0], extra[1], masks)
+    if static_k is not None:
+        heads = heads._replace(k=_static(static_k, "static_k", rows, size))
+    if static_v is not None:
+        heads = heads._replace(v=_static(static_v, "static_v", rows, size))
+    if add_zero_attn:
+        zeros = heads.k.new_zeros((rows, 1, size))
+        heads = _with_rows(heads, zeros, zeros, masks)
+    mask = _merged_mask(masks[0], masks[1], heads, batch, num_heads)
+    made, weights = _attended(
+        heads, mask, dropout_p if training else 0.0, hint, batch, num_heads, need_weights
+    )
+    made = made.transpose(0, 1).reshape(target * batch, features)
+    made = fn_nn.linear(made, out_proj_weight, out_proj_bias).reshape(target, batch, -1)
+    if weights is not None:
+        weights = weights.reshape(batch, num_heads, target, weights._shape[-1])
+        weights = weights.mean(1) if average_attn_weights else weights
+        weights = weights if batched else weights.squeeze(0)
+    return (made if batched else made.squeeze(1)), weights
+
+
+def _check_sizes(query: Any, key: Any, value: Any, wanted: int, heads: int, separate: bool) -> None:
+    features = query._shape[2]
+    if features != wanted:
+        raise AssertionError(f"was expecting embedding dimension of {wanted}, but got {features}")
+    if features % heads:
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {heads}")
+    if key._shape[:2] != value._shape[:2] or (not separate and key._shape != value._shape):
+        raise AssertionError(
+            f"key shape {show(key._shape)} does not match value shape {show(value._shape)}"
+        )
+
+
+op(
+    "nn_multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, "
+    "int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, "
+    "bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool "
+    "training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, "
+    "bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, "
+    "Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool "
+    "average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor?)",
+    doc="Attention of several heads (Vaswani et al., 2017) of sequences (length, batch, features), "
+    "with projections before and after; also the weights, averaged over heads.",
+    decomposition=_multi_head,
+    random=True,
+    namespaces=("nn:multi_head_attention_forward",),
+)

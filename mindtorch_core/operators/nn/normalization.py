@@ -1,0 +1,399 @@
+"""Normalisation over features, groups of channels, or root mean squares: layer, group and RMS norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dtypes import FLOATING, finfo, float32
+from ...shapes import numel, show
+from ...tensor import Tensor
+from ..composed import by_name, in_wide
+from ..define import TensorSpec, fn, op, public
+
+Three = tuple[Any, Any, Any]
+
+
+def _check_features(name: str, input: Tensor, shape: Sequence[int], *parameters: Any) -> None:
+    """Refuse normalised shapes that are not the input's last dimensions.
+
+    Raises:
+        RuntimeError: saying which shape does not fit.
+    """
+    wanted = tuple(shape)
+    if not wanted:
+        raise RuntimeError(
+            f"Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            f"element, but got normalized_shape = {show(wanted)}"
+        )
+    for word, t in zip(("weight", "bias"), parameters, strict=False):
+        if t is not None and t._shape != wanted:
+            raise RuntimeError(
+                f"Expected {word} to be of same shape as normalized_shape, but got {word} of shape "
+                f"{show(t._shape)} and normalized_shape = {show(wanted)}"
+            )
+    if input._shape[len(input._shape) - len(wanted) :] != wanted:
+        raise RuntimeError(
+            f"Given normalized_shape={show(wanted)}, expected input with shape [*, "
+            f"{show(wanted)[1:]}, but got input of size{show(input._shape)}"
+        )
+    if input._dtype.category < FLOATING:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{input._dtype.label}'")
+
+
+def statistics_dtype(input: Tensor, weight: Tensor | None) -> Any:
+    """Half-precision inputs with float32 parameters have their statistics in float32."""
+    return input._dtype if weight is None else weight._dtype
+
+
+def standardised(x: Any, dims: Any, eps: float) -> Three:
+    """``(x - mean) / sqrt(var + eps)``, the mean, and the factor; dimensions are kept."""
+    mean = x.mean(dims, True)
+    centred = x - mean
+    rstd = ((centred * centred).mean(dims, True) + eps).rsqrt()
+    return centred * rstd, mean, rstd
+
+
+def scale_shift(x: Any, weight: Any, bias: Any, d: Any) -> Any:
+    """``x * weight + bias``, where they are given, in the dtype for results of dtype ``d``."""
+    if weight is not None:
+        x = x * in_wide(weight, d)
+    return x if bias is None else x + in_wide(bias, d)
+
+
+# ---- layer norm ---------------------------------------------------------------------------------
+
+
+def _last(input: Tensor, shape: Sequence[int]) -> list[int]:
+    return list(range(len(input._shape) - len(shape), len(input._shape)))
+
+
+def _layer_norm_rule(
+    input: Tensor, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
+) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    _check_features("LayerNormKernelImpl", input, normalized_shape, weight, bias)
+    at = len(input._shape) - len(normalized_shape)
+    statistics = TensorSpec(
+        input._shape[:at] + (1,) * len(normalized_shape), statistics_dtype(input, weight)
+    )
+    return TensorSpec(input._shape, input._dtype), statistics, statistics
+
+
+def _layer_norm(input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Three:
+    specs = _layer_norm_rule(input, normalized_shape, weight, bias, eps)
+    d = input._dtype
+    out, mean, rstd = standardised(in_wide(input, d), _last(input, normalized_shape), eps)
+    out = scale_shift(out, weight, bias, d)
+    return out.to(d), mean.to(specs[1].dtype), rstd.to(specs[1].dtype)
+
+
+def _layer_norm_backward(
+    grad_out: Any,
+    input: Any,
+    normalized_shape: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    bias: Any,
+    output_mask: Sequence[bool],
+) -> Three:
+    """Gradients of input, weight and bias.
+
+    The statistics are computed from ``input`` again, so that second gradients flow through them.
+    """
+    d = input._dtype
+    dims = _last(input, normalized_shape)
+    leading = list(range(len(input._shape) - len(normalized_shape)))
+    g, x = in_wide(grad_out, d), in_wide(input, d)
+    centred = x - x.mean(dims, True)
+    # The factor from the saved one: it holds eps. Its own gradient comes from the variance.
+    variance = (centred * centred).mean(dims, True)
+    saved = in_wide(rstd, d)
+    eps = saved.detach() ** -2 - variance.detach()
+    factor = (variance + eps).rsqrt()
+    scaled = centred * factor
+    found: list[Any] = [None, None, None]
+    if output_mask[0]:
+        gw = g if weight is None else g * in_wide(weight, d)
+        found[0] = (
+            factor * (gw - gw.mean(dims, True) - scaled * (gw * scaled).mean(dims, True))
+        ).to(d)
+    if output_mask[1] and weight is not None:
+        found[1] = ((g * scaled).sum(leading) if leading else g * scaled).to(weight._dtype)
+    if output_mask[2] and bias is not None:
+        found[2] = (g.sum(leading) if leading else g).to(bias._dtype)
+    return found[0], found[1], found[2]
+
+
+def _part(which: int) -> Any:
+    """The formula of one argument of `native_layer_norm`."""
+    mask = [i == which for i in range(3)]
+
+    def formula(
+        g: Any,
+        input: Any,
+        normalized_shape: Any,
+        weight: Any,
+        bias: Any,
+        result1: Any,
+        result2: Any,
+    ) -> Any:
+        return by_name("native_layer_norm_backward")(
+            g, input, normalized_shape, result1, result2, weight, bias, mask
+        )[which]
+
+    return formula
+
+
+op(
+    "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
+    "float eps) -> (Tensor, Tensor, Tensor)",
+    doc="`layer_norm`, the means, and the reciprocal standard deviations.",
+    rule=_layer_norm_rule,
+    grad={"input": _part(0), "weight": _part(1), "bias": _part(2)},
+    output_differentiability=(True, False, False),
+    decomposition=_layer_norm,
+    namespaces=("torch",),
+)
+op(
+    "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
+    "Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    doc="Gradients of `native_layer_norm` for input, weight and bias, those that the mask asks for.",
+    decomposition=_layer_norm_backward,
+    namespaces=(),
+)
+op(
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    doc="Mean 0 and variance 1 over the last dimensions, then scale and shift (Ba et al., 2016).",
+    decomposition=lambda input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True: (
+        fn.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+    ),
+    namespaces=("torch",),
+)
+
+
+@public("nn")
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions, then scale and shift (Ba et al., 2016).
+
+    Args:
+        input: shape (*, *normalized_shape).
+        normalized_shape: the last dimensions.
+        weight: scale, of shape ``normalized_shape``.
+        bias: shift, of the same shape.
+        eps: added to the variance.
+
+    Raises:
+        RuntimeError: if a shape does not fit.
+    """
+    return fn.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+# ---- RMS norm -----------------------------------------------------------------------------------
+
+
+def _rms_norm(
+    input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None
+) -> Any:
+    _check_features("rms_norm", input, normalized_shape, weight)
+    d = input._dtype
+    x: Any = in_wide(input, d)
+    if eps is None:
+        real = x._dtype.to_real() if x._dtype.is_complex else x._dtype
+        eps = finfo(float32 if x._dtype is not d else real).eps
+    size = (x * x).mean(_last(input, normalized_shape), True)
+    return scale_shift(x * (size + eps).rsqrt(), weight, None, d).to(d)
+
+
+op(
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+    doc="Root mean square 1 over the last dimensions, then scale (Zhang and Sennrich, 2019).",
+    decomposition=_rms_norm,
+    namespaces=("torch", "nn"),
+)
+
+# ---- group norm ---------------------------------------------------------------------------------
+
+
+def _group_norm_rule(
+    input: Tensor, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    if group <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
+    if C % group:
+        raise RuntimeError(
+            f"Expected number of channels in input to be divisible by num_groups, but got input of "
+            f"shape {show(input._shape)} and num_groups={group}"
+        )
+    for word, t in (("weight", weight), ("bias", bias)):
+        if t is not None and t._shape != (C,):
+            raise RuntimeError(
+                f"Expected {word} to be a vector of size equal to the number of channels in input, "
+                f"but got {word} of shape {show(t._shape)} and input of shape {show(input._shape)}"
+            )
+    statistics = TensorSpec((N, group), statistics_dtype(input, weight))
+    return TensorSpec(input._shape, input._dtype), statistics, statistics
+
+
+def by_channel(t: Any, x: Any, d: Any) -> Any:
+    """A vector of one value a channel in a shape that broadcasts with ``x``."""
+    return None if t is None else in_wide(t, d).view(1, -1, *[1] * (len(x._shape) - 2))
+
+
+def _group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> Three:
+    specs = _group_norm_rule(input, weight, bias, N, C, HxW, group, eps)
+    d = input._dtype
+    x = in_wide(input, d).reshape(N, group, C // group * HxW)
+    out, mean, rstd = standardised(x, 2, eps)
+    out = out.reshape(input._shape)
+    out = scale_shift(out, by_channel(weight, out, d), by_channel(bias, out, d), d)
+    kept = specs[1].dtype
+    return out.to(d), mean.reshape(N, group).to(kept), rstd.reshape(N, group).to(kept)
+
+
+def _group_norm_backward(
+    grad_out: Any,
+    input: Any,
+    mean: Any,
+    rstd: Any,
+    weight: Any,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> Three:
+    d = input._dtype
+    g, x = in_wide(grad_out, d), in_wide(input, d).reshape(N, group, C // group * HxW)
+    centred = x - x.mean(2, True)
+    variance = (centred * centred).mean(2, True)
+    eps = in_wide(rstd, d).detach().reshape(N, group, 1) ** -2 - variance.detach()
+    factor = (variance + eps).rsqrt()
+    scaled = centred * factor
+    found: list[Any] = [None, None, None]
+    if output_mask[0]:
+        gw = g if weight is None else g * by_channel(weight, g, d)
+        gw = gw.reshape(x._shape)
+        gx = factor * (gw - gw.mean(2, True) - scaled * (gw * scaled).mean(2, True))
+        found[0] = gx.reshape(input._shape).to(d)
+    dims = [i for i in range(len(input._shape)) if i != 1]
+    if output_mask[1]:
+        found[1] = (g * scaled.reshape(input._shape)).sum(dims).to(rstd._dtype)
+    if output_mask[2]:
+        found[2] = g.sum(dims).to(rstd._dtype)
+    return found[0], found[1], found[2]
+
+
+def _group_part(which: int) -> Any:
+    mask = [i == which for i in range(3)]
+
+    def formula(
+        g: Any,
+        input: Any,
+        weight: Any,
+        N: Any,
+        C: Any,
+        HxW: Any,
+        group: Any,
+        result1: Any,
+        result2: Any,
+    ) -> Any:
+        return by_name("native_group_norm_backward")(
+            g, input, result1, result2, weight, N, C, HxW, group, mask
+        )[which]
+
+    return formula
+
+
+op(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, "
+    "int group, float eps) -> (Tensor, Tensor, Tensor)",
+    doc="`group_norm`, the means, and the reciprocal standard deviations of each group.",
+    rule=_group_norm_rule,
+    grad={"input": _group_part(0), "weight": _group_part(1), "bias": _group_part(2)},
+    output_differentiability=(True, False, False),
+    decomposition=_group_norm,
+    namespaces=("torch",),
+)
+op(
+    "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, "
+    "SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    doc="Gradients of `native_group_norm` for input, weight and bias, those that the mask asks for.",
+    decomposition=_group_norm_backward,
+    namespaces=(),
+)
+
+
+def _group_norm_of(
+    input: Tensor,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    shape = input._shape
+    if len(shape) < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {len(shape)}"
+        )
+    rest = numel(shape[2:])
+    return fn.native_group_norm(input, weight, bias, shape[0], shape[1], rest, num_groups, eps)[0]
+
+
+op(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "bool cudnn_enabled=True) -> Tensor",
+    doc="Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018).",
+    decomposition=_group_norm_of,
+    namespaces=("torch",),
+)
+
+
+@public("nn")
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018).
+
+    Args:
+        input: shape (N, C, *).
+        num_groups: into how many groups the channels are divided.
+        weight: scale, of shape (C).
+        bias: shift, of the same shape.
+        eps: added to the variance.
+
+    Raises:
+        RuntimeError: if a shape does not fit, or the groups do not divide the channels.
+        ValueError: if a group has one value.
+    """
+    shape = input._shape
+    if len(shape) >= 2 and num_groups > 0:
+        verify_size((shape[0] * shape[1] // num_groups, num_groups, *shape[2:]))
+    return fn.group_norm(input, num_groups, weight, bias, eps)
+
+
+def verify_size(shape: Sequence[int]) -> None:
+    """Refuse statistics of one value.
+
+    Raises:
+        ValueError: if each channel has one value.
+    """
+    if shape[0] * numel(tuple(shape[2:])) == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size "
+            f"torch.Size({show(shape)})"
+        )

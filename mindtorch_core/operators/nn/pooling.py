@@ -1,0 +1,244 @@
+"""Max pooling, with the positions of the maxima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...shapes import Shape, numel, show
+from ...tensor import Tensor
+from ..define import TensorSpec, fn, op
+from .windows import spread, window_count, windows_of
+
+__all__ = ["pool_sizes", "pooled_count", "spatial_gather", "spatial_scatter"]
+
+
+def pooled_count(
+    size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool
+) -> int:
+    """Number of windows of a pooling; with ``ceil_mode`` the last may reach over the end."""
+    if not ceil_mode:
+        return window_count(size, kernel, stride, padding, dilation)
+    count = -(-(size + 2 * padding - dilation * (kernel - 1) - 1) // stride) + 1
+    if (count - 1) * stride >= size + padding:  # it would start in the padding behind
+        count -= 1
+    return count
+
+
+def pool_sizes(
+    n: int, self: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    name: str,
+) -> tuple[Shape, Shape, Shape, Shape, Shape]:  # fmt: skip
+    """Checked kernel, stride, padding and dilation of a pooling, and its windows' count.
+
+    Raises:
+        RuntimeError: if they do not fit each other or the input.
+    """
+    kernel = spread(kernel, n, "kernel_size")
+    stride = kernel if stride in (None, (), []) else spread(stride, n, "stride")
+    padding, dilation = spread(padding, n, "padding"), spread(dilation, n, "dilation")
+    shape = self._shape
+    if len(shape) not in (n + 1, n + 2) or any(s == 0 for s in shape[-n - 1 :]):
+        raise RuntimeError(
+            f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch "
+            f"size for input, but got: {show(shape)}"
+        )
+    for what, values in (("kernel size", kernel), ("stride", stride), ("dilation", dilation)):
+        if any(v <= 0 for v in values):
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {what} {show(values)} in {name}"
+            )
+    for pad, size, step in zip(padding, kernel, dilation, strict=True):
+        if pad < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
+        if pad > (step * (size - 1) + 1) // 2:
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={pad}, "
+                f"kernel_size={size} and dilation={step}"
+            )
+    count = tuple(
+        pooled_count(*numbers, ceil_mode)
+        for numbers in zip(shape[-n:], kernel, stride, padding, dilation, strict=True)
+    )
+    if any(c < 1 for c in count):
+        raise RuntimeError(
+            f"Given input size: {show(shape[-n - 1 :])}. Calculated output size: {show(count)}. "
+            f"Output size is too small"
+        )
+    return kernel, stride, padding, dilation, count
+
+
+def lowest(t: Tensor) -> Any:
+    """What loses against every element."""
+    from ...dtypes import iinfo
+
+    return float("-inf") if t._dtype.category == FLOATING else iinfo(t._dtype).min
+
+
+def _max_rule(n: int, name: str) -> Callable[..., Any]:
+    def rule(
+        self: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> tuple[TensorSpec, TensorSpec]:  # fmt: skip
+        if self._dtype.category in (BOOL, COMPLEX):
+            raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
+        count = pool_sizes(n, self, kernel_size, stride, padding, dilation, ceil_mode, name)[4]
+        shape = (*self._shape[:-n], *count)
+        return TensorSpec(shape, self._dtype), TensorSpec(shape, int64)
+
+    return rule
+
+
+def _reach(count: Shape, kernel: Shape, stride: Shape, dilation: Shape) -> list[int]:
+    """Elements from the first window's start to the last one's end."""
+    return [
+        (c - 1) * s + d * (k - 1) + 1
+        for c, k, s, d in zip(count, kernel, stride, dilation, strict=True)
+    ]
+
+
+def _max_forward(n: int, name: str) -> Callable[..., Any]:
+    rule = _max_rule(n, name)
+
+    def forward(
+        self: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> tuple[Tensor, Tensor]:  # fmt: skip
+        options = kernel_size, stride, padding, dilation, ceil_mode
+        shape = rule(self, *options)[0].shape
+        kernel, steps, pads, gaps, count = pool_sizes(n, self, *options, name)
+        reach = _reach(count, kernel, steps, gaps)
+        sides: list[int] = []
+        for i in reversed(range(n)):
+            sides += [pads[i], max(reach[i] - pads[i] - self._shape[i - n], 0)]
+        x = fn.constant_pad_nd(self, sides, lowest(self)) if any(sides) else self.contiguous()
+        seen = windows_of(x, count, kernel, steps, gaps).reshape(*shape, numel(kernel))
+        values, places = seen.max(-1)
+        return values, _flat_positions(places, kernel, steps, pads, gaps, self._shape[-n:])
+
+    return forward
+
+
+def _flat_positions(
+    places: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, sizes: Shape
+) -> Any:
+    """Positions in the spatial dimensions read as one row, from those in the windows."""
+    n, flat = len(kernel), 0
+    inner = numel(kernel)
+    for i in range(n):
+        inner //= kernel[i]
+        at = places.div(inner, rounding_mode="floor").remainder(kernel[i]) * dilation[i]
+        first = fn.arange(0, places._shape[i - n], 1, device=places._device) * stride[i]
+        at = at + (first - padding[i]).view(-1, *(1,) * (n - 1 - i))
+        flat = flat * sizes[i] + at
+    return flat
+
+
+def spatial_gather(g: Any, indices: Any, n: int) -> Any:
+    """Elements of (..., *spatial) at flat positions (..., *count)."""
+    lead = g._shape[:-n]
+    flat = indices.reshape(*lead, numel(indices._shape[-n:]))
+    return g.reshape(*lead, numel(g._shape[-n:])).gather(-1, flat).reshape(indices._shape)
+
+
+def spatial_scatter(g: Any, indices: Any, shape: Shape, n: int) -> Any:
+    """Zeros of a shape with elements added at flat positions in the last ``n`` dimensions."""
+    flat = g.new_zeros((*shape[:-n], numel(shape[-n:])))
+    rows = (*g._shape[:-n], numel(g._shape[-n:]))
+    made = flat.scatter_add(-1, indices.reshape(rows), g.reshape(rows))
+    return made.reshape(shape)
+
+
+def _max_pool(n: int) -> None:
+    """Define max pooling over ``n`` spatial dimensions."""
+    name = f"max_pool{n}d"
+    indexed = f"{name}_with_indices"
+    options = (
+        f"int[{n}] kernel_size, int[{n}] stride=[], int[{n}] padding=0, int[{n}] dilation=1, "
+        f"bool ceil_mode=False"
+    )
+
+    def plain(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        return getattr(fn, indexed)(self, *args, **kwargs)[0]
+
+    def checked_backward(grad_output: Any, self: Any, *rest: Any) -> Any:
+        indices = rest[-1]
+        if grad_output._shape != indices._shape:
+            raise RuntimeError(
+                f"Expected grad_output of shape {show(indices._shape)}, but got "
+                f"{show(grad_output._shape)}"
+            )
+        return spatial_scatter(grad_output, indices, self._shape, n)
+
+    op(
+        f"{indexed}(Tensor self, {options}) -> (Tensor, Tensor)",
+        doc="Largest element of each window, and where it is in the spatial dimensions as one row.",
+        rule=_max_rule(n, name),
+        grad={
+            "self": lambda g, self, kernel_size, stride, padding, dilation, ceil_mode, result1: (
+                getattr(fn, f"{indexed}_backward")(
+                    g, self, kernel_size, stride or kernel_size, padding, dilation, ceil_mode,
+                    result1,
+                )
+            )
+        },
+        decomposition=_max_forward(n, name),
+        namespaces=("torch",),
+    )  # fmt: skip
+    op(
+        f"{indexed}_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, int[{n}] stride, "
+        f"int[{n}] padding, int[{n}] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+        doc=f"Gradient of `{indexed}`: added where the maxima were.",
+        rule=lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype),
+        grad={
+            "grad_output": lambda g, indices: spatial_gather(g, indices, n),
+            "self": lambda self: fn.zeros_like(self),
+        },
+        decomposition=checked_backward,
+        namespaces=("torch",),
+    )
+    op(
+        f"{name}(Tensor self, {options}) -> Tensor",
+        doc="Largest element of each window.",
+        decomposition=plain,
+        namespaces=("torch",),
+    )
+
+    def boosted(
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        given = kernel_size, () if stride is None else stride, padding, dilation, ceil_mode
+        return (
+            getattr(fn, indexed)(input, *given)
+            if return_indices
+            else getattr(fn, name)(input, *given)
+        )
+
+    def with_indices(
+        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False, return_indices: bool = False,
+    ) -> Any:  # fmt: skip
+        return boosted(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+    options = (
+        f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, int[{n}] dilation=1, bool "
+        f"ceil_mode=False, bool return_indices=False"
+    )
+    op(
+        f"nn_{name}(Tensor input, {options}) -> ...",
+        doc="Largest element of each window; with ``return_indices`` also where it is.",
+        decomposition=boosted,
+        namespaces=(f"nn:{name}",),
+    )
+    op(
+        f"nn_{indexed}(Tensor input, {options}) -> (Tensor, Tensor)",
+        doc="Largest element of each window, and where it is in the spatial dimensions as one row.",
+        decomposition=with_indices,
+        namespaces=(f"nn:{indexed}",),
+    )
+
+
+for _n in (1, 2, 3):
+    _max_pool(_n)

@@ -1,0 +1,307 @@
+"""Losses of numbers: absolute, squared and robust differences, divergences of distributions."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+from ...tensor import Tensor
+from ..composed import by_name
+from ..define import fn, public
+from .reducing import MEAN, loss, reduced, reduction_of
+
+_PAIR = "Tensor self, Tensor target, int reduction=1"
+
+
+def _l1(input: Any, target: Any, reduction: int = MEAN) -> Tensor:
+    return reduced((input - target).abs(), reduction)
+
+
+def _mse(input: Any, target: Any, reduction: int = MEAN) -> Tensor:
+    difference = input - target
+    return reduced(difference * difference, reduction)
+
+
+def _smooth_l1(input: Any, target: Any, reduction: int = MEAN, beta: float = 1.0) -> Tensor:
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    size = (input - target).abs()
+    if not beta:
+        return reduced(size, reduction)
+    return reduced(fn.where(size < beta, size * size * (0.5 / beta), size - beta * 0.5), reduction)
+
+
+def _huber(input: Any, target: Any, reduction: int = MEAN, delta: float = 1.0) -> Tensor:
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    size = (input - target).abs()
+    return reduced(
+        fn.where(size <= delta, size * size * 0.5, (size - delta * 0.5) * delta), reduction
+    )
+
+
+def _kl_div(input: Any, target: Any, reduction: int = MEAN, *, log_target: bool = False) -> Tensor:
+    if log_target:
+        return reduced(target.exp() * (target - input), reduction)
+    return reduced(target.xlogy(target) - target * input, reduction)
+
+
+def _poisson_nll(
+    input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
+        losses = losses + fn.where(target <= 1, 0, stirling)
+    return reduced(losses, reduction)
+
+
+loss("l1_loss", _PAIR, "Absolute differences, their mean or sum.", _l1, out=False)
+loss("mse_loss", _PAIR, "Squared differences, their mean or sum.", _mse, in_single=True)
+loss(
+    "smooth_l1_loss",
+    f"{_PAIR}, float beta=1.",
+    "Differences: squared below ``beta``, absolute above (Girshick, 2015).",
+    _smooth_l1,
+    in_single=True,
+)
+loss(
+    "huber_loss",
+    f"{_PAIR}, float delta=1.",
+    "Differences: squared up to ``delta``, linear above (Huber, 1964).",
+    _huber,
+    in_single=True,
+)
+loss(
+    "kl_div",
+    f"{_PAIR}, *, bool log_target=False",
+    "Kullback-Leibler divergence from log-probabilities ``input`` to probabilities ``target``.",
+    _kl_div,
+    out=False,
+    namespaces=("torch",),
+)
+loss(
+    "poisson_nll_loss",
+    "Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction",
+    "Negative log likelihood of counts under Poisson distributions with rate (or log-rate) ``input``.",
+    _poisson_nll,
+    out=False,
+    namespaces=("torch",),
+)
+
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
+    if input._shape != target._shape:
+        warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+            f"Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+def _weighted(
+    name: str, input: Tensor, target: Tensor, weight: Tensor | None, code: int, *more: float
+) -> Tensor:
+    """A loss of broadcast operands; weights multiply elements, and a mean divides by their sum."""
+    a, b = fn.broadcast_tensors(input, target)
+    if weight is None:
+        return by_name(name)(a, b, code, *more)  # type: ignore[no-any-return]
+    if weight._shape != a._shape:
+        raise ValueError("Weights and input must have the same size.")
+    weighted = by_name(name)(a, b, 0, *more) * weight
+    total = reduced(weighted, 2 if code else 0)
+    return total / weight.sum() if code == MEAN else total
+
+
+@public("nn")
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Absolute differences, their mean or sum.
+
+    Raises:
+        ValueError: for an unknown reduction, or weights of another size.
+    """
+    _warn_of_sizes(input, target)
+    code = reduction_of(reduction, size_average, reduce)
+    return _weighted("l1_loss", input, target, weight, code)
+
+
+@public("nn")
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Squared differences, their mean or sum.
+
+    Raises:
+        ValueError: for an unknown reduction, or weights of another size.
+    """
+    _warn_of_sizes(input, target)
+    code = reduction_of(reduction, size_average, reduce)
+    return _weighted("mse_loss", input, target, weight, code)
+
+
+@public("nn")
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Differences: squared below ``beta``, absolute above (Girshick, 2015).
+
+    Raises:
+        RuntimeError: if ``beta`` is negative.
+    """
+    _warn_of_sizes(input, target)
+    code = reduction_of(reduction, size_average, reduce)
+    return _weighted("smooth_l1_loss", input, target, None, code, beta)
+
+
+@public("nn")
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Differences: squared up to ``delta``, linear above (Huber, 1964).
+
+    Raises:
+        RuntimeError: if ``delta`` is not positive.
+    """
+    _warn_of_sizes(input, target)
+    return _weighted("huber_loss", input, target, weight, reduction_of(reduction), delta)
+
+
+@public("nn")
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """Kullback-Leibler divergence of probabilities ``target`` from log-probabilities ``input``.
+
+    Args:
+        input: log-probabilities.
+        target: probabilities, or their logarithms if ``log_target``.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` (over elements), ``sum`` or ``batchmean``, the divergence's
+            definition: the sum divided by the size of the first dimension.
+        log_target: whether ``target`` holds logarithms.
+    """
+    if reduction == "batchmean":
+        total = fn.kl_div(input, target, 2, log_target=log_target)
+        return total / input._shape[0] if input._shape else total
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size. "
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
+            stacklevel=2,
+        )
+    code = reduction_of(reduction, size_average, reduce)
+    return fn.kl_div(input, target, code, log_target=log_target)
+
+
+@public("nn")
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log likelihood of counts under Poisson distributions.
+
+    Args:
+        input: rates, or their logarithms if ``log_input``.
+        target: counts.
+        log_input: whether ``input`` holds logarithms.
+        full: add Stirling's approximation of ``log(target!)`` for targets above 1.
+        size_average: deprecated.
+        reduce: deprecated.
+        eps: added to rates before their logarithm is taken.
+        reduction: ``none``, ``mean`` or ``sum``.
+    """
+    code = reduction_of(reduction, size_average, reduce)
+    return fn.poisson_nll_loss(input, target, log_input, full, eps, code)
+
+
+@public("nn")
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """Negative log likelihood of targets under normal distributions (Nix and Weigend, 1994).
+
+    Args:
+        input: expectations.
+        target: samples.
+        var: variances: of the input's shape, without its last dimension, or with size 1 there.
+        full: add the constant ``log(2 pi) / 2``.
+        eps: variances below it count as it, without changing gradients.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Raises:
+        ValueError: if a variance is negative, or its shape does not fit.
+    """
+    if isinstance(var, Tensor):
+        variance = _variance_like(var, input)
+        if bool((variance < 0).any()):
+            raise ValueError("var has negative entry/entries")
+    elif var < 0:
+        raise ValueError("var has negative entry/entries")
+    else:
+        variance = input.new_full((), var)
+    code = reduction_of(reduction)
+    floored: Any = variance + (variance.detach().clamp(min=eps) - variance.detach())
+    difference: Any = input - target
+    losses = (floored.log() + difference * difference / floored) * 0.5
+    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, code)
+
+
+def _variance_like(var: Tensor, input: Tensor) -> Any:
+    """Variances in a shape that broadcasts with the input's.
+
+    Raises:
+        ValueError: if they have none.
+    """
+    shape = input._shape
+    if var._shape in (shape, ()) or (var._shape[:-1] == shape[:-1] and var._shape[-1] == 1):
+        return var
+    if var._shape == shape[:-1]:
+        return var.unsqueeze(-1)
+    if len(var._shape) == len(shape) and all(
+        v in (1, n) for v, n in zip(var._shape, shape, strict=True)
+    ):
+        return var
+    raise ValueError("var is of incorrect size")

@@ -1,0 +1,109 @@
+"""Leaky rectifiers of random slope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import FLOATING
+from ...tensor import Tensor
+from ..define import fn, op
+
+_SLOPES = "Scalar lower=0.125, Scalar upper=0.3333333333333333"
+
+
+def _checked(self: Tensor, lower: float, upper: float, training: bool) -> None:
+    if lower > upper:
+        raise RuntimeError("Lower bound should be less than or equal to the upper bound")
+    if self._dtype.category != FLOATING:
+        name = "rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu"
+        raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
+
+
+def _noisy(
+    self: Tensor,
+    noise: Tensor,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Tensor:
+    """Each negative element times a slope drawn for it; ``noise`` is what each is multiplied by."""
+    _checked(self, lower, upper, training)
+    if not training:
+        return fn.where(self < 0, self * ((lower + upper) / 2), self)
+    drawn = fn.empty_like(noise).uniform_(lower, upper, generator=generator)
+    noise.copy_(fn.where(self.detach() <= 0, drawn, 1))
+    return self * noise.clone()
+
+
+def _rrelu(
+    self: Tensor,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: Any = None,
+) -> Tensor:
+    noise = fn.empty_like(self.detach())
+    return _noisy(self, noise, lower, upper, training, generator)
+
+
+def _written(self: Tensor, result: Tensor) -> Tensor:
+    written: Tensor = self.copy_(result)
+    return written
+
+
+op(
+    f"rrelu(Tensor self, {_SLOPES}, bool training=False, Generator? generator=None) -> Tensor",
+    doc="Negative elements times random slopes, or their mean when not training (Xu et al., 2015).",
+    decomposition=_rrelu,
+    random=True,
+    namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
+)
+op(
+    f"rrelu_(Tensor(a!) self, {_SLOPES}, bool training=False, Generator? generator=None)"
+    f" -> Tensor(a!)",
+    doc="In-place version of `rrelu`.",
+    decomposition=lambda self, *args: _written(self, _rrelu(self.clone(), *args)),
+    random=True,
+    namespaces=("torch", "nn"),
+)
+op(
+    f"rrelu_with_noise(Tensor self, Tensor(b!) noise, {_SLOPES}, bool training=False, "
+    f"Generator? generator=None) -> Tensor",
+    doc="`rrelu`, which writes the slopes of all elements into ``noise``.",
+    decomposition=_noisy,
+    random=True,
+    namespaces=(),
+)
+op(
+    f"rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise, {_SLOPES}, bool training=False, "
+    f"Generator? generator=None) -> Tensor(a!)",
+    doc="In-place version of `rrelu_with_noise`.",
+    decomposition=lambda self, noise, *args: _written(self, _noisy(self.clone(), noise, *args)),
+    random=True,
+    namespaces=(),
+)
+
+
+def _rrelu_backward(
+    grad_output: Tensor,
+    self: Tensor,
+    noise: Tensor,
+    lower: float,
+    upper: float,
+    training: bool,
+    self_is_result: bool,
+) -> Any:
+    if training:
+        return grad_output * noise
+    return fn.where(self > 0, grad_output, grad_output * ((lower + upper) / 2))
+
+
+op(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, "
+    "Scalar upper, bool training, bool self_is_result) -> Tensor",
+    doc="Gradient of `rrelu_with_noise` for its input.",
+    decomposition=_rrelu_backward,
+    namespaces=(),
+)

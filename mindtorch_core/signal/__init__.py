@@ -1,0 +1,5 @@
+"""Signal processing: the functions of ``torch.signal``."""
+
+from . import windows
+
+__all__ = ["windows"]

@@ -1,0 +1,92 @@
+"""Places in sorted sequences, counts, and distances of all pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_core.dtypes import int64
+from mindtorch_core.operators.searching import check_bincount, search
+from mindtorch_core.promotion import promote_types
+
+from ..arrays import NUMPY_OF, array_of, cast, row_major, wrap
+from ..register import kernel, register, rule_of
+from .order import ordered_bits
+
+
+def _searchsorted(
+    sorted_sequence: Any,
+    self: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: Any = None,
+    sorter: Any = None,
+) -> Any:
+    """One sequence for all values; several sequences are searched by the composition."""
+    options = {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter}
+    if sorted_sequence._data.ndim != 1 or sorter is not None:
+        return search(sorted_sequence, self, **options)
+    d = rule_of("searchsorted.Tensor")(sorted_sequence, self, **options).dtype
+    common = sorted_sequence._dtype
+    if hasattr(self, "_keys"):
+        common = promote_types(common, self._dtype)
+    a, v = cast(sorted_sequence, common), array_of(self, common)
+    missing = v != v
+    if a.dtype.kind == "V":
+        a, v = ordered_bits(a), ordered_bits(v)
+    found = np.searchsorted(a, v, "right" if right or side == "right" else "left")
+    found = np.where(missing, a.size, found)  # NaN comes last
+    return wrap(found.astype(NUMPY_OF[d], copy=False), d)
+
+
+register("searchsorted.Tensor", _searchsorted)
+register("searchsorted.Scalar", _searchsorted)
+
+
+@kernel("bincount")
+def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number occurs."""
+    d = check_bincount(self, weights, minlength)
+    if not self._data.size:
+        return wrap(np.zeros(minlength, np.int64), int64)
+    w = None if weights is None else weights._data.astype(np.float64)
+    return wrap(np.bincount(self._data, w, minlength).astype(NUMPY_OF[d], copy=False), d)
+
+
+@kernel("_lexicographic_order")
+def lexicographic_order(rows: Any) -> Any:
+    """Positions that sort rows, by their first different elements."""
+    a = rows._data
+    if a.dtype.kind == "V":
+        a = ordered_bits(np.ascontiguousarray(a))
+    if not a.shape[1]:
+        return wrap(np.arange(a.shape[0]), int64)
+    return wrap(np.lexsort(a.T[::-1]), int64)
+
+
+@kernel("_cdist_forward")
+def cdist(x1: Any, x2: Any, p: float, compute_mode: Any = None) -> Any:
+    """Distances of all pairs of rows, in double precision."""
+    from scipy.spatial import distance
+
+    spec = rule_of("_cdist_forward")(x1, x2, p, compute_mode)
+    found = np.zeros(spec.shape, np.float64)
+    a, b = x1._data, x2._data
+    if found.size and a.shape[-1]:
+        batch = spec.shape[:-2]
+        a = np.broadcast_to(a, (*batch, *a.shape[-2:])).astype(np.float64)
+        b = np.broadcast_to(b, (*batch, *b.shape[-2:])).astype(np.float64)
+        measure, options = _measure(p)
+        for at in np.ndindex(batch):
+            found[at] = distance.cdist(a[at], b[at], measure, **options)
+    if p == 0:
+        found *= x1._data.shape[-1]  # SciPy's is the share of different elements
+    return wrap(row_major(found.astype(NUMPY_OF[spec.dtype], copy=False)), spec.dtype)
+
+
+def _measure(p: float) -> tuple[str, dict[str, Any]]:
+    """SciPy's name of a norm's distance."""
+    named = {0: "hamming", 1: "cityblock", 2: "euclidean", float("inf"): "chebyshev"}.get(p)
+    return (named, {}) if named is not None else ("minkowski", {"p": p})

@@ -1,0 +1,138 @@
+"""Element-wise kernels of the ops that are defined on demand, by NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int32
+from mindtorch_core.promotion import to_floating
+
+from ..arrays import NUMPY_OF, WIDER, cast, quietly, wrap
+from ..register import kernel, register, rule_of
+from .functions import function, unary
+from .pointwise import Ufunc, arithmetic, binary
+
+_HALF: Final = frozenset(NUMPY_OF[d] for d in WIDER)
+
+
+def in_single(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays that computes half precision in float32, rounding once."""
+
+    def call(*arrays: Any) -> Any:
+        d = arrays[0].dtype
+        if d not in _HALF:
+            return fn(*arrays)
+        return fn(*[a.astype(np.float32) for a in arrays]).astype(d)
+
+    return call
+
+
+# ---- one operand --------------------------------------------------------------------------------
+
+
+def _exp2(a: Any) -> Any:
+    return np.exp(a * a.dtype.type(math.log(2))) if a.dtype.kind == "c" else np.exp2(a)
+
+
+def _sinc(a: Any) -> Any:
+    angle = np.multiply(a, a.dtype.type(math.pi))
+    return np.where(a == 0, a.dtype.type(1), np.sin(angle) / angle)
+
+
+for _name in ("asinh", "acosh", "atanh"):
+    function(_name, getattr(np, f"arc{_name[1:]}"))
+function("exp2", _exp2, plain=True)
+function("sinc", in_single(_sinc), plain=True)
+function("deg2rad", in_single(np.deg2rad), plain=True)
+function("rad2deg", in_single(np.rad2deg), plain=True)
+register(
+    "signbit",
+    unary("signbit", lambda a: a < 0 if a.dtype.kind in "iub" else np.signbit(a), result=bool_),
+)
+
+
+@kernel("nan_to_num")
+def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
+    """NaN and infinities replaced."""
+    if self._dtype.category != FLOATING or self._dtype in WIDER:
+        return composed("nan_to_num")(self, nan, posinf, neginf)
+    a = quietly(np.nan_to_num, self._data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+    return wrap(a, self._dtype)
+
+
+@kernel("frexp.Tensor")
+def frexp(self: Any) -> Any:
+    """Mantissas and exponents."""
+    d = self._dtype
+    rule_of("frexp.Tensor")(self)
+    mantissa, exponent = quietly(np.frexp, cast(self, WIDER.get(d, d)))
+    return wrap(quietly(mantissa.astype, NUMPY_OF[d]), d), wrap(exponent.astype(np.int32), int32)
+
+
+# ---- two operands -------------------------------------------------------------------------------
+
+
+def composed(name: str) -> Callable[..., Any]:
+    """An op's decomposition, for what NumPy does not serve."""
+    return registry.entry(name).definition.decomposition  # type: ignore[union-attr, return-value]
+
+
+def _heaviside(a: Any, values: Any) -> Any:
+    return np.where(a == 0, values, np.greater(a, 0).astype(values.dtype))
+
+
+@kernel("heaviside")
+def heaviside(self: Any, values: Any) -> Any:
+    """0 below 0, 1 above, given values at 0."""
+    rule_of("heaviside")(self, values)
+    return _plain_heaviside(self, values)
+
+
+_plain_heaviside = binary("heaviside", _heaviside)
+register("copysign", binary("copysign", np.copysign, compute=to_floating))
+register("hypot", binary("hypot", np.hypot))
+for _name in ("fmax", "fmin"):
+    register(_name, binary(_name, getattr(np, _name)))
+for _name in ("gcd", "lcm"):
+    arithmetic(_name, getattr(np, _name))
+arithmetic("bitwise_left_shift", np.left_shift)
+arithmetic("bitwise_right_shift", np.right_shift)
+
+
+def _real(name: str, ufunc: Ufunc) -> None:
+    """Register an op that NumPy has for real numbers only."""
+    real, general = binary(name, ufunc), composed(name)
+
+    def run(self: Any, other: Any) -> Any:
+        kinds = self._dtype.category, other._dtype.category
+        return (general if COMPLEX in kinds else real)(self, other)
+
+    register(name, run)
+
+
+_real("logaddexp", np.logaddexp)
+_real("logaddexp2", np.logaddexp2)
+
+
+@kernel("complex")
+def complex_(real: Any, imag: Any) -> Any:
+    """Complex numbers of their parts."""
+    spec = rule_of("complex")(real, imag)
+    data = np.empty(spec.shape, NUMPY_OF[spec.dtype])
+    data.real = real._data
+    data.imag = imag._data
+    return wrap(data if spec.strides is None else relaid_as(data, spec), spec.dtype)
+
+
+def relaid_as(data: Any, spec: Any) -> Any:
+    """A copy in the memory order that a rule gives its result."""
+    from ..arrays import laid_out
+
+    made = laid_out(spec.shape, spec.strides, lambda shape: np.empty(shape, data.dtype))
+    made[...] = data
+    return made

@@ -1,0 +1,344 @@
+"""Matrix factorizations by LAPACK, through NumPy where it takes batches and SciPy where not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.dtypes import int32
+from mindtorch_core.errors import LinAlgError
+from mindtorch_core.operators.linalg.matrices import check_info
+
+from ..arrays import quietly, wrap
+from ..register import kernel, rule_of
+
+_PREFIX: Final = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def routine(name: str, a: Any) -> Callable[..., Any]:
+    """SciPy's wrapper of a LAPACK routine for an array's dtype."""
+    from scipy.linalg import lapack
+
+    found: Callable[..., Any] = getattr(lapack, _PREFIX[a.dtype.char] + name)
+    return found
+
+
+def real_or_complex(real: str, complex_: str, a: Any) -> Callable[..., Any]:
+    """The routine for real or for complex matrices."""
+    return routine(complex_ if a.dtype.kind == "c" else real, a)
+
+
+def matrices(a: Any) -> Any:
+    """Batches in one dimension."""
+    return a.reshape(-1, *a.shape[-2:])
+
+
+def dense(a: Any) -> Any:
+    """An array in row-major order."""
+    return np.ascontiguousarray(a)
+
+
+def info_of(codes: Any, shape: tuple[int, ...]) -> Any:
+    """LAPACK's codes as a tensor."""
+    return wrap(np.array(codes, np.int32).reshape(shape), int32)
+
+
+# ---- Cholesky -----------------------------------------------------------------------------------
+
+
+@kernel("linalg_cholesky_ex")
+def cholesky_ex(self: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+    """NumPy's factorization of all matrices; one by one if that fails for any."""
+    rule_of("linalg_cholesky_ex")(self)
+    a, d = self._data, self._dtype
+    a = a.conj().swapaxes(-1, -2) if upper else a
+    codes: Any = np.zeros(a.shape[:-2], np.int32)
+    try:
+        low = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        low = np.empty(a.shape, a.dtype)
+        codes = [_potrf(x, out) for x, out in zip(matrices(a), matrices(low), strict=True)]
+        if check_errors:
+            check_info("linalg.cholesky", "cholesky", codes, a.ndim > 2)
+    if upper:
+        low = low.conj().swapaxes(-1, -2)
+    return wrap(dense(low), d), info_of(codes, a.shape[:-2])
+
+
+def _potrf(a: Any, out: Any) -> int:
+    found, code = routine("potrf", a)(a, lower=1, clean=1)
+    out[...] = found
+    return int(code)
+
+
+# ---- LU -----------------------------------------------------------------------------------------
+
+
+@kernel("linalg_lu_factor_ex")
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    """Matrix by matrix."""
+    spec, pivots_spec, _ = rule_of("linalg_lu_factor_ex")(A, pivot=pivot)
+    a = A._data
+    factors = np.empty(spec.shape, a.dtype)
+    pivots = np.empty(pivots_spec.shape, np.int32)
+    codes = [0] * int(np.prod(a.shape[:-2]))
+    if a.size:
+        getrf = routine("getrf", a)
+        flat, order = matrices(factors), pivots.reshape(-1, pivots.shape[-1])
+        for i, x in enumerate(matrices(a)):
+            flat[i], places, codes[i] = getrf(x)
+            order[i] = places + 1
+    if check_errors:
+        check_info("torch.linalg.lu_factor", "lu", codes, a.ndim > 2)
+    return wrap(factors, A._dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
+
+
+@kernel("_lu_order")
+def lu_order(pivots: Any, rows: int) -> Any:
+    """Follow the exchanges."""
+    spec = rule_of("_lu_order")(pivots, rows)
+    order = np.empty(spec.shape, np.int64)
+    order[...] = np.arange(rows)
+    flat = order.reshape(int(np.prod(spec.shape[:-1])), rows)
+    each = np.arange(len(flat))
+    exchanges = pivots._data.reshape(len(flat), pivots._shape[-1])
+    for i in range(pivots._shape[-1]):
+        j = exchanges[:, i] - 1
+        flat[each, i], flat[each, j] = flat[each, j], flat[each, i].copy()
+    return wrap(order, spec.dtype)
+
+
+# ---- triangular systems -------------------------------------------------------------------------
+
+
+@kernel("linalg_solve_triangular")
+def solve_triangular(
+    self: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Any:
+    """BLAS's trsm, matrix by matrix; zeros on the diagonal give infinities."""
+    spec = rule_of("linalg_solve_triangular")(self, B, upper=upper, left=left)
+    from scipy.linalg import blas
+
+    out = np.empty(spec.shape, B._data.dtype)
+    if not out.size:
+        return wrap(out, spec.dtype)
+    trsm = getattr(blas, _PREFIX[out.dtype.char] + "trsm")
+    batch = spec.shape[:-2]
+    a = matrices(np.broadcast_to(self._data, (*batch, *self._shape[-2:])))
+    b = matrices(np.broadcast_to(B._data, spec.shape))
+    for x, y, made in zip(a, b, matrices(out), strict=True):
+        # A row-major matrix is the transpose of a column-major one: no copies are made.
+        transposed = not x.flags.f_contiguous and x.T.flags.f_contiguous
+        matrix = x.T if transposed else x
+        made[...] = trsm(
+            1, matrix, y, side=not left, lower=upper == transposed, trans_a=int(transposed),
+            diag=int(unitriangular),
+        )  # fmt: skip
+    return wrap(out, spec.dtype)
+
+
+# ---- systems ------------------------------------------------------------------------------------
+
+
+@kernel("linalg_inv_ex")
+def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
+    """NumPy's inverse of all matrices; one by one if any is singular."""
+    rule_of("linalg_inv_ex")(A)
+    a = A._data
+    codes: Any = np.zeros(a.shape[:-2], np.int32)
+    try:
+        made = np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        codes = [int(routine("getrf", x)(x)[2]) for x in matrices(a)]
+        if check_errors:
+            check_info("linalg.inv", "inv", codes, a.ndim > 2)
+        made = _each(np.linalg.inv, a, codes, a.shape)
+    return wrap(dense(made), A._dtype), info_of(codes, a.shape[:-2])
+
+
+def _each(fn: Callable[..., Any], a: Any, codes: list[int], shape: tuple[int, ...]) -> Any:
+    """Results of the regular matrices, infinities for the others."""
+    out = np.full(shape, np.inf, a.dtype)
+    flat = matrices(out)
+    for i, x in enumerate(matrices(a)):
+        if not codes[i]:
+            flat[i] = fn(x)
+    return out
+
+
+@kernel("linalg_solve_ex")
+def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+    """NumPy's solution of all systems; one by one if any is singular."""
+    spec, _ = rule_of("linalg_solve_ex")(A, B, left=left)
+    a, b = A._data, B._data
+    vector = len(spec.shape) == a.ndim - 1
+    b = b[..., None] if vector else b
+    if not left:
+        a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
+    codes: Any = np.zeros(A._shape[:-2], np.int32)
+    try:
+        made = np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        codes = [int(routine("getrf", x)(x)[2]) for x in matrices(a)]
+        if check_errors:
+            check_info("torch.linalg.solve", "solve", codes, a.ndim > 2)
+        singular = np.array(codes).reshape(*a.shape[:-2], 1, 1) > 0
+        regular = np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a)
+        made = np.where(singular, np.inf, np.linalg.solve(regular, b)).astype(a.dtype)
+    if not left:
+        made = made.swapaxes(-1, -2)
+    made = made[..., 0] if vector else made
+    return wrap(dense(made), A._dtype), info_of(codes, A._shape[:-2])
+
+
+# ---- QR -----------------------------------------------------------------------------------------
+
+
+@kernel("linalg_qr")
+def qr(A: Any, mode: str = "reduced") -> Any:
+    """NumPy's, for all matrices."""
+    rule_of("linalg_qr")(A, mode)
+    found = np.linalg.qr(A._data, mode)  # type: ignore[call-overload]
+    if mode == "r":
+        return wrap(np.empty((0,), A._data.dtype), A._dtype), wrap(dense(found), A._dtype)
+    return wrap(dense(found[0]), A._dtype), wrap(dense(found[1]), A._dtype)
+
+
+@kernel("geqrf")
+def geqrf(self: Any) -> Any:
+    """Matrix by matrix."""
+    spec, tau_spec = rule_of("geqrf")(self)
+    a = self._data
+    packed, tau = np.empty(spec.shape, a.dtype), np.empty(tau_spec.shape, a.dtype)
+    if a.size:
+        run = routine("geqrf", a)
+        flat, scalars = matrices(packed), tau.reshape(-1, tau.shape[-1])
+        for i, x in enumerate(matrices(a)):
+            flat[i], scalars[i], _, _ = run(x)
+    return wrap(packed, self._dtype), wrap(tau, self._dtype)
+
+
+@kernel("_householder_product")
+def householder_product(input: Any, tau: Any) -> Any:
+    """LAPACK's orgqr, matrix by matrix."""
+    spec = rule_of("_householder_product")(input, tau)
+    a = input._data
+    out = np.empty(spec.shape, a.dtype)
+    if a.size:
+        run = real_or_complex("orgqr", "ungqr", a)
+        scalars = tau._data.reshape(len(matrices(a)), tau._shape[-1])
+        for x, t, made in zip(matrices(a), scalars, matrices(out), strict=True):
+            made[...] = run(x, t)[0] if len(t) else np.eye(*x.shape)
+    return wrap(out, spec.dtype)
+
+
+# ---- LDL ----------------------------------------------------------------------------------------
+
+
+@kernel("linalg_ldl_factor_ex")
+def ldl_factor_ex(self: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """Matrix by matrix."""
+    spec, pivots_spec, _ = rule_of("linalg_ldl_factor_ex")(self)
+    a = self._data
+    packed, pivots = np.empty(spec.shape, a.dtype), np.empty(pivots_spec.shape, np.int32)
+    codes = [0] * int(np.prod(a.shape[:-2]))
+    if a.size:
+        run = real_or_complex("sytrf", "hetrf" if hermitian else "sytrf", a)
+        flat, places = matrices(packed), pivots.reshape(-1, pivots.shape[-1])
+        for i, x in enumerate(matrices(a)):
+            made, order, codes[i] = run(x, lower=1)
+            flat[i] = np.tril(made)
+            places[i] = order
+    if check_errors:
+        check_info("torch.linalg.ldl_factor_ex", "ldl", codes, a.ndim > 2)
+    return wrap(packed, self._dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
+
+
+@kernel("linalg_ldl_solve")
+def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
+    """Matrix by matrix."""
+    spec = rule_of("linalg_ldl_solve")(LD, pivots, B)
+    out = np.empty(spec.shape, B._data.dtype)
+    if out.size:
+        run = real_or_complex("sytrs", "hetrs" if hermitian else "sytrs", out)
+        batch, n = spec.shape[:-2], LD._shape[-1]
+        a = matrices(np.broadcast_to(LD._data, (*batch, n, n)))
+        order = np.broadcast_to(pivots._data, (*batch, n)).reshape(-1, n)
+        b = matrices(np.broadcast_to(B._data, spec.shape))
+        for x, p, y, made in zip(a, order, b, matrices(out), strict=True):
+            made[...] = run(x, p, y, lower=1)[0]
+    return wrap(out, spec.dtype)
+
+
+# ---- eigenvalues and singular values ------------------------------------------------------------
+
+
+def _converging(name: str, detail: str, fn: Callable[..., Any], a: Any, *args: Any) -> Any:
+    """Call one of NumPy's algorithms that may not converge.
+
+    Raises:
+        LinAlgError: naming the first matrix for which it does not.
+    """
+    try:
+        return quietly(fn, a, *args)
+    except np.linalg.LinAlgError:
+        for i, x in enumerate(matrices(a)):
+            try:
+                quietly(fn, x, *args)
+            except np.linalg.LinAlgError:
+                where = f"(Batch element {i}): " if a.ndim > 2 else ""
+                raise LinAlgError(
+                    f"{name}: {where}The algorithm failed to converge because the input matrix is "
+                    f"ill-conditioned, has too many repeated {detail}, or holds infinities or NaN."
+                ) from None
+        raise
+
+
+@kernel("_linalg_eigh")
+def eigh(A: Any, UPLO: str = "L", compute_v: bool = True) -> Any:
+    """NumPy's, for all matrices."""
+    values_spec, _ = rule_of("_linalg_eigh")(A, UPLO, compute_v)
+    a, uplo = A._data, UPLO.upper()
+    if compute_v:
+        values, vectors = _converging("linalg.eigh", "eigenvalues", np.linalg.eigh, a, uplo)
+    else:
+        values = _converging("linalg.eigh", "eigenvalues", np.linalg.eigvalsh, a, uplo)
+        vectors = np.empty((0,), a.dtype)
+    return wrap(dense(values), values_spec.dtype), wrap(dense(vectors), A._dtype)
+
+
+@kernel("linalg_eig")
+def eig(self: Any) -> Any:
+    """NumPy's, for all matrices."""
+    spec, _ = rule_of("linalg_eig")(self)
+    made = np.complex64 if spec.dtype.itemsize == 8 else np.complex128
+    values, vectors = _converging("linalg.eig", "eigenvalues", np.linalg.eig, self._data)
+    return wrap(values.astype(made), spec.dtype), wrap(dense(vectors.astype(made)), spec.dtype)
+
+
+@kernel("_linalg_eigvals")
+def eigvals(self: Any) -> Any:
+    """NumPy's, for all matrices."""
+    spec = rule_of("_linalg_eigvals")(self)
+    made = np.complex64 if spec.dtype.itemsize == 8 else np.complex128
+    values = _converging("linalg.eigvals", "eigenvalues", np.linalg.eigvals, self._data)
+    return wrap(values.astype(made), spec.dtype)
+
+
+@kernel("_linalg_svd")
+def svd(
+    A: Any, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None
+) -> Any:
+    """NumPy's (LAPACK's gesdd), for all matrices."""
+    _, values_spec, _ = rule_of("_linalg_svd")(A, full_matrices, compute_uv, driver=driver)
+    a, d = A._data, A._dtype
+    found = _converging(
+        "linalg.svd", "singular values", np.linalg.svd, a, full_matrices, compute_uv
+    )
+    if not compute_uv:
+        empty = np.empty((0,), a.dtype)
+        return wrap(empty, d), wrap(dense(found), values_spec.dtype), wrap(empty.copy(), d)
+    u, s, vh = found
+    return wrap(dense(u), d), wrap(dense(s), values_spec.dtype), wrap(dense(vh), d)

@@ -1,0 +1,122 @@
+"""Sorting and choosing by rank.
+
+NumPy's stable sort of 32-bit elements is a merge sort. An element's order and its position together
+fit into 64 bits, and sorting those by NumPy's vectorised quicksort is several times as fast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_core.dtypes import int64
+from mindtorch_core.shapes import wrap_dim
+
+from ..arrays import quietly, row_major, wrap
+from ..register import kernel, rule_of
+
+_UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
+_FEW = 64  # up to here, making keys costs more than sorting them
+
+
+def ordered_bits(a: Any) -> Any:
+    """Unsigned integers in the order of an array's elements; NaN are equal and largest.
+
+    Args:
+        a: elements of at most four bytes.
+    """
+    unsigned = _UNSIGNED[a.itemsize]
+    if a.dtype.kind in "bu":
+        return a.view(unsigned)
+    top = unsigned.type(1 << (8 * a.itemsize - 1))
+    if a.dtype.kind == "i":
+        return a.view(unsigned) ^ top
+    bits = quietly(np.add, a, a.dtype.type(0)).view(unsigned)  # -0.0 becomes 0.0
+    keys = np.where(bits & top, ~bits, bits | top)
+    keys[a != a] = unsigned.type(~unsigned.type(0))
+    return keys
+
+
+def positions_in_order(a: Any, descending: bool) -> Any:
+    """Positions that sort the last dimension; equal elements keep their order."""
+    n = a.shape[-1]
+    keys = _keys(a) if n > _FEW or a.dtype.kind == "V" else None
+    if keys is None:
+        if descending:
+            return (n - 1) - a[..., ::-1].argsort(-1, "stable")[..., ::-1]
+        return a.argsort(-1, "stable")
+    if descending:
+        keys = ~keys
+    if keys.itemsize <= 2 or n >= 1 << 32:
+        return keys.argsort(-1, "stable")
+    packed = keys.astype(np.uint64) << np.uint64(32)
+    packed |= np.arange(n, dtype=np.uint64)
+    packed.sort(-1)
+    packed &= np.uint64(0xFFFFFFFF)
+    return packed.view(np.int64)
+
+
+def _keys(a: Any) -> Any:
+    """Unsigned integers of at most 32 bits in the order of the elements; None if there are none."""
+    if a.itemsize <= 4:
+        return ordered_bits(np.ascontiguousarray(a))
+    if a.dtype.kind in "iu" and a.size:  # indices and counts seldom need all of their bits
+        low, high = int(a.min()), int(a.max())
+        if high - low < 1 << 32:
+            return (a - a.dtype.type(low)).astype(np.uint32)
+    return None
+
+
+def along(a: Any, order: Any) -> Any:
+    """Elements at positions along the last dimension."""
+    if a.ndim == 1:
+        return a.take(order)
+    if not order.size:
+        return np.empty(order.shape, a.dtype)
+    n = a.shape[-1]
+    lines = np.ascontiguousarray(a).reshape(-1, n)
+    starts = np.arange(0, lines.size, n)[:, None]
+    return lines.take(order.reshape(lines.shape[0], -1) + starts).reshape(order.shape)
+
+
+@kernel("sort.stable")
+def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
+    """Elements in order and their positions; always stable."""
+    a = self._data
+    rule_of("sort.stable")(self, stable=stable, dim=dim, descending=descending)
+    if not a.ndim:
+        return wrap(a.copy(), self._dtype), wrap(np.zeros((), np.int64), int64)
+    axis = wrap_dim(dim, a.ndim)
+    moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
+    order = positions_in_order(moved, descending)
+    return _picked(moved, order, axis, self._dtype)
+
+
+def _picked(moved: Any, order: Any, axis: int, d: Any) -> Any:
+    """Elements at positions along the last dimension, and the positions, as tensors."""
+    values = along(moved, order)
+    if axis != moved.ndim - 1:
+        values, order = np.moveaxis(values, -1, axis), np.moveaxis(order, -1, axis)
+    return wrap(row_major(values), d), wrap(row_major(order), int64)
+
+
+@kernel("topk")
+def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The largest or smallest elements: parted from the rest first, then put in order."""
+    rule_of("topk")(self, k, dim, largest, sorted)
+    a = self._data
+    if not a.ndim:
+        return wrap(a.copy(), self._dtype), wrap(np.zeros((), np.int64), int64)
+    axis = wrap_dim(dim, a.ndim)
+    moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
+    n = moved.shape[-1]
+    if a.dtype.kind == "V" or n <= _FEW or 4 * k > n or not k:
+        order = positions_in_order(moved, largest)[..., :k]
+        return _picked(moved, order, axis, self._dtype)
+    if largest:
+        found = np.argpartition(moved, n - k, -1)[..., n - k :]
+    else:
+        found = np.argpartition(moved, k - 1, -1)[..., :k]
+    within = positions_in_order(along(moved, found), largest)
+    return _picked(moved, along(found, within), axis, self._dtype)

@@ -1,0 +1,260 @@
+"""Pooling: one pass of a ufunc over a strided slice per window position."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dtypes import int64
+from mindtorch_core.operators.nn.average_pooling import Averaging, divisors
+from mindtorch_core.operators.nn.pooling import pool_sizes
+
+from ..arrays import NUMPY_OF, WIDER, quietly, wrap
+from ..pool import POOL
+from ..register import register
+from ..workers import share_out
+
+# Elements of a group of images and channels that is worked on at a time.
+_BLOCK = 1 << 15
+
+
+def _decomposition(name: str) -> Any:
+    return registry.entry(name).definition.decomposition  # type: ignore[union-attr]
+
+
+def _slices(place: Any, count: Any, stride: Any, dilation: Any) -> tuple[slice, ...]:
+    """What all windows see at a position."""
+    return tuple(
+        slice(p * d, p * d + (c - 1) * s + 1, s)
+        for p, c, s, d in zip(place, count, stride, dilation, strict=True)
+    )
+
+
+def _planes(a: Any, n: int) -> Any:
+    return np.ascontiguousarray(a).reshape(-1, *a.shape[a.ndim - n :])
+
+
+def _padded(part: Any, before: Any, reach: Any, value: Any) -> Any:
+    """Planes with a border, up to where the last windows end."""
+    shape = tuple(max(r, b + s) for r, b, s in zip(reach, before, part.shape[1:], strict=True))
+    if shape == part.shape[1:]:
+        return part
+    out = np.full((len(part), *shape), value, part.dtype)
+    inside = tuple(slice(b, b + s) for b, s in zip(before, part.shape[1:], strict=True))
+    out[(slice(None), *inside)] = part
+    return out
+
+
+def _over_blocks(work: Any, planes: int, size: int) -> None:
+    """Call ``work`` with slices of planes that fit the cache, in several threads."""
+    step = max(1, _BLOCK // max(size, 1))
+    share_out(lambda first: quietly(work, slice(first, first + step)), range(0, planes, step))
+
+
+def _max_pool(n: int) -> Any:
+    name = f"max_pool{n}d"
+    decomposed = _decomposition(f"{name}_with_indices")
+
+    def run(
+        self: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:  # fmt: skip
+        options = kernel_size, stride, padding, dilation, ceil_mode
+        if self._dtype.name == "bool" or self._dtype.category == 3:
+            return decomposed(self, *options)
+        kernel, steps, pads, gaps, count = pool_sizes(n, self, *options, name)
+        d = self._dtype
+        a = self._data.astype(np.float32) if d in WIDER else self._data
+        planes = _planes(a, n)
+        lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
+        reach = [
+            (c - 1) * s + g * (k - 1) + 1
+            for c, s, g, k in zip(count, steps, gaps, kernel, strict=True)
+        ]
+        places = list(itertools.product(*map(range, kernel)))
+        out = POOL.empty((len(planes), *count), a.dtype)
+        where = POOL.empty(out.shape, NUMPY_OF[int64])
+        small = np.uint8 if len(places) < 256 else np.int32
+        table = _positions(places, gaps, a.shape[a.ndim - n :])
+        first = _first_positions(count, steps, pads, a.shape[a.ndim - n :])
+
+        def work(part: slice) -> None:
+            x = _padded(planes[part], pads, reach, lowest)
+            best, at = out[part], np.zeros(out[part].shape, small)
+            np.copyto(best, x[(slice(None), *_slices(places[0], count, steps, gaps))])
+            for i, place in enumerate(places[1:], 1):
+                seen = x[(slice(None), *_slices(place, count, steps, gaps))]
+                better = np.greater(seen, best)
+                np.maximum(best, seen, out=best)
+                np.maximum(at, np.multiply(better, i, dtype=small), out=at)
+            if a.dtype.kind == "f" and np.isnan(best).any():
+                _mark_nan(x, at, places, (count, steps, gaps))
+            np.add(table.take(at), first, out=where[part])
+
+        size = planes[:1].size
+        _over_blocks(work, len(planes), size)
+        shape = (*a.shape[: a.ndim - n], *count)
+        values = out.reshape(shape)
+        values = values.astype(NUMPY_OF[d]) if d in WIDER else values
+        return wrap(values, d), wrap(where.reshape(shape), int64)
+
+    return run
+
+
+def _mark_nan(x: Any, at: Any, places: Any, windows: Any) -> None:
+    """A window with NaN has its maximum there."""
+    for i, place in enumerate(places):
+        seen = x[(slice(None), *_slices(place, *windows))]
+        at[np.isnan(seen)] = i
+
+
+def _positions(places: Any, gaps: Any, sizes: Any) -> Any:
+    """How far each position in a window is from the window's start, flat."""
+    found = []
+    for place in places:
+        flat = 0
+        for p, g, s in zip(place, gaps, sizes, strict=True):
+            flat = flat * s + p * g
+        found.append(flat)
+    return np.array(found, np.int64)
+
+
+def _first_positions(count: Any, steps: Any, pads: Any, sizes: Any) -> Any:
+    """Flat positions of windows' starts, which lie outside in the padding."""
+    flat: Any = np.zeros((), np.int64)
+    for i, (c, s, p, size) in enumerate(zip(count, steps, pads, sizes, strict=True)):
+        start = np.arange(c, dtype=np.int64) * s - p
+        flat = flat * size + start.reshape(-1, *(1,) * (len(count) - 1 - i))
+    return flat
+
+
+def _max_pool_backward(n: int) -> Any:
+    name = f"max_pool{n}d_with_indices_backward"
+    decomposed = _decomposition(name)
+
+    def run(grad_output: Any, self: Any, *rest: Any) -> Any:
+        indices = rest[-1]._data
+        g = grad_output._data
+        d = grad_output._dtype
+        if g.shape != indices.shape or g.dtype.kind != "f" or not g.size:
+            return decomposed(grad_output, self, *rest)
+        shape = self._shape
+        area = int(np.prod(shape[-n:]))
+        rows = np.ascontiguousarray(indices).reshape(-1, int(np.prod(indices.shape[-n:])))
+        flat = np.ascontiguousarray(g.astype(np.float32) if d in WIDER else g).reshape(rows.shape)
+        out = POOL.empty((len(rows), area), flat.dtype)
+
+        def work(part: slice) -> None:
+            picked, values = rows[part], flat[part]
+            first = np.arange(len(picked), dtype=np.int64).reshape(-1, 1) * area
+            total = np.bincount(
+                (picked + first).reshape(-1), values.reshape(-1), len(picked) * area
+            )
+            out[part] = total.reshape(-1, area)
+
+        _over_blocks(work, len(rows), area)
+        made = out.reshape(shape)
+        return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+
+    return run
+
+
+def _divided(t: Any, at: Averaging, n: int) -> None:
+    """Divide sums by what their windows count."""
+    by: Any = divisors(at)
+    if not isinstance(by, int):
+        by = [np.array(f).reshape(-1, *(1,) * (n - 1 - i)) for i, f in enumerate(by)]
+        total = by[0]
+        for factors in by[1:]:
+            total = total * factors
+        by = total.astype(t.dtype)
+    else:
+        by = t.dtype.type(by)
+    np.divide(t, by, out=t)
+
+
+def _average(n: int) -> Any:
+    name = f"avg_pool{n}d"
+    decomposed = _decomposition(name)
+
+    def run(
+        self: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: Any = None,
+    ) -> Any:  # fmt: skip
+        options = (kernel_size, stride, padding, ceil_mode, count_include_pad)
+        if self._dtype.category != 2:
+            return decomposed(self, *options, *((divisor_override,) if n > 1 else ()))
+        at = Averaging(n, self, *options, divisor_override, name)
+        d = self._dtype
+        a = self._data.astype(np.float32) if d in WIDER else self._data
+        planes = _planes(a, n)
+        out = POOL.empty((len(planes), *at.count), a.dtype)
+        reach = [at.reach(i) for i in range(n)]
+
+        def work(part: slice) -> None:
+            x = _padded(planes[part], at.padding, reach, 0)
+            for i in range(n):
+                before = (slice(None),) * (1 + i)
+                last = (at.count[i] - 1) * at.stride[i] + 1
+                views = [
+                    x[(*before, slice(k, k + last, at.stride[i]))] for k in range(at.kernel[i])
+                ]
+                x = np.add(views[0], views[1]) if len(views) > 1 else views[0]
+                for view in views[2:]:
+                    np.add(x, view, out=x)
+            target = out[part]
+            np.copyto(target, x)
+            _divided(target, at, n)
+
+        _over_blocks(work, len(planes), planes[:1].size)
+        made = out.reshape(*a.shape[: a.ndim - n], *at.count)
+        return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+
+    return run
+
+
+def _average_backward(n: int) -> Any:
+    name = f"avg_pool{n}d"
+    decomposed = _decomposition(f"{name}_backward")
+
+    def run(grad_output: Any, self: Any, *options: Any) -> Any:
+        d = grad_output._dtype
+        *given, divisor = options
+        kernel, stride, padding, ceil_mode, include = given
+        at = Averaging(n, self, kernel, stride, padding, ceil_mode, include, divisor, name)
+        if d.category != 2 or grad_output._shape[-n:] != at.count:
+            return decomposed(grad_output, self, *options)
+        g = grad_output._data.astype(np.float32) if d in WIDER else grad_output._data
+        planes = _planes(g, n)
+        out = POOL.empty((len(planes), *at.sizes), g.dtype)
+
+        def work(part: slice) -> None:
+            x = planes[part].copy()
+            _divided(x, at, n)
+            for i in range(n):
+                whole = max(at.reach(i), at.sizes[i] + at.padding[i])
+                wide = np.zeros((*x.shape[: 1 + i], whole, *x.shape[2 + i :]), x.dtype)
+                last = (at.count[i] - 1) * at.stride[i] + 1
+                before = (slice(None),) * (1 + i)
+                for k in range(at.kernel[i]):
+                    target = wide[(*before, slice(k, k + last, at.stride[i]))]
+                    np.add(target, x, out=target)
+                first = at.padding[i]
+                x = wide[(*before, slice(first, first + at.sizes[i]))]
+            out[part] = x
+
+        _over_blocks(work, len(planes), out[:1].size)
+        made = out.reshape(self._shape)
+        return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+
+    return run
+
+
+for _n in (1, 2, 3):
+    register(f"max_pool{_n}d_with_indices", _max_pool(_n))
+    register(f"max_pool{_n}d_with_indices_backward", _max_pool_backward(_n))
+    register(f"avg_pool{_n}d", _average(_n))
+    register(f"avg_pool{_n}d_backward", _average_backward(_n))
