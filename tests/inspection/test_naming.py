@@ -29,8 +29,8 @@ from mindtorch_core.inspection import explain, find_op, key_of
         ("aten.max.other", "aten::max.other"),
         ("add_", "aten::add_"),
         ("Tensor.add_", "aten::add_"),
-        ("F.softmax", "aten::nn_softmax"),
-        ("torch.nn.functional.softmax", "aten::nn_softmax"),
+        ("F.softmax", "aten::softmax"),
+        ("torch.nn.functional.softmax", "aten::softmax"),
         ("torch.softmax", "aten::softmax"),
         ("linear", "aten::linear"),
     ],
@@ -44,7 +44,7 @@ def test_overloads_packets_and_functions_are_found():
     assert find_op(torch.ops.aten.max).name == "aten::max"
     assert find_op(torch.max).name == "aten::max"
     assert find_op(torch.Tensor.add_).name == "aten::add_"
-    assert find_op(torch.nn.functional.softmax).name == "aten::nn_softmax"
+    assert find_op(torch.nn.functional.softmax).name == "aten::softmax"
 
 
 @pytest.mark.parametrize("op", ["max", torch.max, torch.ops.aten.max], ids=str)

@@ -225,9 +225,12 @@ DEFINED = {d.name: d for d in definitions()}
 NO_FAKE = {
     *["equal", "allclose", "nonzero", "nonzero.as_tuple", "masked_select", "where"],
     *["index", "index_put", "index_put_", "_to_device"],
+    *["argwhere", "bincount", "histogram.bin_ct", "histogramdd", "histogramdd.int_bins"],
+    *["_unique2", "_unique", "_unique_function", "_unique_consecutive_function"],
+    *["unique_dim", "unique_dim_consecutive", "unique_consecutive"],
 }
 # These may give an argument itself, as in PyTorch, whose schemas do not say so either.
-MAY_ALIAS = {"dropout", "broadcast_tensors"}
+MAY_ALIAS = {"dropout", "broadcast_tensors", "conj_physical"}
 
 
 @pytest.mark.parametrize("name", DEFINED)

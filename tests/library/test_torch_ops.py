@@ -62,13 +62,14 @@ def test_texts():
 NOT_OURS = {"core", "generated", "maybe_aliasing_or_mutating"}
 # Overloads that PyTorch tags otherwise: what it has too little, and what we do.
 PYTORCH_FORGETS = {"pointwise": ["abs_", *(f"{c}_" for c in ("eq", "ne", "lt", "le", "gt", "ge")),
-                                 "floor_divide", "floor_divide_", "rsub"]}  # fmt: skip
+                                 "floor_divide", "floor_divide_", "rsub", "_prelu_kernel",
+                                 "complex", "copysign_", "gcd_", "gelu_", "hardswish",
+                                 "hardswish_", "heaviside_", "lcm_", "log_sigmoid", "mish_",
+                                 "relu6_", "special_ndtr", "threshold_", "xlogy_"]}  # fmt: skip
 WE_LACK = {
     "equal.default": {"pointwise"},
     "masked_fill.Scalar": {"pointwise"},
-    "threshold_backward.default": {"pointwise"},
     "true_divide.Tensor": {"pointwise"},
-    "clone.default": {"pointwise"},
     "index.Tensor": {"dynamic_output_shape"},
     "masked_select.default": {"dynamic_output_shape"},
     "resize_.default": {"inplace_view"},
@@ -103,16 +104,15 @@ OPTIONS = {"layout", "device", "pin_memory", "memory_format", "requires_grad", "
 ONE_ENTRY = {
     *["all.default", "all.dim", "any.default", "any.dim", "mean.default", "mean.dim", "sum.default"],
     *["sum.dim_IntList", "prod.default", "prod.dim_int", "eye.default", "eye.m", "arange.start"],
-    *["randint_like.default", "random.default", "random_.default"],
     *(f"{d}.{o}" for d in ("div", "div_", "divide", "divide_")
       for o in ("Tensor", "Scalar", "Tensor_mode", "Scalar_mode")),
-    *(f"{o}.Scalar" for o in ("add", "add_", "sub", "sub_", "rsub")),  # alpha by keyword
+    *(f"{o}.Scalar" for o in ("add", "add_", "sub", "sub_", "rsub", "subtract", "subtract_")),
+    # alpha by keyword
 }  # fmt: skip
 # Losses take the words that the functions of `nn.functional` take, which call these ops themselves.
 FUNCTIONAL = {
-    *["dropout.default", "embedding.default", "mse_loss.default", "nll_loss.default"],
+    *["embedding.default", "mse_loss.default", "nll_loss.default"],
     *["nll_loss_backward.default", "nll_loss_forward.default"],
-    *["uniform.default", "uniform_.default"],  # `from` is a word of Python's
 }
 
 

@@ -1,9 +1,9 @@
 """Comparing results with PyTorch's."""
 
 import torch as oracle
+from convert import DTYPES, THEIRS, to_theirs
 
 import mindtorch_core as torch
-from convert import DTYPES, THEIRS, to_theirs
 
 # Relative and absolute tolerance by PyTorch's dtype: a few units in the last place of sums.
 TOLERANCE = {

@@ -9,10 +9,23 @@ import mindtorch_core as torch
 BFLOAT16 = oracle.bfloat16
 DTYPES = {
     theirs: getattr(torch, name)
-    for name in (
-        "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-        "complex64 complex128"
-    ).split()
+    for name in [
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
     if (theirs := getattr(oracle, name, None)) is not None
 }
 THEIRS = {ours: theirs for theirs, ours in DTYPES.items()}
@@ -98,6 +111,8 @@ class Converter:
             return torch.strided
         if isinstance(value, oracle.memory_format):
             return getattr(torch, str(value).removeprefix("torch."))
+        if isinstance(value, oracle.nn.PairwiseDistance):
+            return lambda a, b: torch.pairwise_distance(a, b, value.norm, value.eps, value.keepdim)
         if isinstance(value, oracle.Generator):
             return torch.Generator(self.device).manual_seed(value.initial_seed())
         if value == "cpu":

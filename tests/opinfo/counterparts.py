@@ -8,9 +8,9 @@ import functools
 import types
 
 import torch as oracle
+from convert import DTYPES
 
 import mindtorch_core as torch
-from convert import DTYPES
 
 NAMESPACES = {
     "": oracle,
@@ -27,11 +27,16 @@ NAMESPACES = {
 def _names():
     found = {}
     for path, owner in NAMESPACES.items():
-        for name in dir(owner):
+        for name in sorted(dir(owner), key=lambda n: n.startswith("_")):  # public ones first
             value = getattr(owner, name, None)
             if callable(value) and not isinstance(value, type):
-                found.setdefault(_key(value), f"{path}.{name}".lstrip("."))
+                key = _key(value)
+                if key not in found or (not path and name in _PREFERRED):
+                    found[key] = f"{path}.{name}".lstrip(".")
     return found
+
+
+_PREFERRED = {"mm"}  # rather than its older names dsmm, hsmm, spmm
 
 
 def _key(value):

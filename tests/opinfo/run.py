@@ -1,65 +1,62 @@
 """Run the checks of some ops and print how they went: ``python tests/opinfo/run.py NAME...``
 
-Names are those of PyTorch's OpInfos (``nn.functional.conv2d``) or begin them; ``--failing`` shows only
-what fails, ``--check forward-float32`` only checks whose name begins so, ``--trace`` whole tracebacks.
+Names are those of PyTorch's OpInfos (``nn.functional.conv2d``), their full names
+(``div_floor_rounding``), or the beginnings of some (``special.*``).
 """
 
 import argparse
 import sys
+import tempfile
 import time
-import traceback
 from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from checks import OPS, NoSample, cases  # noqa: E402
-from counterparts import Missing  # noqa: E402
+import bare  # noqa: E402
+from checks import OPS, cases  # noqa: E402
+from survey import FAILED, MISSING, outcome  # noqa: E402
+
+
+def chosen(name, op, wanted):
+    """Whether an op is among the wanted ones."""
+    return not wanted or any(
+        op.name == w or name == w.replace(".", "_") or (w[-1] == "*" and op.name.startswith(w[:-1]))
+        for w in wanted
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--failing", action="store_true")
-    parser.add_argument("--check", default="")
-    parser.add_argument("--trace", action="store_true")
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--failing", action="store_true", help="show only ops that do not pass")
+    parser.add_argument("--check", default="", help="only checks whose name begins so")
+    parser.add_argument("--trace", action="store_true", help="stop at the first error")
+    parser.add_argument("--device", default="cpu", help="cpu or bare")
     options = parser.parse_args()
+    if options.device == "bare":
+        bare.install(tempfile.mkdtemp())
     totals = Counter()
     for name, op in OPS.items():
-        if options.names and not any(
-            name == n.replace(".", "_") or op.name == n or (n.endswith("*") and op.name.startswith(n[:-1]))
-            for n in options.names
-        ):
+        if not chosen(name, op, options.names):
             continue
-        start, bad = time.perf_counter(), []
-        how = Counter()
+        start, found = time.perf_counter(), {}
         for check, run in cases(op):
-            if not check.startswith(options.check):
-                continue
-            try:
-                run(device=options.device)
-                how["passed"] += 1
-            except NoSample:
-                how["without samples"] += 1
-            except Missing as error:
-                how["missing"] += 1
-                bad.append((check, f"missing {error}"))
-            except Exception as error:
-                how["failed"] += 1
-                text = "".join(traceback.format_exception(error)) if options.trace else (
-                    f"{type(error).__name__}: {error}"[:400]
-                    + " | ".join(getattr(error, "__notes__", ()))
-                )
-                bad.append((check, text))
+            if check.startswith(options.check):
+                found[check] = outcome(run, options.device)
+                if options.trace and found[check][0] in (FAILED, MISSING):
+                    run(device=options.device)
+        how = Counter(result for result, _ in found.values())
         totals.update(how)
+        bad = {
+            check: text for check, (result, text) in found.items() if result in (FAILED, MISSING)
+        }
         if bad or not options.failing:
-            took = time.perf_counter() - start
-            print(f"{name}: {dict(how)} {took:.1f} s")
-        if how["missing"] == how.total() - how["without samples"]:
-            continue
-        for check, text in bad:
-            print(f"    {check}: {text}")
+            print(f"{name}: {dict(how)} {time.perf_counter() - start:.1f} s")
+        if how[MISSING] and not how[FAILED]:
+            bad = dict(list(bad.items())[:1])
+        for check, text in bad.items():
+            print(f"    {check}: {text[:600]}")
     print(dict(totals))
 
 

@@ -408,13 +408,13 @@ def test_gradcheck_finds_wrong_gradients():
     assert gradcheck(lambda t: t * t, x)
     wrong = lambda t: t.detach() * t  # noqa: E731
     assert not gradcheck(wrong, x, raise_exception=False)
-    with pytest.raises(GradcheckError, match=r"numerical 2\.\d+, analytical 1\.0"):
+    with pytest.raises(GradcheckError, match=r"numerical 4\.\d+, analytical 2\.0"):
         gradcheck(wrong, x)
     assert gradgradcheck(lambda t: t**3, x)
     with pytest.raises(ValueError, match="require gradient"):
         gradcheck(lambda t: t, torch.ones(2, dtype=torch.float64))
-    with pytest.raises(ValueError, match="float64"):
-        gradcheck(lambda t: t, leaf(torch, 2))
+    with pytest.warns(UserWarning, match="double precision"):
+        gradcheck(lambda t: t, leaf(torch, 2), raise_exception=False)
 
 
 def test_gradcheck_of_several_inputs_and_outputs():

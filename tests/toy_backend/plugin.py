@@ -103,6 +103,8 @@ def relu(self):
 def total(self, dim=None, keepdim=False, *, dtype=None):
     if dim is not None:
         raise NotImplementedError("the toy sums over all dimensions only")
+    if dtype is None and not self.dtype.is_floating_point:
+        dtype = torch.int64
     return new(self, [1] * self.ndim if keepdim else [], [sum(read(self))], dtype)
 
 

@@ -1,0 +1,20 @@
+"""What the entry point names."""
+
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.library import cpu_fallback
+from mindtorch_core.plugins import Backend, hookimpl
+
+from .kernels import KERNELS
+from .runtime import RUNTIME
+
+
+@hookimpl
+def mindtorch_backend():
+    return Backend(device="bare", runtime=RUNTIME, api=1)
+
+
+@hookimpl
+def mindtorch_register(key):
+    for name, kernel in KERNELS.items():
+        registry.register_kernel(name, key, kernel)
+    registry.register_fallback(key, cpu_fallback)

@@ -1,0 +1,30 @@
+"""Every op of PyTorch's OpInfo database, on PyTorch's samples, against PyTorch."""
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is the oracle")
+
+from checks import OPS, cases
+from known import FAILING, MISSING, reason_for
+from survey import FAILED, NONE, outcome
+from survey import MISSING as ABSENT
+
+CASES = [(op, check, run) for op in OPS for check, run in cases(OPS[op])]
+
+
+@pytest.mark.parametrize(
+    ("op", "check", "run"), [pytest.param(*c, id=f"{c[0]}-{c[1]}") for c in CASES]
+)
+def test_agrees_with_pytorch(op, check, run):
+    found, text = outcome(run)
+    if reason_for(op, check) is None:
+        assert found not in (FAILED, ABSENT), text
+    elif found == NONE:
+        pytest.skip(f"PyTorch has no sample for it ({text})")
+    else:
+        assert found in (FAILED, ABSENT), "it passes now: take it off the list in known.py"
+        pytest.xfail(reason_for(op, check))
+
+
+def test_the_list_names_ops_that_exist():
+    assert not {*MISSING, *FAILING} - {*OPS}
