@@ -44,7 +44,7 @@ class AutogradMeta:
         self.is_leaf = is_leaf
 
     @classmethod
-    def of_leaf(cls, t: Tensor) -> AutogradMeta:
+    def of_leaf(cls, t: Any) -> AutogradMeta:
         """The place of a leaf."""
         made = cls(None, 0, True)
         made.owner = weakref.ref(t)

@@ -235,6 +235,22 @@ def checked_number(value: Any, d: dtype) -> Any:
     raise RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value}")
 
 
+def cast_number(value: Any, d: dtype) -> Any:
+    """A Python number as an operand in ``d``: in arithmetic it never overflows with an error.
+
+    Integers wrap around and floats become infinite, as a tensor of the number's own dtype does
+    when it is converted.
+    """
+    try:
+        return checked_number(value, d)
+    except RuntimeError:
+        if d.category == FLOATING:
+            return unpack(pack([value], d), d)[0]
+    bits = d.itemsize * 8
+    whole = int(value) % (1 << bits)
+    return whole - (1 << bits) if d.is_signed and whole >> (bits - 1) else whole
+
+
 def pack(values: Iterable[Any], d: dtype) -> bytes:
     """Encode Python numbers as elements of ``d`` in native byte order.
 

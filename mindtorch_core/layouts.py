@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["layout", "strided"]
+__all__ = ["check_memory", "layout", "strided"]
 
 
 class layout:
@@ -23,3 +23,19 @@ class layout:
 
 
 strided: Final = layout("strided")
+
+
+def check_memory(wanted: Any, pinned: Any) -> None:
+    """Refuse memory of a kind that is not served.
+
+    Raises:
+        TypeError: if another layout than `strided` is wanted.
+        RuntimeError: if the memory is to be pinned.
+    """
+    if wanted is not None and wanted is not strided:
+        raise TypeError(f"tensors are torch.strided here; a layout of {wanted!r} is not served")
+    if pinned:
+        raise RuntimeError(
+            "pin_memory=True requires an accelerator whose driver pins host memory, and none is "
+            "available; leave pin_memory away"
+        )

@@ -1,6 +1,7 @@
 """Reductions and normalisations of elements that a mask selects: ``torch.masked``.
 
-A mask is true where an element counts. Without a mask all do.
+A mask is true where an element counts. Without a mask all do. The other arguments are those of the
+functions without mask; ``dtype`` is the result's.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _input_mask(input: Tensor, *args: Any, mask: Tensor | None = None, **kwargs:
 def _output_mask(op: Callable[..., Any], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """Where the result of a function of this module is defined, for the same arguments."""
     mask = _input_mask(input, mask=kwargs.get("mask"))
-    name = op.__name__.removeprefix("_masked_")
+    name = op.__name__
     if name not in _REDUCTIONS:
         return mask
     given = args[1:] if name == "norm" else args

@@ -6,13 +6,13 @@ metadata: shape, layout, storage, place in the graph.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .autograd_attributes import AutogradAttributes
 from .autograd_state import INFERENCE, AutogradMeta
 from .devices import TABLE, device
-from .dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD, DispatchKey
+from .dispatch.keys import AUTOGRAD, DispatchKey
 from .dispatch.registry import registry
 from .dtypes import dtype, pack
 from .interchange import Interchange
@@ -21,9 +21,6 @@ from .memory_formats import contiguous_format, has_format, memory_format
 from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
 from .shapes import numel as count
 from .storage import Storage
-
-if TYPE_CHECKING:
-    from .autograd.node import Node
 
 __all__ = ["Tensor", "make_tensor", "make_view"]
 
@@ -42,7 +39,7 @@ class _OpsOnDemand(type):
         return sorted({*super().__dir__()})
 
 
-class Tensor(Interchange, metaclass=_OpsOnDemand):
+class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
     """A multi-dimensional array of one dtype on one device.
 
     Tensors come from factories (``torch.tensor``, ``torch.zeros``), not from this class.
@@ -330,122 +327,6 @@ class Tensor(Interchange, metaclass=_OpsOnDemand):
     def _is_view(self) -> bool:
         """Whether the tensor was made as a view of another one."""
         return self._base is not None
-
-    # ---- autograd ------------------------------------------------------------------------------
-
-    @property
-    def requires_grad(self) -> bool:
-        """Whether operations on the tensor are recorded for backward."""
-        return bool(self._keys & AUTOGRAD)
-
-    @requires_grad.setter
-    def requires_grad(self, value: bool) -> None:
-        self.requires_grad_(value)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Record operations on this tensor from now on (or stop doing so); returns it.
-
-        Raises:
-            RuntimeError: for a dtype without gradients, or when switched off on a result.
-        """
-        if requires_grad:
-            if not (self._dtype.is_floating_point or self._dtype.is_complex):
-                raise RuntimeError(
-                    "Only Tensors of floating point and complex dtype can require gradients "
-                    f"(this one is {self._dtype})"
-                )
-            if not self._keys & AUTOGRAD:
-                if self._keys & INFERENCE and not MASKS.include & INFERENCE:
-                    raise RuntimeError(
-                        "Setting requires_grad=True on inference tensor outside InferenceMode is not "
-                        "allowed. Set it on a clone, which is a normal tensor."
-                    )
-                if self._autograd is None or not self._autograd.is_leaf:
-                    self._autograd = AutogradMeta.of_leaf(self)
-                self._keys = WITH_AUTOGRAD[self._keys]
-        elif self._keys & AUTOGRAD:
-            if not self.is_leaf:
-                raise RuntimeError(
-                    "you can only change requires_grad flags of leaf variables. If you want to use "
-                    "a computed variable in a subgraph that doesn't require differentiation use "
-                    "var_no_grad = var.detach()."
-                )
-            self._keys &= ~AUTOGRAD
-        return self
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the tensor was made by the user rather than by a recorded op."""
-        meta = self._autograd
-        return not self._keys & AUTOGRAD or meta is None or meta.is_leaf
-
-    @property
-    def grad_fn(self) -> Node | None:
-        """The node that computes this tensor's gradient, None for leaves."""
-        return None if self.is_leaf or self._autograd is None else self._autograd.node
-
-    @property
-    def output_nr(self) -> int:
-        """Which output of its node the tensor is."""
-        return 0 if self._autograd is None else self._autograd.output_nr
-
-    @property
-    def grad(self) -> Tensor | None:
-        """Gradient accumulated by backward.
-
-        Warns:
-            UserWarning: for a result that retains no gradient.
-        """
-        meta = self._autograd
-        if meta is None:
-            return None
-        found: Tensor | None = meta.grad
-        if found is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
-                "backward() fills the .grad of leaves, and this tensor is the result of an op. Call "
-                ".retain_grad() on it before backward(), or read the .grad of the leaf it is made of.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return found
-
-    @grad.setter
-    def grad(self, value: Tensor | None) -> None:
-        meta = self._autograd
-        if value is None:
-            if meta is not None:
-                meta.grad = None
-            return
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"assigned grad expected to be a Tensor or None but got grad of type "
-                f"{type(value).__name__}"
-            )
-        if value is self:
-            raise RuntimeError("can't assign Variable as its own grad")
-        if value._shape != self._shape:
-            raise RuntimeError(
-                f"assigned grad has data of a different size: {list(value._shape)} for a tensor of "
-                f"{list(self._shape)}"
-            )
-        if value._dtype is not self._dtype:
-            raise RuntimeError(
-                f"attempting to assign a gradient with dtype {value._dtype} to a tensor with dtype "
-                f"{self._dtype}: convert it with grad.to({self._dtype})"
-            )
-        if value._device is not self._device:
-            raise RuntimeError(
-                f"assigned grad has data located on a different device: {value._device} for a tensor "
-                f"on {self._device}"
-            )
-        if meta is None:
-            meta = self._autograd = AutogradMeta.of_leaf(self)
-        meta.grad = value
-
-    @grad.deleter
-    def grad(self) -> None:
-        if self._autograd is not None:
-            self._autograd.grad = None
 
     @property
     def data(self) -> Tensor:

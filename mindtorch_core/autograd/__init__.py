@@ -1,6 +1,10 @@
 """Reverse-mode automatic differentiation over the dispatcher."""
 
-from . import functional, graph
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .engine import backward, grad
 from .function import Function
@@ -12,8 +16,11 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .gradcheck import gradcheck, gradgradcheck
 from .node import Node
+
+if TYPE_CHECKING:
+    from . import functional, graph
+    from .gradcheck import gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
@@ -33,3 +40,25 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+# What is imported when it is first used, and the module it is in.
+_LAZY: Final = {
+    "functional": "functional",
+    "gradcheck": "gradcheck",
+    "gradgradcheck": "gradcheck",
+    "graph": "graph",
+}
+
+
+def __getattr__(name: str) -> Any:
+    where = _LAZY.get(name)
+    if where is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"{__name__}.{where}")
+    for each in [n for n, place in _LAZY.items() if place == where]:
+        globals()[each] = getattr(module, each, module)  # `gradcheck` is in a module of that name
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -279,38 +279,38 @@ class _Check:
     # ---- in one direction ----------------------------------------------------------------------
 
     def _compare_in_one_direction(self) -> None:
-        """Compare the derivative along one random direction, of one random combination of outputs.
+        """Compare derivatives along a random direction of each input, of a random combination of outputs.
 
-        A wrong Jacobian agrees there with probability zero, but for the tolerance.
+        A wrong Jacobian agrees there with probability zero, but for the tolerance. One input moves at a
+        time, as a function may jump where another one leaves its place (a label that is compared with 1).
         """
         draw = random.Random(0)
         along = [direction(t, draw) for t in self.wanted]
         seeds = [direction(out, draw) for out in self.outputs]
         found = self._gradients(self.outputs, seeds)
-        analytic = sum(
-            dot(flat(g), flat(u)) for g, u in zip(found, along, strict=True) if g is not None
-        )
-        numeric = self._directional(along, seeds)
         o = self.options
-        size = sum(abs(x) for u in along for x in flat(u)) * sum(
-            abs(x) for v in seeds for x in flat(v)
-        )
-        if not abs(analytic - numeric) <= o.atol * size + o.rtol * abs(numeric):
-            self._compare_all()  # it says where
-            raise GradcheckError(
-                f"Jacobian mismatch along a random direction: numerical {numeric}, analytical "
-                f"{analytic}. Element by element, no difference exceeds the tolerance."
-            )
+        weight = sum(abs(x) for v in seeds for x in flat(v))
+        for i, t, u, g in zip(self.checked, self.wanted, along, found, strict=True):
+            moves = flat(u)
+            analytic = 0.0 if g is None else dot(flat(g), moves)
+            numeric = self._directional(t, u, seeds)
+            size = weight * sum(map(abs, moves))
+            if not abs(analytic - numeric) <= o.atol * size + o.rtol * abs(numeric):
+                self._compare_all()  # it says where
+                raise GradcheckError(
+                    f"Jacobian mismatch along a random direction of input {i}: numerical {numeric}, "
+                    f"analytical {analytic}. Element by element, no difference exceeds the tolerance."
+                )
 
-    def _directional(self, along: Sequence[Tensor], seeds: Sequence[Tensor]) -> float:
-        """The derivative of the outputs' combination, by differences."""
+    def _directional(self, t: Tensor, along: Tensor, seeds: Sequence[Tensor]) -> float:
+        """The derivative of the outputs' combination along a direction of an input, by differences."""
+        start: Any
         with no_grad():
-            before = [t.detach().clone() for t in self.wanted]
+            start = t.detach().clone()
 
         def change(step: float) -> None:
             with no_grad():
-                for t, start, u in zip(self.wanted, before, along, strict=True):
-                    t.data.copy_(start + u * step if step else start)
+                t.data.copy_(start + along * step if step else start)
 
         try:
             columns = self._differences(change, self.positions)

@@ -93,8 +93,10 @@ def version_kernel(
         s = self._storage
         if s is None:
             s = self._own_storage()
-        if s.version == before:  # else the ops that it is made of have counted
-            s.version = before + 1
+        if s.version == before or d is None:
+            # Else the ops that an op of the core is made of have counted. What third parties' ops
+            # do inside is counted as well as the ops themselves, as in PyTorch.
+            s.version += 1
         return result
 
     return writing

@@ -26,21 +26,18 @@ from typing import Any, Final, NamedTuple
 
 from ..autograd_state import INFERENCE, AutogradMeta
 from ..dispatch.callpath import NUMBERS, compile_function, kernel_call, parameters, python_name
-from ..dispatch.choice import choose
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import (
     ADINPLACE,
     AUTOGRAD,
     AUTOGRAD_OF,
-    BACKENDS,
-    MASKS,
     WITH_AUTOGRAD,
     DispatchKey,
-    set_masks,
 )
 from ..dispatch.registry import registry
 from ..dispatch.schema import Argument, OperatorSchema
 from . import fallback, inference, inplace, saved
+from .compositions import is_decomposed, unrecorded
 from .conform import conform
 from .node import Field, Node, freed_error
 
@@ -62,34 +59,12 @@ def autograd_kernel(
     if isinstance(d.grad, str):
         return None
     below = resolve(below_mask)
-    if _is_decomposed(entry, below_mask):
+    if is_decomposed(entry, below_mask):
         below = unrecorded(below)
     guarded = bool(below_mask & INFERENCE)
     if d.functional is not None:
         return inplace.inplace_kernel(entry, below, guarded=guarded)
     return recorder(entry, guarded=guarded)(below)
-
-
-def _is_decomposed(entry: OpEntry, mask: int) -> bool:
-    """Whether the strongest backend of a mask runs the op's decomposition."""
-    backends = mask & BACKENDS
-    if not backends or entry.definition is None or entry.definition.decomposition is None:
-        return False
-    record = choose(entry, DispatchKey(1 << (backends.bit_length() - 1))).record
-    return record is not None and record.fn is entry.definition.decomposition
-
-
-def unrecorded(kernel: Kernel) -> Kernel:
-    """A composition whose parts are not recorded, because the op has a formula of its own."""
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        kept = set_masks(MASKS.include, MASKS.keep & ~AUTOGRAD)
-        try:
-            return kernel(*args, **kwargs)
-        finally:
-            set_masks(*kept)
-
-    return run
 
 
 def recorder(entry: OpEntry, *, guarded: bool = False) -> Callable[..., Kernel]:
@@ -151,6 +126,7 @@ class _Generator:
         self.has_formulas = d.grad is not None
         self.broadcasts = d.broadcasts
         self.promotes = d.promotes
+        self.saved_if = d.saved_if
         self.numbers = d.numbers
         self.listed = len(schema.returns) == 1 and schema.returns[0].is_list
         self.several = len(schema.returns) > 1 or self.listed
@@ -193,7 +169,7 @@ class _Generator:
             return _Value(name, [], items, "saved_list(saved[{0}], saved[{0} + 1])", True)
         storage = f"_s_{source}"
         check = "saved_input(saved[{0}], saved[{0} + 1])"
-        if self._may_lack_keys(a):
+        if self._may_lack_keys(a) or name in self.saved_if:
             find = f"{storage} = getattr({source}, '_storage', None)"
             check += " if hasattr(saved[{0}], '_storage') else saved[{0}]"
         else:
@@ -204,7 +180,9 @@ class _Generator:
     def _condition(self, name: str) -> str:
         """Save only if an input whose formula needs the value requires grad."""
         users = self._users(name)
-        return "" if len(users) == len(self.wanted) else f" if {' or '.join(users)} else None"
+        tests = [] if len(users) == len(self.wanted) else [f"({' or '.join(users)})"]
+        tests += [self.saved_if[name]] if name in self.saved_if else []
+        return f" if {' and '.join(tests)} else None" if tests else ""
 
     def _users(self, name: str) -> list[str]:
         """Flags of the inputs whose formula needs a value."""
@@ -296,7 +274,8 @@ class _Generator:
         for v in self.values:
             if v.holds and v.name in self.arguments:
                 source = python_name(self.arguments[v.name])
-                lines.append(f"if {' or '.join(self._users(v.name))}: REFUSE({source})")
+                tests = [f"({' or '.join(self._users(v.name))})", self.saved_if.get(v.name, "True")]
+                lines.append(f"if {' and '.join(tests)}: REFUSE({source})")
         return lines
 
     def _make_node(self) -> list[str]:
@@ -321,6 +300,7 @@ class _Generator:
                 "    if _r._dtype.category >= 2:",
                 "        _r._autograd = META(_node, _i)",
                 "        _r._keys = WITH_AUTOGRAD[_r._keys]",
+                *self._plain_outputs(),
                 "return _result",
             ]
         return [
@@ -337,6 +317,18 @@ class _Generator:
             return "enumerate(_result)"
         chosen = [i for i, flag in enumerate(d.output_differentiability) if flag]
         return f"({''.join(f'({i}, _result[{i}]), ' for i in chosen)})"
+
+    def _plain_outputs(self) -> list[str]:
+        """Take the history off results that never require grad: a kernel's parts may have one."""
+        d = self.entry.definition
+        if d is None or not d.output_differentiability:
+            return []
+        plain = [i for i, flag in enumerate(d.output_differentiability) if not flag]
+        return [
+            f"for _r in ({''.join(f'_result[{i}], ' for i in plain)}):",
+            "    _r._autograd = None",
+            "    _r._keys &= ~AUTOGRAD",
+        ]
 
     def _conforming(self) -> list[str]:
         """Remember shape and dtype of inputs whose gradient will have to be summed or converted."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..devices import TABLE
+from ..dtypes import cast_number
 from ..errors import NoKernelError
 from .entry import Kernel, KernelRecord, OpEntry
 from .keys import BACKENDS, PRIVATE_USE_KEYS, DispatchKey, DispatchKeySet
@@ -51,7 +52,7 @@ def _operand(value: Any, target: Any, at: Any) -> Any:
     if hasattr(value, "_dtype"):
         return value if value._dtype is target else value.to(target)
     if isinstance(value, int | float | complex):
-        return at.new_full((), value, dtype=target)
+        return at.new_full((), cast_number(value, target), dtype=target)
     return value
 
 
@@ -76,7 +77,10 @@ def same_device(
     else on a second device is an error. So is memory of a PrivateUse device without a kernel.
     """
     definition = entry.definition
-    if definition is not None and definition.crosses_devices:
+    crosses = definition is not None and definition.crosses_devices
+    if crosses == "as they are":
+        return kernel
+    if crosses:
         return lambda self, *args, **kwargs: _at_first(entry, at_backends, self, args, kwargs)
 
     def guarded(*args: Any, **kwargs: Any) -> Any:

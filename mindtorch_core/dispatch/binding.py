@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..devices import device
 from ..dtypes import dtype
+from ..layouts import layout
 from ..memory_formats import memory_format
 from .registry import OpEntry
 from .schema import Argument, OperatorSchema
@@ -18,7 +19,8 @@ __all__ = ["accepts", "explain", "operand_of", "python_number", "tensor_type_err
 
 _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Number",
                    "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str",
-                   "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format"}  # fmt: skip
+                   "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
+                   "Layout": "torch.layout"}  # fmt: skip
 
 
 def python_number(value: Any) -> Any:
@@ -111,6 +113,8 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
         return isinstance(value, dtype)
     if kind == "Generator":
         return hasattr(value, "initial_seed")
+    if kind == "Layout":
+        return isinstance(value, layout)
     if kind == "MemoryFormat":
         return isinstance(value, memory_format)
     if kind == "Device":

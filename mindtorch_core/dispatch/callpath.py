@@ -44,6 +44,7 @@ from typing import Any, Final
 
 from ..devices import TABLE, concrete
 from ..dtypes import DTYPES
+from ..layouts import check_memory
 from .adapters import returned_wrongly
 from .binding import explain, operand_of, tensor_type_error
 from .conversion import converter, exact_type, result_converter
@@ -55,6 +56,9 @@ from .tables import fill
 __all__ = ["make_front", "make_operator", "make_strict"]
 
 NUMBERS: Final = frozenset({int, float, bool, complex})
+
+# Options of factories that the function sees to; kernels do not get them.
+FRONT_ONLY: Final = frozenset({"requires_grad", "layout", "pin_memory"})
 
 # A default that is a dtype stands in the source by its repr, such as ``torch.float32``.
 _DTYPE_NAMES: Final = SimpleNamespace(**DTYPES)
@@ -174,7 +178,7 @@ def kernel_call(
     """
     positional = ", ".join(naming(a) for a in schema.positional)
     own = naming is own_name
-    options = [a for a in schema.keyword_only if own or not (a.is_out or a.name == "requires_grad")]
+    options = [a for a in schema.keyword_only if own or not (a.is_out or a.name in FRONT_ONLY)]
     lines = []
     if options and all(a.has_default and a.name != "device" for a in options):
         default = " and ".join(
@@ -275,7 +279,10 @@ def make_front(
     returns = "RESULT({})" if result is not None else "{}"
     if any(a.name == "requires_grad" for a in schema.keyword_only):
         returns = "WITH_GRAD({}, requires_grad)"
-    body += ["try:", *("    " + line for line in kernel_call(schema, returns=returns))]
+    body.append("try:")
+    if any(a.name == "pin_memory" for a in schema.keyword_only):
+        body.append("    if layout is not None or pin_memory: CHECK_MEMORY(layout, pin_memory)")
+    body += ["    " + line for line in kernel_call(schema, returns=returns)]
     body += [
         "except (TypeError, AttributeError, KeyError) as _error:",
         "    EXPLAIN(_error, locals())",
@@ -285,6 +292,7 @@ def make_front(
     source = f"def {name}({params}):\n{_indent(body)}\n"
     scope = _scope(entry, tensor_type)
     scope |= {
+        "CHECK_MEMORY": check_memory,
         "EXPLAIN": lambda error, values: explain(entry, error, values),
         "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
         "RESULT": result,

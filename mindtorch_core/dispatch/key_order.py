@@ -11,10 +11,11 @@ and test-only ones are left out.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from enum import IntEnum, auto
 from typing import Any, Final
+
+from .nearest import nearest
 
 __all__ = ["DISPATCH_KEY_PRIORITY", "DispatchKey", "parse_key"]
 
@@ -203,7 +204,7 @@ def _nearest(key: int | str) -> str:
     if not isinstance(key, str):
         return " The value of a key is a power of two, such as DispatchKey.CPU."
     names = {name.lower(): name for name in DispatchKey.__members__}
-    near = [names[n] for n in difflib.get_close_matches(key.lower(), names, n=3)]
+    near = [names[n] for n in nearest(key.lower(), names)]
     return f" Did you mean {' or '.join(near)}?" if near else " Keys are spelt as in DispatchKey."
 
 

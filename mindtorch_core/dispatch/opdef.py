@@ -65,6 +65,8 @@ class OpDef:
         grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
             it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
             argument's name, ``<argument>_shape``, ``result``.
+        saved_if: per argument a condition on the arguments, as Python text, without which gradients
+            need no more than None for it: statistics that training only writes, for example.
         output_differentiability: for several results, which of them may require grad; empty for all.
         decomposition: the op in terms of other ops.
         primitive: whether a backend must supply a kernel.
@@ -78,7 +80,10 @@ class OpDef:
         broadcasts: gradients are summed back to the operands' shapes.
         inplace, out: whether ``op_`` and ``out=`` exist.
         inplace_decomposition: ``op_`` in terms of other ops; None derives it from ``op``.
+        inplace_rule: the rule of ``op_``, if it refuses more than the op's.
         inplace_primitive: whether ``op_`` is what a backend must supply, and the op is made of it.
+        out_needs: what ``out=`` must be besides: ``apart`` from the inputs in memory, of the result's
+            ``dtype``.
         varargs: name of the list argument that may be spread; a list of tensors must be.
         view: whether the result shares the first argument's memory.
         random: whether results differ from call to call.
@@ -87,7 +92,8 @@ class OpDef:
             memory.
         copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
             has nothing to do.
-        crosses_devices: whether arguments may live on different devices.
+        crosses_devices: whether arguments may live on different devices: they are moved to the first
+            one's, or, if it is ``"as they are"``, left where they are.
         namespaces: where users find it: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or
             ``nn:other`` for another name there.
         inplace_namespaces: the same for the in-place variant.
@@ -102,6 +108,7 @@ class OpDef:
     doc: str = ""
     rule: Callable[..., Any] | None = None
     grad: Mapping[str, Formula] | str | None = None
+    saved_if: Mapping[str, str] = field(default_factory=dict)
     output_differentiability: Sequence[bool] = ()
     decomposition: Callable[..., Any] | None = None
     primitive: bool = False
@@ -114,8 +121,10 @@ class OpDef:
     broadcasts: bool = False
     inplace: bool = False
     inplace_decomposition: Callable[..., Any] | None = None
+    inplace_rule: Callable[..., Any] | None = None
     inplace_primitive: bool = False
     out: bool = False
+    out_needs: Sequence[str] = ()
     varargs: str = ""
     operators: Sequence[str] = ()
     view: bool = False
@@ -123,7 +132,7 @@ class OpDef:
     data_dependent: bool = False
     fills: bool = False
     copies: bool = False
-    crosses_devices: bool = False
+    crosses_devices: bool | str = False
     namespaces: Sequence[str] = ("torch", "Tensor")
     inplace_namespaces: Sequence[str] = ("Tensor",)
     functional: OpDef | None = None

@@ -6,7 +6,6 @@ kernels. Calling is the fast side and reads only those tables (`OpEntry.table`),
 
 from __future__ import annotations
 
-import difflib
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +23,7 @@ from .entry import (
     source_of,
 )
 from .keys import BACKEND_BITS, BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
+from .nearest import suggestion
 from .opdef import OpDef
 from .rest import Rest
 from .schema import OperatorSchema, parse_schema, split_name
@@ -78,8 +78,7 @@ class OperatorRegistry:
         found = self._entries.get(name) or self.find(name)
         if found is None:
             name = qualified(name)
-            near = difflib.get_close_matches(name, list(self._entries), n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            hint = suggestion(name, self._entries)
             raise RuntimeError(f"Could not find an operator named {name}.{hint}")
         return found
 

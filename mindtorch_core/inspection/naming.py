@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import Any, Final
 
 from ..devices import KNOWN_TYPES, TABLE, device, row_of
 from ..dispatch.entry import OpEntry
 from ..dispatch.keys import BACKEND_BITS, DispatchKey, parse_key
+from ..dispatch.nearest import nearest
 from ..dispatch.overload_choice import fits
 from ..dispatch.registry import registry
 from ..errors import BackendUnavailableError
@@ -60,8 +60,10 @@ def find_op(op: Op, args: tuple[Any, ...] = ()) -> OpEntry:
         return own._entry
     for packets in FUNCTIONS.values():
         for packet in packets.values():
-            if packet.made is not None and packet.made is op:
-                return _fitting(packet.entries, args) if packet.entries else _named(packet.name, args)
+            if op is not None and (op is packet.made or op is packet.python):
+                return (
+                    _fitting(packet.entries, args) if packet.entries else _named(packet.name, args)
+                )
     raise TypeError(
         f"{op!r} is no op: give its name, such as 'add' or 'aten::max.dim', an op of torch.ops, or a "
         f"function such as torch.add"
@@ -177,4 +179,4 @@ def _nearest(name: str) -> list[str]:
     """Devices and backend keys whose names are close to an unknown one."""
     known = {n: n for n in sorted({*TABLE, *KNOWN_TYPES})}
     known |= {k.name.lower(): k.name for k in DispatchKey if k & BACKEND_BITS} | known
-    return [known[n] for n in difflib.get_close_matches(name.lower(), known, n=3)]
+    return [known[n] for n in nearest(name.lower(), known)]

@@ -17,13 +17,15 @@ from .naming import key_of
 
 __all__ = ["SERVED", "Coverage", "OpSupport", "coverage"]
 
-# How an op is served, by the rule that chooses its kernel at the backend's key.
+# How an op is served, by the rule that chooses its kernel at the backend's key. `host` is not a rule:
+# a backend without a kernel may have the CPU compute such an op (`torch.library.cpu_fallback`).
 SERVED: Final = {
     "direct": "kernel",
     "explicit": "decomposition",
     "implicit": "decomposition",
     "nested": "decomposition",
     "fallback": "fallback",
+    "host": "host",
     "missing": "missing",
 }
 
@@ -36,7 +38,8 @@ class OpSupport:
         op: qualified name.
         schema: the op's signature.
         served: ``kernel`` for one of the backend's own, ``decomposition`` where the op is computed
-            from other ops, ``fallback`` for the backend's kernel for all ops, or ``missing``.
+            from other ops, ``fallback`` for the backend's kernel for all ops, ``host`` for nothing
+            where the op is left to numerical libraries of the host, or ``missing``.
         primitive: whether the op's definition says that backends have to supply it.
         kernel: what runs, or None.
     """
@@ -82,7 +85,7 @@ class Coverage:
 
     @property
     def missing(self) -> tuple[OpSupport, ...]:
-        """The ops that the backend cannot run."""
+        """The ops that the backend should have supplied."""
         return tuple(each for each in self.ops if each.served == "missing")
 
     @property
@@ -126,11 +129,12 @@ def coverage(backend: str | Device | DispatchKey = "cpu") -> Coverage:
             continue
         choice = choose(entry, key)
         d = entry.definition
+        lacking = "host" if d is not None and d.host else "missing"
         found.append(
             OpSupport(
                 entry.name,
                 str(entry.schema),
-                "missing" if choice.record is None else SERVED[choice.rule],
+                lacking if choice.record is None else SERVED[choice.rule],
                 d is not None and d.primitive,
                 None
                 if choice.record is None or choice.registered is None

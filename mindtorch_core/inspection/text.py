@@ -98,7 +98,7 @@ def coverage_text(c: Coverage, ops: Sequence[OpSupport]) -> str:
             )
             for each in ops
         ]
-        lines += ["", *columns([("op", "served by", "where"), *rows])]
+        lines += ["", *_fitted([("op", "served by", "where"), *rows])]
         if any(each.primitive for each in ops):
             lines += ["", "* a primitive"]
     return "\n".join(lines)
@@ -173,6 +173,19 @@ def module_path(source: str) -> str:
     roots = [f"{root}{os.sep}" for root in sys.path if root]
     inside = [root for root in roots if source.startswith(root)]
     return source.removeprefix(max(inside, key=len, default=""))
+
+
+def _fitted(rows: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Rows of three cells within `WIDTH`: after a long first cell, the third has its own line."""
+    middle, last = (max(len(row[i]) for row in rows) for i in (1, 2))
+    first = min(max(len(row[0]) for row in rows), WIDTH - middle - last - 4)
+    lines = []
+    for a, b, c in rows:
+        if len(a) <= first or not c:
+            lines.append(f"{a:{first}}  {b:{middle}}  {c}".rstrip())
+        else:
+            lines += [f"{a}  {b}", " " * (first + middle + 4) + c]
+    return lines
 
 
 def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:

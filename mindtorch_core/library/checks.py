@@ -210,6 +210,12 @@ def _meta(t: Tensor) -> Tensor:
     return made.requires_grad_(t.requires_grad)
 
 
+def _steps(t: Tensor) -> tuple[int, ...]:
+    """The strides that say where elements lie: none of an empty tensor, none of sizes 1."""
+    strides: tuple[int, ...] = t.stride()
+    return tuple(s for s, n in zip(strides, t.shape, strict=True) if n > 1 and t.numel())
+
+
 def _test_faketensor(call: _Call) -> None:
     """Compare a run without data with a real one."""
     real, fake = call.changed(_copy).run(), call.changed(_meta).run()
@@ -220,7 +226,7 @@ def _test_faketensor(call: _Call) -> None:
         for what, ours, theirs in (
             ("Shapes", f.shape, r.shape),
             ("Dtypes", f.dtype, r.dtype),
-            ("Strides", f.stride(), r.stride()),
+            ("Strides", _steps(f), _steps(r)),
         ):
             if ours != theirs:
                 raise RuntimeError(

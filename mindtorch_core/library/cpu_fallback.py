@@ -27,6 +27,11 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
         *args: the op's arguments.
         **kwargs: the op's keyword arguments.
 
+    Example:
+        >>> from mindtorch_core.dispatch.registry import registry
+        >>> fallback = registry.register_fallback("PrivateUse1", torch.library.cpu_fallback)
+        >>> fallback.remove()
+
     Raises:
         NotImplementedError: if the CPU has no kernel for the op either, or the op returns a view,
             which cannot share memory with its base across devices.

@@ -10,17 +10,26 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.registry import registry
-from ..dtypes import FLOATING, bfloat16, bool_, dtype, float16, float32
-from ..promotion import result_type, to_floating
+from ..dtypes import FLOATING, bool_, cast_number, dtype
+from ..promotion import WIDER, result_type, to_floating
 from ..tensor import Tensor
 from . import rules
 from .define import front, op
 
-__all__ = ["alias", "by_name", "composition", "function", "in_wide", "refused", "truth_of", "two"]
+__all__ = [
+    "alias",
+    "by_name",
+    "composition",
+    "function",
+    "in_wide",
+    "refused",
+    "truth_of",
+    "two",
+    "widened",
+]
 
 Formula = Callable[..., Any]
 
-_WIDER: Final[dict[dtype, dtype]] = {float16: float32, bfloat16: float32}
 _POINTWISE: Final = frozenset({"pointwise"})
 
 
@@ -33,8 +42,14 @@ def in_wide(value: Any, d: dtype) -> Any:
     """An operand in the dtype that formulas compute in for results of dtype ``d``."""
     if not hasattr(value, "_keys"):
         return value
-    wide = _WIDER.get(d, d)
+    wide = WIDER.get(d, d)
     return value if value._dtype is wide else value.to(wide)
+
+
+def widened(self: Tensor) -> Tensor:
+    """The tensor in float32 if it is of half precision."""
+    wide = WIDER.get(self._dtype)
+    return self if wide is None else self.to(wide)
 
 
 def by_name(name: str) -> Callable[..., Any]:
@@ -56,7 +71,10 @@ def composition(rule: Callable[..., Any], formula: Formula, operands: int) -> Fo
         common = result_type(*args[:operands])
         if common.category < FLOATING <= d.category:
             common = d
-        values = [in_wide(a, common) for a in args[:operands]]
+        values = [
+            cast_number(a, common) if isinstance(a, int | float | complex) else in_wide(a, common)
+            for a in args[:operands]
+        ]
         result = formula(*values, *args[operands:], **kwargs)
         return result if result._dtype is d else result.to(d)
 

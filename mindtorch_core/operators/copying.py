@@ -106,6 +106,7 @@ op(
     inplace=True,
     inplace_decomposition=lambda self: self.fill_(0),
     namespaces=(),
+    inplace_namespaces=("torch", "Tensor"),
 )
 
 # ---- conversions --------------------------------------------------------------------------------
@@ -154,7 +155,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         BackendUnavailableError: if no plugin serves the device.
         TypeError: if the arguments fit none of the forms.
     """
-    copy = kwargs.pop("copy", False)
+    flags = [a for a in args[1:] if isinstance(a, bool)]  # non_blocking, copy
+    copy = kwargs.pop("copy", len(flags) > 1 and flags[1])
     kwargs.pop("non_blocking", None)
     wanted = kwargs.pop("memory_format", None)
     if wanted is not None:
@@ -172,9 +174,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             where = a
         elif hasattr(a, "_keys"):
             d, where = a._dtype, a._device
-        elif isinstance(a, bool) and i:
-            copy = copy or (i == len(args) - 1 and i > 1)
-        elif a is not None:
+        elif a is not None and not (isinstance(a, bool) and i):
             raise TypeError(
                 f"to() received an invalid combination of arguments - argument {i + 1} must be "
                 f"torch.dtype, torch.device, str or Tensor, not {type(a).__name__}"

@@ -147,7 +147,7 @@ def _writer(d: OpDef | None) -> Callable[..., Any] | None:
     """What serves ``out=`` of an op, if it has that."""
     if d is None or not d.out:
         return None
-    return functools.partial(write_out, elementwise="pointwise" in d.tags)
+    return functools.partial(write_out, elementwise="pointwise" in d.tags, needs=d.out_needs)
 
 
 def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
@@ -227,14 +227,18 @@ fn_special: Final = _CALLED["special"]
 fn_fft: Final = _CALLED["fft"]
 
 
-def public(*places: str) -> Callable[[F], F]:
+def public(*places: str, name: str = "") -> Callable[[F], F]:
     """Decorator: show users a Python function, where PyTorch has one around its ops.
 
     Args:
         *places: as in `OpDef.namespaces`.
+        name: the function's name, if one definition makes several functions.
     """
+    own_name = name
 
     def decorate(shown: F) -> F:
+        if own_name:
+            shown.__name__ = shown.__qualname__ = own_name
         for place in places:
             namespace, _, other = place.partition(":")
             name = other or shown.__name__
@@ -341,16 +345,12 @@ def _inplace_variant(d: OpDef) -> OpDef:
     arguments = rest.rpartition(" -> ")[0].replace("Tensor self", "Tensor(a!) self", 1)
     base, dot, overload = head.partition(".")
     name = f"{base}_{dot}{overload}"
-    dunders = [
-        f"__i{dunder[2:]}"
-        for dunder in d.operators
-        if dunder in _HAVE_INPLACE
-    ]
+    dunders = [f"__i{dunder[2:]}" for dunder in d.operators if dunder in _HAVE_INPLACE]
     return OpDef(
         name,
         f"{name}({arguments} -> Tensor(a!)",
         doc=f"In-place version of `{base}`: writes the result into ``input`` and returns it.",
-        rule=d.rule,
+        rule=d.inplace_rule or d.rule,
         grad=d.grad,
         decomposition=(
             None

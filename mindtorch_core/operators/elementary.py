@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from ..dtypes import COMPLEX, INTEGER, bfloat16, bool_, float16, float32
-from ..promotion import to_floating
+from ..dtypes import COMPLEX, INTEGER, bool_
+from ..promotion import WIDER, to_floating
 from ..tensor import Tensor
 from .define import fn
 
@@ -20,14 +20,12 @@ __all__ = [
     "trunc",
 ]  # fmt: skip
 
-_WIDER: Final = {float16: float32, bfloat16: float32}
-
 
 def in_single(composition: Callable[..., Any]) -> Callable[..., Any]:
     """Compute a composition in float32 where its input is of half precision, rounding once."""
 
     def computed(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        wide = _WIDER.get(self._dtype)
+        wide = WIDER.get(self._dtype)
         if wide is None:
             return composition(self, *args, **kwargs)
         return composition(self.to(wide), *args, **kwargs).to(self._dtype)

@@ -55,8 +55,8 @@ two(
     "logaddexp",
     "``log(exp(input) + exp(other))``, computed without overflow.",
     {
-        "self": lambda g, self, other: g / conj((other - self).exp() + 1),
-        "other": lambda g, self, other: g / conj((self - other).exp() + 1),
+        "self": lambda g, self, other: g * conj(fn.sigmoid(self - other)),
+        "other": lambda g, self, other: g * conj(fn.sigmoid(other - self)),
     },
     _logaddexp,
     kinds="fc",
@@ -67,8 +67,8 @@ two(
     "logaddexp2",
     "``log2(2**input + 2**other)``, computed without overflow.",
     {
-        "self": lambda g, self, other: g / conj(fn.exp2(other - self) + 1),
-        "other": lambda g, self, other: g / conj(fn.exp2(self - other) + 1),
+        "self": lambda g, self, other: g * conj(fn.sigmoid((self - other) * _LN2)),
+        "other": lambda g, self, other: g * conj(fn.sigmoid((other - self) * _LN2)),
     },
     _logaddexp2,
     kinds="fc",

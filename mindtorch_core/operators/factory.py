@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..devices import TABLE, concrete
-from ..dtypes import FLOATING, get_default_dtype, int64, of_number
+from ..dtypes import COMPLEX, FLOATING, checked_number, float64, get_default_dtype, int64, of_number
 from ..memory_formats import format_strides, like_strides, memory_format
 from ..shapes import contiguous_strides, show, strides_in_order
 from ..tensor import Tensor
 from .define import TensorSpec, fn, op
 
-OPTIONS = "*, ScalarType? dtype=None, Device? device=None, bool requires_grad=False"
+OPTIONS = (
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+    "bool requires_grad=False"
+)
 LIKE_OPTIONS = f"{OPTIONS}, MemoryFormat? memory_format=None"
 
 
@@ -85,6 +88,7 @@ op(
     grad="nondiff",
     decomposition=_empty,
     varargs="size",
+    out=True,
     namespaces=("torch",),
 )
 
@@ -145,6 +149,7 @@ op(
     f"empty_permuted(int[] size, int[] physical_layout, {OPTIONS}) -> Tensor",
     doc="A dense tensor with undefined elements whose dimensions lie in memory in the given order.",
     decomposition=_empty_permuted,
+    out=True,
     namespaces=("torch",),
 )
 
@@ -159,6 +164,7 @@ def _constant(name: str, value: int) -> None:
             size, dtype=dtype, device=device
         ).fill_(value),
         varargs="size",
+        out=True,
         namespaces=("torch",),
     )
 
@@ -187,6 +193,7 @@ op(
     rule=_full_rule,
     grad="nondiff",
     decomposition=_full,
+    out=True,
     namespaces=("torch",),
 )
 
@@ -265,12 +272,28 @@ op(
 # ---- counting -----------------------------------------------------------------------------------
 
 
+def _truncated(start: Any, end: Any, step: Any) -> tuple[int, int, int]:
+    """Bounds and step of int64 numbers; those of shorter integers keep their fractions.
+
+    Raises:
+        RuntimeError: if a bound is not finite.
+        ValueError: if nothing is left of the step.
+    """
+    if not all(math.isfinite(v) for v in (start, end, step)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if not int(step):
+        raise ValueError(f"step must be nonzero, but as an integer {step} is 0")
+    return int(start), int(end), int(step)
+
+
 def _arange_rule(
     start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if dtype is int64 and not (start.__class__ is end.__class__ is step.__class__ is int):
+        start, end, step = _truncated(start, end, step)
     if (end - start) * step < 0:
         raise RuntimeError(
             "upper bound and lower bound inconsistent with step sign"
@@ -289,6 +312,7 @@ op(
     rule=_arange_rule,
     grad="nondiff",
     primitive=True,
+    out=True,
     namespaces=("torch",),
 )
 op(
@@ -297,17 +321,54 @@ op(
     decomposition=lambda end, *, dtype=None, device=None: fn.arange(
         0, end, 1, dtype=dtype, device=device
     ),
+    out=True,
     namespaces=("torch",),
 )
 
 
+def zero_dimensional(name: str, *bounds: Any) -> None:
+    """Refuse bounds that are tensors with dimensions.
+
+    Raises:
+        RuntimeError: if one is.
+    """
+    shapes = [v._shape if isinstance(v, Tensor) else () for v in bounds]
+    if any(shapes):
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got "
+            f"{' and '.join(f'{len(shape)} dimension(s)' for shape in shapes)}"
+        )
+
+
+def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
+    """Dtype of numbers between two ends, the default unless one is given.
+
+    Raises:
+        RuntimeError: if it is real and an end is complex.
+    """
+    if not (isinstance(start, complex) or isinstance(end, complex)):
+        return dtype or get_default_dtype()
+    inferred = get_default_dtype().to_complex()
+    if dtype is not None and dtype.category != COMPLEX:
+        raise RuntimeError(
+            f"torch.{name}(): inferred dtype {inferred.label} can't be safely cast to passed dtype "
+            f"{dtype.label}"
+        )
+    return dtype or inferred
+
+
 def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None) -> Tensor:
+    zero_dimensional("linspace", start, end)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    d = dtype or get_default_dtype()
+    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    d = spaced_dtype("linspace", start, end, dtype)
     if steps < 2:
         return fn.full((steps,), start, dtype=d, device=device)
-    wide = d if d.category >= FLOATING else get_default_dtype()
+    wide = d
+    if d.category < FLOATING:  # numbers between whole ones, cut off
+        start, end = (checked_number(int(v), d) for v in (start, end))
+        wide = float64
     at = fn.arange(0, steps, 1, dtype=wide, device=device)
     step = (end - start) / (steps - 1)
     # From both ends, so that the last element is exactly `end`.
@@ -315,15 +376,25 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
     return line.to(d)
 
 
-op(
-    f"linspace(Scalar start, Scalar end, int steps, {OPTIONS}) -> Tensor",
-    doc="``steps`` numbers evenly from ``start`` to ``end``, both included.",
-    decomposition=_linspace,
-    namespaces=("torch",),
-)
+for _overload, _start, _end in (
+    ("", "Scalar", "Scalar"),
+    (".Tensor_Tensor", "Tensor", "Tensor"),
+    (".Tensor_Scalar", "Tensor", "Scalar"),
+    (".Scalar_Tensor", "Scalar", "Tensor"),
+):
+    op(
+        f"linspace{_overload}({_start} start, {_end} end, int steps, {OPTIONS}) -> Tensor",
+        doc="``steps`` numbers evenly from ``start`` to ``end``, both included.",
+        decomposition=_linspace,
+        out=True,
+        namespaces=("torch",),
+    )
 
 
 def _eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) -> Tensor:
+    for which, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"{which} must be greater or equal to 0, got {size}")
     rows = fn.arange(0, n, 1, device=device).unsqueeze(1)
     columns = fn.arange(0, n if m is None else m, 1, device=device)
     return (rows == columns).to(dtype or get_default_dtype())
@@ -334,5 +405,6 @@ op(
     overloads=("", "m"),
     doc="Ones on the diagonal, zeros elsewhere.",
     decomposition=_eye,
+    out=True,
     namespaces=("torch",),
 )

@@ -11,6 +11,7 @@ from ..dtypes import (
     FLOATING,
     bfloat16,
     bool_,
+    cast_number,
     dtype,
     float16,
     float32,
@@ -80,7 +81,7 @@ def _both_float(a: Any, b: Any) -> tuple[Any, Any]:
     """Tensors of one floating type: numbers too have a sign that comparisons do not see."""
     d = to_floating(result_type(a, b))
     if not hasattr(b, "_keys"):
-        b = a.new_full((), b, dtype=d)
+        b = a.new_full((), cast_number(b, d), dtype=d)
     return a.to(d), b.to(d)
 
 

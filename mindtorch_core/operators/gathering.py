@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..devices import row_of
 from ..dtypes import int64
 from ..shapes import Shape, numel, show, wrap_dim
 from ..tensor import Tensor
@@ -19,10 +20,12 @@ def _check_index(name: str, index: Tensor) -> None:
 
 def _gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> TensorSpec:
     at = wrap_dim(dim, len(self._shape))
+    if not numel(index._shape):
+        return TensorSpec(index._shape, self._dtype)
     _check_index("gather", index)
-    if len(index._shape) != len(self._shape) and numel(index._shape):
+    if (len(index._shape) or 1) != (len(self._shape) or 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    for i, (n, have) in enumerate(zip(index._shape, self._shape, strict=True)):
+    for i, (n, have) in enumerate(zip(index._shape, self._shape, strict=False)):
         if i != at and n > have:
             raise RuntimeError(
                 f"Size does not match at dimension {i} expected index {show(index._shape)} to be no "
@@ -31,25 +34,31 @@ def _gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False)
     return TensorSpec(index._shape, self._dtype)
 
 
-def _check_range(name: str, index: Tensor, size: int, dim: int) -> None:
-    """Refuse an index that is out of range; negative ones do not wrap here."""
-    if numel(index._shape) and bool(((index < 0) | (index >= size)).any()):
+def check_range(
+    name: str, index: Tensor, size: int, dim: int, kind: type[Exception] = RuntimeError
+) -> None:
+    """Refuse an index that is out of range; negative ones do not wrap here.
+
+    Raises:
+        Exception: of the given kind, naming the value, dimension and size.
+    """
+    if not numel(index._shape) or not row_of(index._device.type).runtime.executes:
+        return
+    if bool(((index < 0) | (index >= size)).any()):
         bad = index[(index < 0) | (index >= size)][0].item()
-        raise RuntimeError(
-            f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
-        )
+        raise kind(f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}")
 
 
-def _grid(index: Tensor, at: int) -> list[Tensor | None]:
+def grid(index: Tensor, at: int) -> list[Tensor | None]:
     """Index tensors in which ``index`` runs along one dimension and the others count up."""
     rank = len(index._shape)
-    grid: list[Tensor | None] = []
+    found: list[Tensor | None] = []
     for d, n in enumerate(index._shape):
         counted = fn.arange(0, n, 1, dtype=int64, device=index._device)
         shape = [1] * rank
         shape[d] = n
-        grid.append(index.to(int64) if d == at else counted.view(shape))
-    return grid
+        found.append(index.to(int64) if d == at else counted.view(shape))
+    return found
 
 
 def _gathered(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
@@ -57,22 +66,28 @@ def _gathered(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = Fals
     if not self._shape or not numel(index._shape):
         return self.expand(spec.shape).clone() if not self._shape else self.new_empty(spec.shape)
     at = wrap_dim(dim, len(self._shape))
-    _check_range("gather", index, self._shape[at], at)
-    return fn._index_positions(self, _grid(index, at))
+    check_range("gather", index, self._shape[at], at)
+    return fn._index_positions(self, grid(index, at))
 
 
 def _scattered(self: Tensor, dim: int, index: Tensor, src: Tensor, accumulate: bool) -> Any:
-    _scatter_rule(self, dim, index, src)
+    scatter_rule(self, dim, index, src)
     if not numel(index._shape):
         return self.clone()
     if not self._shape:
         return self + src if accumulate else src.clone()
     at = wrap_dim(dim, len(self._shape))
-    _check_range("scatter_add" if accumulate else "scatter", index, self._shape[at], at)
-    part = src
+    check_range("scatter_add" if accumulate else "scatter", index, self._shape[at], at)
+    return fn._index_put_positions(self, grid(index, at), cropped(src, index), accumulate)
+
+
+def cropped(src: Any, index: Tensor) -> Any:
+    """The corner of a source that has the shape of the index."""
+    if src._shape == index._shape:
+        return src
     for d, n in enumerate(index._shape):
-        part = part.narrow(d, 0, n)
-    return fn._index_put_positions(self, _grid(index, at), part, accumulate)
+        src = src.narrow(d, 0, n)
+    return src
 
 
 op(
@@ -84,18 +99,35 @@ op(
     },
     decomposition=_gathered,
     out=True,
+    out_needs=("apart", "dtype"),
 )
 
 
-def _scatter_rule(self: Tensor, dim: int, index: Tensor, src: Any) -> TensorSpec:
+def scatter_rule(
+    self: Tensor, dim: int, index: Tensor, src: Any, *, reduce: str = "", name: str = "scatter"
+) -> TensorSpec:
+    """What a scatter gives: the tensor's own shape.
+
+    Raises:
+        RuntimeError: if index or source do not fit.
+    """
     at = wrap_dim(dim, len(self._shape))
-    _check_index("scatter", index)
-    if len(index._shape) != len(self._shape):
+    if reduce not in ("", "add", "multiply") and name == "scatter":
+        raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}.")
+    given = hasattr(src, "_keys")
+    if given and src._dtype is not self._dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+    if not numel(index._shape):
+        return TensorSpec(self._shape, self._dtype)
+    _check_index(name, index)
+    rank = len(index._shape) or 1
+    if rank != (len(self._shape) or 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as self tensor")
-    if hasattr(src, "_keys") and src._dtype is not self._dtype:
-        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if given and rank != (len(src._shape) or 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    have, source = self._shape or (1,), (src._shape or (1,)) if given else None
     for i, n in enumerate(index._shape):
-        if (i != at and n > self._shape[i]) or (hasattr(src, "_keys") and n > src._shape[i]):
+        if (i != at and n > have[i]) or (source is not None and n > source[i]):
             raise RuntimeError(
                 f"Expected index {show(index._shape)} to be no larger than self {show(self._shape)} "
                 f"apart from dimension {at} and to be no larger size than src "
@@ -107,38 +139,61 @@ def _scatter_rule(self: Tensor, dim: int, index: Tensor, src: Any) -> TensorSpec
 op(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     doc="A copy of ``input`` with elements of ``src`` added at positions along a dimension.",
-    rule=_scatter_rule,
+    rule=scatter_rule,
     grad={
         "self": lambda g: g,
-        "src": lambda g, dim, index, src_shape: _fit(g.gather(dim, index), src_shape),
+        "src": lambda g, dim, index, src_shape: fit(g.gather(dim, index), src_shape),
     },
     decomposition=lambda self, dim, index, src: _scattered(self, dim, index, src, True),
     inplace=True,
+    out=True,
 )
 op(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     doc="A copy of ``input`` with elements of ``src`` put at positions along a dimension.",
-    rule=_scatter_rule,
+    rule=scatter_rule,
     grad={
         "self": lambda g, dim, index: g.scatter(dim, index, 0),
-        "src": lambda g, dim, index, src_shape: _fit(g.gather(dim, index), src_shape),
+        "src": lambda g, dim, index, src_shape: fit(g.gather(dim, index), src_shape),
     },
     decomposition=lambda self, dim, index, src: _scattered(self, dim, index, src, False),
     inplace=True,
+    out=True,
 )
 op(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     doc="A copy of ``input`` with one value put at positions along a dimension.",
-    rule=_scatter_rule,
+    rule=scatter_rule,
     grad={"self": lambda g, dim, index: g.scatter(dim, index, 0)},
     decomposition=lambda self, dim, index, value: self.scatter(
         dim, index, self.new_full(index._shape, value)
     ),
     inplace=True,
+    out=True,
 )
 
 
-def _fit(g: Tensor, shape: Shape) -> Tensor:
+def _combined(self: Tensor, dim: int, index: Tensor, src: Any, *, reduce: str) -> Any:
+    scatter_rule(self, dim, index, src, reduce=reduce)
+    if not hasattr(src, "_keys"):
+        src = self.new_full(index._shape, src)
+    if reduce == "add":
+        return self.scatter_add(dim, index, src)
+    return fn.scatter_reduce(self, dim, index, src, "prod")
+
+
+for _overload, _argument in (("reduce", "Tensor src"), ("value_reduce", "Scalar value")):
+    op(
+        f"scatter.{_overload}(Tensor self, int dim, Tensor index, {_argument}, *, str reduce) -> Tensor",
+        doc="A copy of ``input`` in which elements of ``src`` are added to those at positions along a "
+        'dimension, or multiplied with them; ``reduce`` is ``"add"`` or ``"multiply"``.',
+        decomposition=_combined,
+        inplace=True,
+        out=True,
+    )
+
+
+def fit(g: Tensor, shape: Shape) -> Tensor:
     """Pad a gradient with zeros up to the shape of a source of which only a corner was used."""
     if g._shape == shape:
         return g
@@ -171,7 +226,7 @@ def _index_selected(self: Tensor, dim: int, index: Tensor) -> Any:
         return self.clone()
     at = wrap_dim(dim, len(self._shape))
     positions = index.reshape(-1).to(int64)
-    _check_range("index_select", positions, self._shape[at], at)
+    check_range("index_select", positions, self._shape[at], at)
     return fn._index_positions(self, [*[None] * at, positions])
 
 
@@ -184,6 +239,7 @@ op(
     },
     decomposition=_index_selected,
     out=True,
+    out_needs=("apart", "dtype"),
 )
 
 
@@ -213,7 +269,7 @@ def _index_added(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha
         return self + part.sum(dtype=self._dtype)
     at = wrap_dim(dim, len(self._shape))
     positions = index.reshape(-1).to(int64)
-    _check_range("index_add", positions, self._shape[at], at)
+    check_range("index_add", positions, self._shape[at], at)
     return fn._index_put_positions(self, [*[None] * at, positions], part, True)
 
 
@@ -229,4 +285,5 @@ op(
     },
     decomposition=_index_added,
     inplace=True,
+    out=True,
 )

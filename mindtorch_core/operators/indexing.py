@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..dispatch.registry import registry
 from ..dtypes import BOOL, bool_, int64, uint8
 from ..shapes import Shape, broadcast_all, numel, show
 from ..tensor import Tensor
 from . import rules
-from .define import NONDIFF, TensorSpec, fn, op
+from .define import NONDIFF, TensorSpec, fn, front, op, public
 
 Indices = Sequence[Tensor | None]
 
@@ -173,30 +174,47 @@ op(
     grad=NONDIFF,
     primitive=True,
     data_dependent=True,
+    out=True,
+    out_needs=("dtype",),
 )
 op(
-    "nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor[]",
-    doc="Positions of non-zero elements, a tensor per dimension if ``as_tuple``.",
-    decomposition=lambda self, *, as_tuple: _nonzero(self, as_tuple),
+    "nonzero_numpy(Tensor self) -> Tensor[]",
+    doc="Positions of non-zero elements, a tensor per dimension.",
+    decomposition=lambda self: (self if self._shape else self.unsqueeze(0)).nonzero().unbind(1),
+    namespaces=(),
 )
 
 
-def _nonzero(self: Tensor, as_tuple: bool) -> Any:
-    found = fn.nonzero(self if self._shape or not as_tuple else self.unsqueeze(0))
-    return found.unbind(1) if as_tuple else found
+@public("torch", "Tensor")
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Positions of non-zero elements.
+
+    Args:
+        input: the tensor.
+        out: receives the result.
+        as_tuple: a tensor per dimension, rather than one tensor with a row per position.
+    """
+    if not as_tuple:
+        found = front(registry.entry("nonzero"))
+        return found(input) if out is None else found(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return front(registry.entry("nonzero_numpy"))(input)
 
 
 op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     doc="Elements where the mask holds, in one dimension.",
     decomposition=lambda self, mask: _masked_select(self, mask),
+    out=True,
+    out_needs=("apart", "dtype"),
 )
 
 
 def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
     if mask._dtype is not bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    shape = broadcast_all((self._shape, mask._shape))
+    shape = broadcast_all((self._shape, mask._shape)) or (1,)
     return _index(self.expand(shape), [mask.expand(shape)])
 
 
@@ -237,4 +255,5 @@ op(
     grad={"self": _take_grad},
     decomposition=_take,
     out=True,
+    out_needs=("apart", "dtype"),
 )

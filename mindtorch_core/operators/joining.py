@@ -79,6 +79,7 @@ op(
     grad={"tensors": _cat_grad},
     decomposition=_cat,
     out=True,
+    out_needs=("apart",),
     namespaces=("torch",),
 )
 for _alias in ("concat", "concatenate"):
@@ -86,6 +87,8 @@ for _alias in ("concat", "concatenate"):
         f"{_alias}(Tensor[] tensors, int dim=0) -> Tensor",
         doc="Alias of `cat`.",
         decomposition=lambda tensors, dim=0: fn.cat(tensors, dim),
+        out=True,
+        out_needs=("apart",),
         namespaces=("torch",),
     )
 

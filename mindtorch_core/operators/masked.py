@@ -6,17 +6,17 @@ the result. Where nothing is selected that value is the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from ..dtypes import COMPLEX, FLOATING, bool_, dtype, float32, iinfo, int64
 from ..shapes import wrap_dim, wrap_dims
 from ..tensor import Tensor
-from .define import fn, fn_linalg, op
+from .define import fn, fn_linalg, public
+
+__all__ = ["full_mask"]
 
 _INF, _NAN = float("inf"), float("nan")
-_REDUCED = "int[1]? dim=None, *, bool? keepdim=False, ScalarType? dtype=None, Tensor? mask=None"
-_ALONG = "int dim, *, ScalarType? dtype=None, Tensor? mask=None"
 
 
 def full_mask(input: Tensor, mask: Tensor | None) -> Tensor:
@@ -53,15 +53,6 @@ def _dims(dim: Any, input: Tensor) -> list[int]:
     return sorted(wrap_dims(dim, len(input._shape)))
 
 
-def _masked(name: str, arguments: str, doc: str, composed: Callable[..., Any]) -> None:
-    op(
-        f"_masked_{name}(Tensor input, {arguments}) -> Tensor",
-        doc=f"{doc} of the elements that ``mask`` selects.",
-        decomposition=composed,
-        namespaces=(f"masked:{name}",),
-    )
-
-
 # ---- sums, products, extremes -------------------------------------------------------------------
 
 
@@ -69,71 +60,116 @@ def _total_dtype(input: Tensor, wanted: dtype | None) -> dtype:
     return wanted or (int64 if input._dtype.category < FLOATING else input._dtype)
 
 
-def _sum(
-    input: Any, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None
-) -> Any:
+@public("masked")
+def sum(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Sum of the elements that ``mask`` selects."""
     filled = _filled(input, mask, 0)
-    return filled.sum(_dims(dim, input) or None, bool(keepdim), dtype=_total_dtype(input, dtype))
+    d = _total_dtype(input, dtype)
+    return filled.sum(_dims(dim, input) or None, bool(keepdim), dtype=d)  # type: ignore[no-any-return]
 
 
-def _prod(
-    input: Any, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None
-) -> Any:
+@public("masked")
+def prod(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Product of the elements that ``mask`` selects."""
     found = _filled(input, mask, 1).to(_total_dtype(input, dtype))
     for d in reversed(_dims(dim, input)):
         found = found.prod(d, bool(keepdim))
-    return found
+    return found  # type: ignore[no-any-return]
 
 
-_masked("sum", _REDUCED, "Sum", _sum)
-_masked("prod", _REDUCED, "Product", _prod)
+@public("masked")
+def cumsum(
+    input: Tensor,
+    dim: int,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Cumulative sum of the elements that ``mask`` selects."""
+    return fn.cumsum(_filled(input, mask, 0), dim, dtype=dtype or input._dtype)
 
 
-def _cumulative(name: str, neutral: int) -> Callable[..., Any]:
-    def composed(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-        return getattr(fn, name)(_filled(input, mask, neutral), dim, dtype=dtype or input._dtype)
-
-    return composed
-
-
-_masked("cumsum", _ALONG, "Cumulative sum", _cumulative("cumsum", 0))
-_masked("cumprod", _ALONG, "Cumulative product", _cumulative("cumprod", 1))
-
-
-def _extreme(name: str, neutral: Callable[[dtype], Any]) -> Callable[..., Any]:
-    def composed(
-        input: Any, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None
-    ) -> Any:
-        filled = _filled(input, mask, neutral(input._dtype))
-        return getattr(fn, name)(filled, _dims(dim, input), bool(keepdim)).to(dtype or input._dtype)
-
-    return composed
+@public("masked")
+def cumprod(
+    input: Tensor,
+    dim: int,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Cumulative product of the elements that ``mask`` selects."""
+    return fn.cumprod(_filled(input, mask, 1), dim, dtype=dtype or input._dtype)
 
 
-def _place(name: str, neutral: Callable[[dtype], Any]) -> Callable[..., Any]:
-    def composed(
-        input: Any,
-        dim: int | None = None,
-        *,
-        keepdim: Any = False,
-        dtype: Any = None,
-        mask: Any = None,
-    ) -> Any:
-        filled = _filled(input, mask, neutral(input._dtype))
-        return getattr(fn, name)(filled, dim, bool(keepdim)).to(dtype or input._dtype)
+@public("masked")
+def amax(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Largest of the elements that ``mask`` selects."""
+    filled = _filled(input, mask, _lowest(input._dtype))
+    return fn.amax(filled, _dims(dim, input), bool(keepdim)).to(dtype or input._dtype)
 
-    return composed
+
+@public("masked")
+def amin(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Smallest of the elements that ``mask`` selects."""
+    filled = _filled(input, mask, _highest(input._dtype))
+    return fn.amin(filled, _dims(dim, input), bool(keepdim)).to(dtype or input._dtype)
 
 
-_masked("amax", _REDUCED, "Largest", _extreme("amax", _lowest))
-_masked("amin", _REDUCED, "Smallest", _extreme("amin", _highest))
-_PLACE = _REDUCED.replace("int[1]? dim", "int? dim")
-_masked(
-    "argmax", _PLACE, "Position (in the input's dtype) of the largest", _place("argmax", _lowest)
-)
-_masked(
-    "argmin", _PLACE, "Position (in the input's dtype) of the smallest", _place("argmin", _highest)
-)
+@public("masked")
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Position, in the input's dtype, of the largest element that ``mask`` selects."""
+    filled = _filled(input, mask, _lowest(input._dtype))
+    return fn.argmax(filled, dim, bool(keepdim)).to(dtype or input._dtype)
+
+
+@public("masked")
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Position, in the input's dtype, of the smallest element that ``mask`` selects."""
+    filled = _filled(input, mask, _highest(input._dtype))
+    return fn.argmin(filled, dim, bool(keepdim)).to(dtype or input._dtype)
+
 
 # ---- statistics ---------------------------------------------------------------------------------
 
@@ -143,22 +179,36 @@ def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
     return full_mask(input, mask).sum(_dims(dim, input) or None, keepdim)
 
 
-def _mean(
-    input: Any, dim: Any = None, *, keepdim: Any = False, dtype: Any = None, mask: Any = None
-) -> Any:
+@public("masked")
+def mean(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Mean of the elements that ``mask`` selects."""
     d = dtype or input._dtype
     if d.category < FLOATING:
         raise ValueError(
             f"mean(): Could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype "
             f"must be either a floating point or complex dtype. Got: {d}"
         )
-    total = _sum(input, dim, keepdim=keepdim, dtype=d, mask=mask)
-    return total / _count(input, dim, bool(keepdim), mask)
+    total: Any = sum(input, dim, keepdim=keepdim, dtype=d, mask=mask)
+    return total / _count(input, dim, bool(keepdim), mask)  # type: ignore[no-any-return]
 
 
-def _median(
-    input: Any, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
-) -> Any:
+@public("masked")
+def median(
+    input: Tensor,
+    dim: int = -1,
+    *,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Median along a dimension of the elements that ``mask`` selects."""
     if input._dtype.category == FLOATING:
         return fn.nanmedian(_filled(input, mask, _NAN), dim, keepdim)[0]
     found = fn.nanmedian(_filled(input.to(float32), mask, _NAN), dim, keepdim)[0]
@@ -169,15 +219,17 @@ def _median(
     return found.to(dtype or input._dtype)
 
 
-def _norm(
-    input: Any,
-    ord: Any = 2.0,
-    dim: Any = None,
+@public("masked")
+def norm(
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: int | Sequence[int] | None = None,
     *,
-    keepdim: Any = False,
-    dtype: Any = None,
-    mask: Any = None,
-) -> Any:
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The ``ord``-norm of the elements that ``mask`` selects."""
     order = 2.0 if ord is None else ord
     filled = _filled(input, mask, _INF if order == -_INF else 0)
     return fn_linalg.vector_norm(
@@ -185,103 +237,138 @@ def _norm(
     )
 
 
-def _spread(root: bool) -> Callable[..., Any]:
-    def composed(
-        input: Any,
-        dim: Any = None,
-        unbiased: bool | None = None,
-        *,
-        correction: Any = None,
-        keepdim: Any = False,
-        dtype: Any = None,
-        mask: Any = None,
-    ) -> Any:
-        if unbiased is not None and correction is not None:
-            raise AssertionError("Only one of unbiased and correction may be given")
-        lost = correction if correction is not None else 1.0 if unbiased in (None, True) else 0.0
-        d = dtype or (input._dtype if input._dtype.category >= FLOATING else float32)
-        wide = d if d.category >= FLOATING else float32
-        mean = _sum(input, dim, keepdim=True, dtype=d, mask=mask) / _count(input, dim, True, mask)
-        gap = input - mean
-        squares = gap * gap.conj() if gap._dtype.category == COMPLEX else gap * gap
-        total = _sum(squares, dim, keepdim=keepdim, dtype=wide, mask=mask)
-        count = _count(input, dim, bool(keepdim), mask)
-        if lost:
-            count = (count.to(wide.to_real()) - lost).clamp(min=0)
-        found = (total / count).to(d)
-        return found.sqrt() if root else found
-
-    return composed
+@public("masked")
+def var(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Variance of the elements that ``mask`` selects."""
+    if unbiased is not None and correction is not None:
+        raise AssertionError("Only one of unbiased and correction may be given")
+    lost = correction if correction is not None else 1.0 if unbiased in (None, True) else 0.0
+    d = dtype or (input._dtype if input._dtype.category >= FLOATING else float32)
+    wide = d if d.category >= FLOATING else float32
+    total: Any = sum(input, dim, keepdim=True, dtype=d, mask=mask)
+    gap: Any = input - total / _count(input, dim, True, mask)
+    squares = gap * gap.conj() if gap._dtype.category == COMPLEX else gap * gap
+    total = sum(squares, dim, keepdim=keepdim, dtype=wide, mask=mask)
+    count = _count(input, dim, bool(keepdim), mask)
+    if lost:
+        count = (count.to(wide.to_real()) - lost).clamp(min=0)
+    return (total / count).to(d)  # type: ignore[no-any-return]
 
 
-_masked("mean", _REDUCED, "Mean", _mean)
-_masked(
-    "median",
-    "int dim=-1, *, bool keepdim=False, ScalarType? dtype=None, Tensor? mask=None",
-    "Median along a dimension",
-    _median,
-)
-_masked("norm", "Scalar? ord=2.0, " + _REDUCED, "The ``ord``-norm", _norm)
-_SPREAD = (
-    "int[1]? dim=None, bool? unbiased=None, *, Scalar? correction=None, bool? keepdim=False, "
-    "ScalarType? dtype=None, Tensor? mask=None"
-)
-_masked("var", _SPREAD, "Variance", _spread(False))
-_masked("std", _SPREAD, "Standard deviation", _spread(True))
+@public("masked")
+def std(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Standard deviation of the elements that ``mask`` selects."""
+    found = var(
+        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
+    )
+    return found.sqrt()
+
 
 # ---- exponentials -------------------------------------------------------------------------------
 
 
-def _logsumexp(
-    input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None
-) -> Any:
+@public("masked")
+def logsumexp(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    *,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Logarithm of the sum of exponentials of the elements that ``mask`` selects."""
     filled = _filled(input, mask, _lowest(input._dtype))
     return fn.logsumexp(filled, _dims(dim, input), bool(keepdim)).to(dtype or input._dtype)
 
 
-def _logaddexp(
-    input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None
-) -> Any:
+@public("masked")
+def logaddexp(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: dtype | None = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:
+    """``log(exp(input) + exp(other))``, element by element, of what the masks select."""
     a = _filled(input, input_mask, -_INF)
     b = _filled(other, other_mask, -_INF)
-    return fn.logaddexp(a, b).to(dtype or input._dtype)
+    if input_mask is None or other_mask is None:
+        return fn.logaddexp(a, b).to(dtype or input._dtype)
+    # Two infinities have a value, but no gradients: places without operands get theirs afterwards.
+    either = full_mask(input, input_mask) | full_mask(other, other_mask)
+    sums = fn.logaddexp(fn.where(either, a, 0.0), fn.where(either, b, 0.0))
+    return fn.where(either, sums, -_INF).to(dtype or input._dtype)
 
 
-_masked("logsumexp", _REDUCED, "Logarithm of the sum of exponentials", _logsumexp)
-_masked(
-    "logaddexp",
-    "Tensor other, *, ScalarType? dtype=None, Tensor? input_mask=None, Tensor? other_mask=None",
-    "``log(exp(input) + exp(other))``, element by element,",
-    _logaddexp,
-)
+@public("masked")
+def softmax(
+    input: Tensor,
+    dim: int,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """`softmax` along a dimension, of the elements that ``mask`` selects."""
+    filled = _filled(input, mask, _lowest(input._dtype))
+    return fn.softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
 
 
-def _softmax(name: str, sign: int) -> Callable[..., Any]:
-    def composed(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-        neutral = _lowest(input._dtype) if sign > 0 else _highest(input._dtype)
-        filled = _filled(input, mask, neutral)
-        at = wrap_dim(dim, len(input._shape))
-        d = dtype or input._dtype
-        return getattr(fn, name)(filled if sign > 0 else -filled, at, dtype=d)
-
-    return composed
-
-
-_masked("softmax", _ALONG, "`softmax` along a dimension", _softmax("softmax", 1))
-_masked("log_softmax", _ALONG, "`log_softmax` along a dimension", _softmax("log_softmax", 1))
-_masked("softmin", _ALONG, "`softmin` along a dimension", _softmax("softmax", -1))
+@public("masked")
+def log_softmax(
+    input: Tensor,
+    dim: int,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """`log_softmax` along a dimension, of the elements that ``mask`` selects."""
+    filled = _filled(input, mask, _lowest(input._dtype))
+    return fn.log_softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
 
 
-def _normalize(
-    input: Any, ord: Any, dim: int, *, eps: float = 1e-12, dtype: Any = None, mask: Any = None
-) -> Any:
-    norm = _norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
-    return _filled(input, mask, 0) / fn.maximum(norm, norm.new_full((), eps))
+@public("masked")
+def softmin(
+    input: Tensor,
+    dim: int,
+    *,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """`softmin` along a dimension, of the elements that ``mask`` selects."""
+    filled = -_filled(input, mask, _highest(input._dtype))
+    return fn.softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
 
 
-_masked(
-    "normalize",
-    "Scalar ord, int dim, *, float eps=1e-12, ScalarType? dtype=None, Tensor? mask=None",
-    "Vectors along a dimension divided by the norm (at least ``eps``)",
-    _normalize,
-)
+@public("masked")
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Vectors along a dimension divided by the norm of what ``mask`` selects (at least ``eps``)."""
+    size: Any = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
+    floor = size.new_full((), eps)
+    return _filled(input, mask, 0) / fn.maximum(size, floor)  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.formulas import as_strided_backward
 from ..dtypes import COMPLEX, FLOATING, float32, int64
-from ..shapes import Shape, contiguous_strides, show, wrap_dim
+from ..shapes import Shape, contiguous_strides, wrap_dim
 from ..tensor import Tensor
 from .define import TensorSpec, fn, op
 from .views import spec, view
@@ -208,6 +208,7 @@ for _overload, _argument, _decomposition in (
         f"tensor_split.{_overload}(Tensor(a -> *) self, {_argument}, int dim=0) -> Tensor(a)[]",
         doc="Parts along a dimension, by their number or by the positions where they begin.",
         decomposition=_decomposition,
+        crosses_devices="as they are",  # positions are read on the host
     )
 
 
@@ -256,14 +257,24 @@ _along("vsplit", 2, 0)
 _along("dsplit", 3, 2)
 
 
+def _in_a_row(self: Tensor, parts: Any, dim: int) -> tuple[Tensor, ...]:
+    """Views of a tensor along a dimension, one after another, as long as those that are given."""
+    found, start = [], 0
+    for part in parts:
+        length = part._shape[dim]
+        found.append(self.narrow(dim, start, length))
+        start += length
+    return tuple(found)
+
+
 def _unsafe(name: str, argument: str, overload: str = "") -> None:
-    """Define a split whose parts may change in place though they are recorded."""
+    """Define a split whose parts may change in place under autograd: each is a view of its own."""
     plain = name.removeprefix("unsafe_")
     op(
         f"{name}{overload}(Tensor self, {argument}, int dim=0) -> Tensor[]",
-        doc=f"As `{plain}`, but autograd does not take the parts for views of one tensor.",
-        decomposition=lambda self, parts, dim=0: tuple(
-            part.clone() for part in getattr(fn, plain)(self, parts, dim)
+        doc=f"As `{plain}`, with parts that may change in place under autograd.",
+        decomposition=lambda self, parts, dim=0: _in_a_row(
+            self, getattr(fn, plain)(self.detach(), parts, dim), dim
         ),
     )
 

@@ -32,12 +32,14 @@ two("lcm", "Least common multiple; 0 where either is 0.", NONDIFF, _lcm, kinds="
 
 def _left(a: Any, count: Any) -> Any:
     """Powers of 2 wrap around as shifts do; counts of all the bits or more leave nothing."""
+    count = as_operand(a, count)
     bits = 8 * a._dtype.itemsize
     inside = (count >= 0) & (count < bits)
     return fn.where(inside, a * 2 ** fn.where(inside, count, 0), 0)
 
 
 def _right(a: Any, count: Any) -> Any:
+    count = as_operand(a, count)
     most = 8 * a._dtype.itemsize - 2 if a._dtype.is_signed else 8 * a._dtype.itemsize - 1
     inside = (count >= 0) & (count <= most)
     kept = fn.floor_divide(a, 2 ** fn.where(inside, count, 0).to(a._dtype))

@@ -8,12 +8,12 @@ the next use costs no look-up; when an op comes or goes, its attributes are take
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from ..dispatch.entry import OpEntry
 from ..dispatch.keys import DispatchKey
+from ..dispatch.nearest import nearest
 from ..dispatch.overload_choice import key_of_types, pick, tensors_first
 from ..dispatch.registry import registry
 from .define import front
@@ -175,7 +175,7 @@ class _OpNamespace:
             raise AttributeError(name)
         known = registry.overloads(f"{self.name}::{name}")
         if not any(e.has_schema for e in known):
-            near = difflib.get_close_matches(name, dir(self), n=3)
+            near = nearest(name, dir(self))
             hint = f". Did you mean {' or '.join(near)}?" if near else ""
             if known:
                 hint = ": it has kernels but no schema; define it with torch.library.define"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.formulas import as_strided_backward
-from ..dtypes import COMPLEX, FLOATING
+from ..dtypes import BOOL, COMPLEX, FLOATING
 from ..shapes import Shape, show, storage_extent, wrap_dim
 from ..tensor import Tensor, alias
 from .define import NONDIFF, TensorSpec, fn, op
@@ -108,7 +108,7 @@ def _narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 def _narrow_from(self: Tensor, dim: int, start: Tensor, length: int) -> Tensor:
-    if start._shape or start._dtype.category >= FLOATING:
+    if start._shape or not BOOL < start._dtype.category < FLOATING:
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     return _narrow(self, dim, int(start.item()), length)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
+from ..dtypes import BOOL, COMPLEX, FLOATING, bool_, cast_number, dtype, of_number
 from ..promotion import check_alpha, result_type, to_floating
 from ..tensor import Tensor
 from . import elementary, rules
@@ -60,7 +60,7 @@ def binary(
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def _sub_rule(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+def _sub_dtype(self: Any, other: Any, *, alpha: Any = 1) -> dtype:
     """Subtraction of booleans is refused, as in PyTorch."""
     kinds = [getattr(x, "_dtype", None) or of_number(x) for x in (self, other)]
     if kinds == [bool_, bool_]:
@@ -73,6 +73,11 @@ def _sub_rule(self: Any, other: Any, *, alpha: Any = 1) -> Any:
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying "
             "to invert a mask, use the `~` or `logical_not()` operator instead."
         )
+    return result_type(self, other)
+
+
+def _sub_rule(self: Any, other: Any, *, alpha: Any = 1) -> Any:
+    _sub_dtype(self, other)
     return _add_rule(self, other, alpha=alpha)
 
 
@@ -96,6 +101,7 @@ binary(
     "Difference ``input - alpha * other``.",
     {"self": lambda g: g, "other": lambda g, alpha: g.neg() if alpha == 1 else g * -alpha},
     rule=_sub_rule,
+    compute_dtype=_sub_dtype,
     kinds="ifc",
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__sub__",),
@@ -117,7 +123,7 @@ binary(
 
 def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:
     if self._dtype is bool_ or isinstance(other, bool):
-        _sub_rule(other, self)
+        _sub_dtype(other, self)
     return fn.sub(as_operand(self, other), self, alpha=alpha)
 
 
@@ -141,7 +147,8 @@ def as_operand(like: Tensor, value: Any) -> Tensor:
     if hasattr(value, "_keys"):
         made: Tensor = value
         return made
-    scalar: Tensor = like.new_full((), value, dtype=result_type(like, value))
+    d = result_type(like, value)
+    scalar: Tensor = like.new_full((), cast_number(value, d), dtype=d)
     return scalar
 
 
@@ -152,6 +159,8 @@ def _div_rule(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any
             f"'{rounding_mode}'"
         )
     d = result_type(self, other)
+    if d.category == BOOL and rounding_mode is not None:
+        raise NotImplementedError(f"\"div_{rounding_mode}\" not implemented for 'Bool'")
     return rules.pointwise_spec((self, other), to_floating(d) if rounding_mode is None else d)
 
 
@@ -244,9 +253,14 @@ binary(
 
 
 def _fmod(self: Any, other: Any) -> Any:
-    """The remainder of absolute values, which is exact, with the sign of the dividend."""
-    rest = fn.remainder(self.abs(), other.abs() if hasattr(other, "_keys") else abs(other))
-    return fn.where(self < 0, -rest, rest)
+    """From the other remainder, whose sign is the divisor's: exact in every dtype."""
+    b = as_operand(self, other)
+    d = result_type(self, b)
+    a, b = self.to(d), b.to(d)
+    if d.category == FLOATING:
+        return fn.remainder(a.abs(), b.abs()).copysign(a)
+    rest = fn.remainder(a, b)
+    return fn.where((rest != 0) & ((a < 0) != (b < 0)), rest - b, rest)
 
 
 op(
@@ -259,11 +273,15 @@ op(
 )
 
 
-def _pow_rule(self: Any, other: Any) -> Any:
+def _pow_dtype(self: Any, other: Any) -> dtype:
     d = result_type(self, other)
     if d.category < FLOATING and isinstance(other, int) and other < 0 and d.category > BOOL:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return rules.pointwise_spec((self, other), d)
+    return d
+
+
+def _pow_rule(self: Any, other: Any) -> Any:
+    return rules.pointwise_spec((self, other), _pow_dtype(self, other))
 
 
 def _pow_grad_base(g: Any, self: Any, exponent: Any) -> Any:
@@ -286,6 +304,7 @@ binary(
     "Power ``input ** exponent``.",
     {"self": _pow_grad_base, "exponent": _pow_grad_exponent},
     rule=_pow_rule,
+    compute_dtype=_pow_dtype,
     kinds="ifc",
     signature="Tensor self, Tensor exponent",
     overloads=("Tensor_Tensor", "Tensor_Scalar"),
@@ -377,12 +396,31 @@ op(
     operators=("__pos__",),
     tags=frozenset({"pointwise"}),
 )
+
+
+_abs_rule = rules.pointwise(lambda d: d.to_real())
+
+
+def _abs_inplace_rule(self: Tensor) -> Any:
+    """Absolute values are real: complex memory has no place for them."""
+    if self._dtype.category == COMPLEX:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    return _abs_rule(self)
+
+
+def _abs_inplace(self: Any) -> Any:
+    _abs_inplace_rule(self)
+    return self.copy_(self.abs())
+
+
 unary(
     "abs",
     "Absolute value.",
     lambda g, self: g * self.sgn(),
     operators=("__abs__",),
-    rule=rules.pointwise(lambda d: d.to_real()),
+    inplace_decomposition=_abs_inplace,
+    inplace_rule=_abs_inplace_rule,
+    rule=_abs_rule,
     kinds="ifc",
 )
 unary(

@@ -8,14 +8,12 @@ from ..devices import row_of
 from ..dtypes import (
     COMPLEX,
     FLOATING,
-    bfloat16,
     bool_,
-    float16,
-    float32,
     get_default_dtype,
     int64,
     uint8,
 )
+from ..promotion import WIDER
 from ..shapes import numel, reduced, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from . import rules
@@ -95,7 +93,7 @@ op(
 def _mean(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
     _mean_rule(self, dim, keepdim, dtype)
     d = dtype or self._dtype
-    wide = float32 if d in (float16, bfloat16) else d
+    wide = WIDER.get(d, d)
     total: Any = self.sum(dim, keepdim, dtype=wide)
     mean: Tensor = total / reduced_count(self._shape, dim)
     return mean if wide is d else mean.to(d)

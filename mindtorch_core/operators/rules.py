@@ -60,9 +60,7 @@ def like(
 ) -> TensorSpec:
     """Shape of a tensor, in its layout or in a memory format."""
     shape = self._shape
-    if memory_format is None and (
-        len(shape) < 2 or (self._layout is None and self._keys & META)
-    ):
+    if memory_format is None and (len(shape) < 2 or (self._layout is None and self._keys & META)):
         return TensorSpec(shape, d or self._dtype)
     strides = like_strides(shape, self._geometry()[0], memory_format)
     return TensorSpec(

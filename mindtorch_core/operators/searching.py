@@ -369,7 +369,9 @@ def _histogramdd(
     columns = [points.select(1, i) for i in _count(count)]
     ranges = _pair(name, range, count)
     edges = [_edges(name, c, b, *r) for c, b, r in zip(columns, per, ranges, strict=True)]
-    return _counted(columns, edges, weight, density), tuple(edges)
+    counts = _counted(columns, edges, weight, density)
+    given = [b if isinstance(b, Tensor) else e for b, e in zip(per, edges, strict=True)]
+    return counts, tuple(given)
 
 
 _count = range  # the argument of that name hides it

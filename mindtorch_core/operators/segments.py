@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import COMPLEX, FLOATING, bfloat16, float16, float32, float64, int64, uint64
+from ..dtypes import COMPLEX, FLOATING, float64, int64, uint64
+from ..promotion import WIDER
 from ..shapes import reduced, show, wrap_dim, wrap_dims
 from ..tensor import Tensor
 from .define import NONDIFF, TensorSpec, fn, op
 from .reduction import has_elements
 
 _INF = float("inf")
-_WIDER = {float16: float32, bfloat16: float32}
 _EMPTY = {"sum": 0, "mean": float("nan"), "max": -_INF, "min": _INF, "prod": 1}
 
 
@@ -85,7 +85,7 @@ def _segment_reduce(
         found = chosen.prod(axis + 1)
         return found if initial is None else found * initial
     # Sums of halves are taken in float32, and rounded once.
-    found = chosen.sum(axis + 1, dtype=_WIDER.get(data._dtype, data._dtype))
+    found = chosen.sum(axis + 1, dtype=WIDER.get(data._dtype, data._dtype))
     if initial is not None:
         found = found + initial
     if reduce == "mean":

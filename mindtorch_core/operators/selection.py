@@ -8,7 +8,7 @@ from ..dtypes import BOOL, COMPLEX, checked_number
 from ..promotion import result_type
 from ..tensor import Tensor
 from . import rules
-from .define import fn, op
+from .define import fn, op, public
 
 
 def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
@@ -40,17 +40,15 @@ op(
 op(
     "where(Tensor condition) -> Tensor[]",
     doc="Indices of true elements, a tensor per dimension.",
-    decomposition=lambda condition: condition.nonzero().unbind(1),
+    decomposition=lambda condition: fn.nonzero(condition, as_tuple=True),
     namespaces=("torch",),
 )
-# The method is called on the first choice: ``x.where(condition, other)``.
-op(
-    "_where_method(Tensor self, Tensor condition, Tensor other) -> Tensor",
-    doc="This tensor where the condition holds, ``other`` elsewhere.",
-    decomposition=lambda self, condition, other: fn.where(condition, self, other),
-    numbers=True,
-    namespaces=("Tensor:where",),
-)
+
+
+@public("Tensor", name="where")
+def where_method(self: Tensor, condition: Tensor, other: Tensor | float | complex) -> Tensor:
+    """This tensor where the condition holds, ``other`` elsewhere."""
+    return fn.where(condition, self, other)
 
 
 def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:

@@ -26,12 +26,14 @@ op(
     doc="How many elements are not zero, in all or along a dimension.",
     grad=NONDIFF,
     decomposition=lambda self, dim=None: (self != 0).sum(dim),
+    tags=_REDUCTION,
 )
 op(
     "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
     doc="How many elements are not zero over dimensions.",
     grad=NONDIFF,
     decomposition=lambda self, dim: (self != 0).sum(list(dim) or None),
+    tags=_REDUCTION,
 )
 
 
@@ -104,6 +106,7 @@ op(
     doc="The smallest and the largest element, of all or along a dimension.",
     decomposition=_aminmax,
     out=True,
+    tags=_REDUCTION,
 )
 
 
@@ -125,6 +128,7 @@ for _name, _word in (("var", "Variance"), ("std", "Standard deviation")):
         doc=f"{_word} and mean over dimensions (all if ``dim`` is None).",
         decomposition=_both,
         namespaces=("torch",),
+        tags=_REDUCTION,
     )
     op(
         f"{_name}_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) "
@@ -134,6 +138,7 @@ for _name, _word in (("var", "Variance"), ("std", "Standard deviation")):
             self, dim, correction=int(unbiased), keepdim=keepdim
         ),
         namespaces=("torch",),
+        tags=_REDUCTION,
     )
     op(
         f"{_name}_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)",
@@ -142,6 +147,7 @@ for _name, _word in (("var", "Variance"), ("std", "Standard deviation")):
             self, correction=int(unbiased)
         ),
         namespaces=("torch",),
+        tags=_REDUCTION,
     )
 
 # ---- quantiles ----------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 from ..dtypes import bool_, int64
 from ..shapes import wrap_dim
 from ..tensor import Tensor
-from .define import NONDIFF, TensorSpec, fn, op
+from .composed import by_name
+from .define import NONDIFF, TensorSpec, fn, op, public
 
 Found = tuple[Tensor, Tensor, Tensor]
 
@@ -159,6 +160,9 @@ op(
 )
 
 
+# ---- as users call them -------------------------------------------------------------------------
+
+
 def _asked(found: Found, return_inverse: bool, return_counts: bool) -> Any:
     """The values, and what else was asked for."""
     values, inverse, counts = found
@@ -167,37 +171,44 @@ def _asked(found: Found, return_inverse: bool, return_counts: bool) -> Any:
     return (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
 
 
-def _unique_function(
-    self: Tensor,
+@public("torch", "Tensor")
+def unique(
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
+    """Different elements, or slices along a dimension, in order.
+
+    Args:
+        input: of any shape.
+        sorted: ignored: the result is always in order.
+        return_inverse: return also the number of each element among the different ones.
+        return_counts: return also how often each occurs.
+        dim: the dimension whose slices are compared.
+    """
     if dim is None:
-        found = _unique(self, sorted, return_inverse, return_counts)
+        found: Any = fn._unique2(input, sorted, return_inverse, return_counts)
     else:
-        found = _unique_slices(self, dim, True, return_inverse, return_counts)
+        found = by_name("unique_dim")(input, dim, sorted, return_inverse, return_counts)
     return _asked(found, return_inverse, return_counts)
 
 
-op(
-    f"_unique_function(Tensor self, bool sorted=True, {_RETURNS}, int? dim=None) -> ...",
-    doc="Different elements (slices along ``dim``) in order; if asked for, also the number of each "
-    "element among them and how often they occur.",
-    grad=NONDIFF,
-    decomposition=_unique_function,
-    data_dependent=True,
-    namespaces=("torch:unique", "Tensor:unique"),
-)
-op(
-    f"_unique_consecutive_function(Tensor self, {_RETURNS}, int? dim=None) -> ...",
-    doc="Elements (slices along ``dim``) that differ from the one before; if asked for, also the number "
-    "of each element among them and the lengths of runs.",
-    grad=NONDIFF,
-    decomposition=lambda self, return_inverse=False, return_counts=False, dim=None: _asked(
-        _unique_consecutive(self, return_inverse, return_counts, dim), return_inverse, return_counts
-    ),
-    data_dependent=True,
-    namespaces=("torch:unique_consecutive", "Tensor:unique_consecutive"),
-)
+@public("torch", "Tensor")
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Elements, or slices along a dimension, that differ from the one before.
+
+    Args:
+        input: of any shape.
+        return_inverse: return also the number of each element's run.
+        return_counts: return also the lengths of the runs.
+        dim: the dimension whose slices are compared.
+    """
+    found = by_name("unique_consecutive")(input, return_inverse, return_counts, dim)
+    return _asked(found, return_inverse, return_counts)

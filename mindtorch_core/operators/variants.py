@@ -11,7 +11,7 @@ from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, set_masks
 from ..dispatch.registry import OpEntry, registry
 from ..promotion import can_cast
-from ..shapes import pointwise_strides, show
+from ..shapes import numel, pointwise_strides, show, storage_extent
 from ..tensor import Tensor
 
 __all__ = [
@@ -74,6 +74,7 @@ def write_out(
     kwargs: dict[str, Any],
     *,
     elementwise: bool = False,
+    needs: Sequence[str] = (),
 ) -> Any:
     """Serve ``out=``: compute, then write into the given tensors, resizing those of other shapes.
 
@@ -83,6 +84,7 @@ def write_out(
         args: of the call.
         kwargs: of the call.
         elementwise: whether outputs that share memory with inputs are refused.
+        needs: as `OpDef.out_needs`.
 
     Raises:
         TypeError: if ``out`` is not a tensor (or not as many as there are results).
@@ -120,11 +122,17 @@ def write_out(
             raise RuntimeError(
                 f"Expected out tensor to have device {value._device}, but got {each._device} instead"
             )
+        if "dtype" in needs and value._dtype is not each._dtype:
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {value._dtype}, but got {each._dtype} instead"
+            )
         if not can_cast(value._dtype, each._dtype):
             raise RuntimeError(
                 f"result type {value._dtype.label} can't be cast to the desired output type "
                 f"{each._dtype.label}"
             )
+        if "apart" in needs:
+            _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:
             _resize_out(each, value)
         each.copy_(value)
@@ -144,6 +152,45 @@ def _refuse_overlap(outs: Sequence[Tensor], args: tuple[Any, ...]) -> None:
         if each._storage is not None:
             refuse_shared(each)
             refuse_partners(each, args)
+
+
+def _refuse_sharing(out: Tensor, count: int, args: tuple[Any, ...]) -> None:
+    """Refuse an output that shows an element several times, or lies where an input does.
+
+    Args:
+        out: the tensor, which is to hold ``count`` elements.
+        count: number of elements of the result.
+        args: of the call.
+
+    Raises:
+        RuntimeError: if it does.
+    """
+    from ..autograd.inplace import refuse_shared
+
+    refuse_shared(out)
+    inputs = [t for a in args for t in (a if isinstance(a, list | tuple) else (a,))]
+    begin, end = _extent(out)
+    if numel(out._shape) != count:  # after it has been resized
+        end = begin + count * out._dtype.itemsize
+    for t in inputs:
+        if not isinstance(t, Tensor):
+            continue
+        if t is not out and (t._storage is None or t._storage is not out._storage):
+            continue
+        first, last = _extent(t)
+        if t is out or (first < end and begin < last):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor "
+                "refer to a single memory location. Please clone() the tensor before performing the "
+                "operation."
+            )
+
+
+def _extent(t: Tensor) -> tuple[int, int]:
+    """Where a tensor begins and ends in its storage, in bytes."""
+    strides, offset = t._geometry()
+    size = t._dtype.itemsize
+    return offset * size, storage_extent(t._shape, strides, offset) * size
 
 
 def _options_of(out: Tensor, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -89,16 +89,18 @@ _TRANSFORMS: Final[dict[str, tuple[Sample, ...]]] = {
     "stft.center": (s("constant", t(12), 4, pad_mode="constant", return_complex=True),),
     "istft": (s("plain", t(3, 4, dtype="complex64"), 4),),
 }
+_FORMS: Final[dict[str, tuple[Any, ...]]] = {
+    **{
+        f"{name}_window{form}": more
+        for name in ("hann", "hamming", "bartlett", "blackman", "kaiser")
+        for form, more in (("", ()), (".periodic", (False,)))
+    },
+    "hamming_window.periodic_alpha": (True, 0.6),
+    "hamming_window.periodic_alpha_beta": (True, 0.6, 0.4),
+    "kaiser_window.beta": (True, 8.0),
+}
 _WINDOWS: Final[dict[str, tuple[Sample, ...]]] = {
-    f"{name}_window{form}": (s("five", 5, *more, device=DEVICE),)
-    for name in ("hann", "hamming", "bartlett", "blackman", "kaiser")
-    for form, more in (
-        ("", ()),
-        (".periodic", (False,)),
-        (".periodic_alpha", (True, 0.6)),
-        (".periodic_alpha_beta", (True, 0.6, 0.4)),
-        (".beta", (True, 8.0)),
-    )
+    name: (s("five", 5, *more, device=DEVICE),) for name, more in _FORMS.items()
 }
 _PRODUCTS: Final[dict[str, tuple[Sample, ...]]] = {
     "vdot": (s("float32", t(3), t(3)), s("complex64", *[t(3, dtype="complex64")] * 2)),

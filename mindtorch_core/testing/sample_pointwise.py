@@ -121,7 +121,10 @@ POINTWISE: Final[dict[str, tuple[Sample, ...]]] = {
         s("complex128", t(3, dtype="complex128", low=0.25), 0.5),
     ),
     **dict.fromkeys(("pow.Scalar", "float_power.Scalar"), (s("number", 2.0, t(2, 3)),)),
-    "_polygamma_method": tuple(Sample(x.name, x.args[::-1]) for x in _ORDERS),
+    **dict.fromkeys(
+        ("bitwise_left_shift.Scalar_Tensor", "bitwise_right_shift.Scalar_Tensor"),
+        (s("int64", 37, t(4, dtype="int64", low=0, high=4)),),
+    ),
     "polygamma_": (s("first", t(2, 3, low=0.25, high=4.0), 1),),
     "special_zeta.self_scalar": (s("number", 2.5, t(2, 3, low=0.25)),),
     "glu": _HALVES,

@@ -27,7 +27,6 @@ def distinct(*shape: int) -> TensorRecipe:
 
 
 _HOLEY: Final = t(2, 3, values=(1.0, _NAN, -2.0, 0.5, 3.0, _NAN))
-_MASK: Final = t(2, 3, dtype="bool")
 _EDGES: Final = t(4, values=(-2.0, -0.5, 0.5, 2.0))
 _NUMBERS: Final = t(6, dtype="int64", values=(3, 0, 3, 1, 0, 3))
 
@@ -81,12 +80,6 @@ _VECTOR_NORMS: Final = (
 _PAIRS: Final = (t(4, 3), t(2, 3))
 _UNIQUE: Final = (s("numbers", _NUMBERS), s("all", _NUMBERS, True, True, True), s("empty", t(0)))
 _ROWS: Final = t(4, 2, dtype="int64", values=(1, 0, 0, 1, 1, 0, 0, 0))
-_MASKED: Final = (
-    s("plain", t(2, 3, low=0.5)),
-    s("mask", t(2, 3, low=0.5), mask=_MASK),
-    s("rows", t(2, 3, low=0.5), 1, keepdim=True, mask=t(2, 3, dtype="bool", values=(True,) * 6)),
-)
-_MASKED_ALONG: Final = (s("plain", t(2, 3), 1), s("mask", t(2, 3), 0, mask=_MASK))
 
 _GRADIENT: Final[dict[str, tuple[Sample, ...]]] = {
     "scalarint": (s("all", t(3, 4)), s("second", t(4, 3), spacing=0.5, dim=0, edge_order=2)),
@@ -172,11 +165,9 @@ REDUCTIONS: Final[dict[str, tuple[Sample, ...]]] = {
     "nonzero_static": (s("more", _ROWS, size=9), s("fewer", _ROWS, size=1)),
     "_unique2": _UNIQUE,
     "_unique": (s("numbers", _NUMBERS), s("inverse", _NUMBERS, True, True)),
-    "_unique_function": (*_UNIQUE, s("rows", _ROWS, True, True, False, 0)),
     "unique_dim": (s("rows", _ROWS, 0, True, True, True), s("columns", _ROWS, 1)),
     "unique_dim_consecutive": (s("rows", _ROWS, 0, True, True),),
     "unique_consecutive": (s("numbers", _NUMBERS), s("rows", _ROWS, True, True, 0)),
-    "_unique_consecutive_function": (s("numbers", _NUMBERS), s("rows", _ROWS, True, True, 0)),
     "_lexicographic_order": (s("numbers", _ROWS),),
     "linalg_vector_norm": _VECTOR_NORMS,
     "linalg_matrix_norm": (s("rows", distinct(3, 4), _INF), s("columns", distinct(2, 3, 4), 1)),
@@ -186,8 +177,6 @@ REDUCTIONS: Final[dict[str, tuple[Sample, ...]]] = {
     ),
     "linalg_norm": (s("all", t(2, 3)), s("vector", t(4), 3), s("matrix", distinct(3, 4), 1)),
     "linalg_norm.ord_str": (s("fro", t(2, 3), "fro"),),
-    "_norm_function.by_order": (s("three", t(2, 3), 3), s("rows", t(2, 3), 2, 1, True)),
-    "_norm_function.by_name": (s("fro", t(2, 3)),),
     "norm.Scalar": (s("two", t(2, 3)), s("three", t(2, 3), 3)),
     "norm.ScalarOpt_dim": (s("rows", t(2, 3), 2, 1),),
     "norm.ScalarOpt_dim_dtype": (s("rows", t(2, 3), 2, 1, True, dtype=float64),),
@@ -197,33 +186,14 @@ REDUCTIONS: Final[dict[str, tuple[Sample, ...]]] = {
     "nuclear_norm.dim": (s("batch", t(2, 3, 2), (0, 2)),),
     "dist": (s("two", t(2, 3), t(2, 3)), s("one", t(4), t(4), 1)),
     "cdist": (s("two", *_PAIRS), s("three", t(2, 4, 3), t(5, 3), 3.0)),
-    "_cdist_function": (s("two", *_PAIRS), s("one", *_PAIRS, 1.0)),
     "_cdist_forward": (s("two", *_PAIRS, 2.0, None), s("largest", *_PAIRS, _INF, None)),
     "_cdist_backward": (s("two", t(4, 2), *_PAIRS, 2.0, t(4, 2, low=0.5)),),
     "pdist": (s("two", t(4, 3)), s("one", t(3, 2), 1.0)),
     "pairwise_distance": (s("two", t(4, 3), t(4, 3)), s("one", t(4, 3), t(3), 1.0)),
     "cosine_similarity": (s("rows", t(4, 3), t(4, 3)), s("columns", t(4, 3), t(4, 3), 0)),
-    "nn_normalize": (s("rows", t(4, 3)), s("columns", t(4, 3), 1.0, 0)),
     "segment_reduce": tuple(
         s(name, t(5, 2, low=0.5), name, lengths=t(3, dtype="int64", values=(2, 1, 2)))
         for name in ("sum", "mean", "max", "prod")
     ),
     "hash_tensor": (s("all", t(2, 3)), s("rows", t(2, 3), 0), s("numbers", _NUMBERS)),
-    **{f"_masked_{name}": _MASKED for name in ["sum", "prod", "amax", "amin", "mean", "logsumexp"]},
-    **{
-        f"_masked_{name}": (s("all", distinct(2, 3)), s("mask", distinct(2, 3), 1, mask=_MASK))
-        for name in ("argmax", "argmin")
-    },
-    "_masked_median": (s("last", distinct(2, 3)), s("mask", distinct(2, 3), 0, mask=_MASK)),
-    "_masked_norm": (s("all", t(2, 3)), s("three", t(2, 3), 3.0, 1, mask=_MASK)),
-    **{
-        f"_masked_{name}": (s("all", t(2, 3)), s("mask", t(2, 3), 1, correction=0, mask=_MASK))
-        for name in ("var", "std")
-    },
-    **{
-        f"_masked_{name}": _MASKED_ALONG
-        for name in ["cumsum", "cumprod", "softmax", "log_softmax", "softmin"]
-    },
-    "_masked_logaddexp": (s("plain", t(2, 3), t(2, 3)),),
-    "_masked_normalize": (s("rows", t(2, 3), 2.0, 1), s("mask", t(2, 3), 1.0, 0, mask=_MASK)),
 }

@@ -8,11 +8,14 @@ from ..dtypes import bool_, float32, float64, int32, int64
 from ..memory_formats import channels_last, contiguous_format
 from .recipes import DEVICE, Sample, TensorRecipe
 from .recipes import tensor as t
+from .sample_arranging import ARRANGING
 from .sample_linalg import LINALG
+from .sample_nn import NN
 from .sample_pointwise import POINTWISE
 from .sample_random import RANDOM
 from .sample_reductions import REDUCTIONS
 from .sample_views import MORE_VIEWS
+from .sample_windows import WINDOWS
 
 __all__ = ["TABLE"]
 
@@ -150,7 +153,6 @@ _ELEMENTWISE: Final[dict[str, tuple[Sample, ...]]] = {
         s("empty", mask(0, 3), t(3), t(3)),
     ),
     "where": (s("2d", mask(3, 4)), s("1d", mask(5))),
-    "_where_method": (s("same", t(2, 3), mask(2, 3), t(2, 3)), s("number", t(2, 3), mask(3), 1)),
     **dict.fromkeys(("clamp", "clip"), _CLAMP),
     **dict.fromkeys(("clamp.Tensor", "clip.Tensor"), _CLAMP_TENSOR),
     **dict.fromkeys(("clamp_min", "clamp_max"), _LIMIT),
@@ -313,7 +315,6 @@ _INDEXING: Final[dict[str, tuple[Sample, ...]]] = {
         s("0d", t(5, 3), at(below=5)),
         s("empty", t(5, 3), at(0, below=5)),
     ),
-    "nn_embedding": (s("2d", at(2, 4, below=5), t(5, 3)), s("padding", order(0, 4), t(5, 3), -1)),
     "cat": _JOINED,
     "concat": _JOINED,
     "concatenate": _JOINED,
@@ -363,13 +364,6 @@ _LINALG: Final[dict[str, tuple[Sample, ...]]] = {
 _NN: Final[dict[str, tuple[Sample, ...]]] = {
     "softmax": _SOFTMAX,
     "log_softmax": _SOFTMAX,
-    "nn_softmax": _SOFTMAX,
-    "nn_log_softmax": _SOFTMAX,
-    "softmax_backward": (s("last", t(2, 3), t(2, 3), -1), s("0d", t(), t(values=(1.0,)), 0)),
-    "log_softmax_backward": (
-        s("last", t(2, 3), t(2, 3), -1),
-        s("0d", t(), t(values=(0.0,)), 0),
-    ),
     "nll_loss": _LOSS,
     "nll_loss_forward": (
         s("mean", t(4, 3), at(4, below=3), None, "mean", -100),
@@ -378,11 +372,6 @@ _NN: Final[dict[str, tuple[Sample, ...]]] = {
     "nll_loss_backward": (
         s("mean", t(), t(4, 3), at(4, below=3), None, "mean", -100, t(values=(4.0,))),
         s("none", t(4), t(4, 3), at(4, below=3), t(3, low=0.5), "none", -100, t()),
-    ),
-    "cross_entropy": (
-        *_LOSS,
-        s("smooth", t(4, 3), at(4, below=3), label_smoothing=0.25),
-        s("probabilities", t(4, 3), t(4, 3, low=0.0)),
     ),
     "mse_loss": tuple(s(how, t(2, 3), t(2, 3), reduction=how) for how in ("mean", "sum", "none")),
 }
@@ -468,8 +457,11 @@ TABLE: Final[dict[str, tuple[Sample, ...]]] = {
     **_REDUCING,
     **_VIEWS,
     **MORE_VIEWS,
+    **ARRANGING,
     **LINALG,
+    **NN,
     **POINTWISE,
     **RANDOM,
     **REDUCTIONS,
+    **WINDOWS,
 }

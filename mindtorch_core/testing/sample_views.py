@@ -84,6 +84,7 @@ MORE_VIEWS: Final[dict[str, tuple[Sample, ...]]] = {
     "diagonal_scatter": (s("main", t(3, 4), t(3)), s("above", t(3, 4), t(3), 1)),
     "select_scatter": (s("row", _CUBE, t(3, 4), 0, 1), s("last", _CUBE, t(2, 3), -1, -1)),
     "slice_scatter": (s("rows", t(5, 2), t(2, 2), 0, 1, 3), s("steps", t(5), t(3), 0, 0, 5, 2)),
+    **{f"atleast_{n}d.spread": (s("ranks", t(), t(2), t(2, 3)),) for n in (1, 2, 3)},
     "squeeze_": (s("all", _SQUEEZED),),
     "squeeze_.dim": (s("one", _SQUEEZED, 1),),
     "squeeze_.dims": (s("two", _SQUEEZED, (1, 3)),),

@@ -52,6 +52,7 @@ _KINDS: Final[dict[str, str]] = {
     "_rpow": "ifc",
     "_rfloordiv": "if",
     "_rmod": "if",
+    **dict.fromkeys(("_rlshift", "_rrshift"), "i"),
 }
 _NAN: Final = float("nan")
 _INF: Final = float("inf")

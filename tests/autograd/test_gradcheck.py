@@ -35,6 +35,7 @@ RIGHT = {
     "real to complex": (lambda x: x * Z.detach(), X),
     "both": (lambda x, z: (x * z, z.real * x), (X, Z)),
     "an empty output": (lambda x: (x[:0], x * x), X),
+    "jumps where a label moves": (lambda x, y: torch.where(y == 1, x * x, -x), (X, leaf(1, -1, 1))),
 }
 
 

@@ -17,4 +17,12 @@ def mindtorch_backend():
 def mindtorch_register(key):
     for name, kernel in KERNELS.items():
         registry.register_kernel(name, key, kernel)
-    registry.register_fallback(key, cpu_fallback)
+    registry.register_fallback(key, on_host)
+
+
+def on_host(name, *args, **kwargs):
+    """Leave an op to the CPU, if it is one of those that may be."""
+    definition = registry.entry(name).definition
+    if definition is None or not definition.host:
+        raise AssertionError(f"{name} is not an op that is left to the host, and has no kernel")
+    return cpu_fallback(name, *args, **kwargs)

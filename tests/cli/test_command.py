@@ -171,7 +171,7 @@ def test_ops_lists_what_is_missing_and_primitives_alone(capsys):
     assert json.loads(printed(capsys, "ops", "--missing", "--json"))["ops"] == []
     missing = json.loads(printed(capsys, "ops", "--backend", "XPU", "--missing", "--json"))
     assert {each["served"] for each in missing["ops"]} == {"missing"}
-    assert len(missing["ops"]) == missing["totals"]["missing"] > 50
+    assert len(missing["ops"]) == missing["totals"]["missing"] > 0
     primitives = json.loads(printed(capsys, "ops", "--primitives", "--json"))
     assert all(each["primitive"] for each in primitives["ops"])
     assert len(primitives["ops"]) >= len(missing["ops"])

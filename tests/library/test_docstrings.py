@@ -11,6 +11,7 @@ from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.library import (
     by_name,
     checks,
+    cpu_fallback,
     custom_ops,
     fake,
     gradients,
@@ -21,7 +22,7 @@ from mindtorch_core.library import (
 from mindtorch_core.operators import overload, overloads, tags
 
 MODULES = (
-    *(by_name, checks, custom_ops, fake, gradients, infer, policies, registration),
+    *(by_name, checks, cpu_fallback, custom_ops, fake, gradients, infer, policies, registration),
     *(modes, overload, overloads, tags),
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -217,6 +217,15 @@ def test_all_tests_run_by_default():
     assert found == dict.fromkeys((*SHARED, "test_pipeline"), "SUCCESS")
 
 
+@as_in_pytorch
+def test_strides_of_nothing_do_not_matter(t):
+    def columns(x: t.Tensor) -> t.Tensor:
+        return t.empty_strided(x.shape, (1, 2))
+
+    op = define(t, "columns", columns, lambda x: t.empty_strided(x.shape, (3, 1)))
+    return [outcomes(t, op, t.ones(shape)) for shape in ((2, 3), (2, 0), (0, 3), (1, 1), (1, 3))]
+
+
 # ---- ops of the core ----------------------------------------------------------------------------
 
 registry.load_backends()
@@ -226,11 +235,16 @@ NO_FAKE = {
     *["equal", "allclose", "nonzero", "nonzero.as_tuple", "masked_select", "where"],
     *["index", "index_put", "index_put_", "_to_device"],
     *["argwhere", "bincount", "histogram.bin_ct", "histogramdd", "histogramdd.int_bins"],
-    *["_unique2", "_unique", "_unique_function", "_unique_consecutive_function"],
+    *["_unique2", "_unique"],
     *["unique_dim", "unique_dim_consecutive", "unique_consecutive"],
 }
-# These may give an argument itself, as in PyTorch, whose schemas do not say so either.
-MAY_ALIAS = {"dropout", "broadcast_tensors", "conj_physical"}
+# These may give an argument itself or write one, as in PyTorch, whose schemas do not say so either.
+MAY_ALIAS = {
+    *["broadcast_tensors", "conj_physical", "set_.source_Tensor"],
+    *["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"],
+    *["set_.source_Tensor_storage_offset", "instance_norm"],  # instance_norm: the statistics
+    *[f"atleast_{n}d{overload}" for n in (1, 2, 3) for overload in ("", ".Sequence")],
+}
 
 
 @pytest.mark.parametrize("name", DEFINED)

@@ -1,5 +1,6 @@
 """Installing the bare backend in this process, as pip would: its package and its entry point."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -16,3 +17,17 @@ def install(folder):
     (info / "entry_points.txt").write_text("[mindtorch.backends]\nbare = bare_backend.plugin\n")
     sys.path += [str(folder), str(Path(__file__).parents[1])]
     plugins.loader.rediscover()
+
+
+@contextlib.contextmanager
+def loaded(folder):
+    """The device ``bare`` inside the block; afterwards it was never there."""
+    path = sys.path[:]
+    install(folder)
+    try:
+        plugins.load("bare")
+        yield
+        plugins.unload("bare")
+    finally:
+        sys.path[:] = path
+        plugins.loader.rediscover()

@@ -74,6 +74,8 @@ class Converter:
         ours = whole.as_strided(tuple(t.shape), t.stride(), t.storage_offset()).detach()
         if t.is_conj():
             ours = ours.conj()
+        if getattr(t, "on_host", False):  # what `traits.ON_HOST` says of the op
+            ours = ours.cpu()
         return ours.requires_grad_() if t.requires_grad else ours
 
     def _whole(self, t):

@@ -13,9 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import bare  # noqa: E402
-from checks import OPS, cases  # noqa: E402
-from survey import FAILED, MISSING, outcome  # noqa: E402
+import bare
+from checks import OPS, cases
+from gradchecks import gradcheck_cases
+from survey import FAILED, MISSING, outcome
 
 
 def chosen(name, op, wanted):
@@ -41,7 +42,7 @@ def main():
         if not chosen(name, op, options.names):
             continue
         start, found = time.perf_counter(), {}
-        for check, run in cases(op):
+        for check, run in (*cases(op), *gradcheck_cases(op)):
             if check.startswith(options.check):
                 found[check] = outcome(run, options.device)
                 if options.trace and found[check][0] in (FAILED, MISSING):

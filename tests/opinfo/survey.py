@@ -10,10 +10,10 @@ from counterparts import Missing
 PASSED, FAILED, MISSING, NONE = "passed", "failed", "missing", "none"
 
 
-def outcome(run, device="cpu"):
+def outcome(run, device="cpu", **options):
     """How a check went, and what it said if it failed."""
     try:
-        run(device=device)
+        run(device=device, **options)
     except NoSample as reason:
         return NONE, str(reason)
     except Missing as error:

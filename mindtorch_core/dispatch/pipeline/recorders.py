@@ -27,7 +27,7 @@ from ...devices import DeviceRow
 from ...shapes import contiguous_strides, numel
 from ...storage import Storage
 from ...tensor import Tensor
-from ..callpath import NUMBERS, compile_function, parameters, python_name
+from ..callpath import FRONT_ONLY, NUMBERS, compile_function, parameters, python_name
 from ..entry import Kernel, OpEntry
 from ..schema import Argument, OperatorSchema
 from .context import STACK, USED_ELSEWHERE
@@ -110,7 +110,7 @@ def make_recorder(
     numbers = entry.definition is not None and entry.definition.numbers
     positional = ", ".join(python_name(a) for a in schema.positional)
     args = f"({positional},)"
-    options = [a for a in schema.keyword_only if not a.is_out and a.name != "requires_grad"]
+    options = [a for a in schema.keyword_only if not a.is_out and a.name not in FRONT_ONLY]
     # The user may change a list after the call; what was recorded stays as it was.
     lists = [python_name(a) for a in (*schema.positional, *options) if a.is_list]
     lines = [f"if {n}.__class__ is list: {n} = list({n})" for n in lists]

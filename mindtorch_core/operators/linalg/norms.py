@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, bfloat16, dtype, float16, float32
-from ...promotion import promote_types
+from ...dtypes import COMPLEX, FLOATING, dtype
+from ...promotion import WIDER, promote_types
 from ...shapes import reduced, show, wrap_dim, wrap_dims
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ..define import TensorSpec, fn, fn_linalg, op, public
 from ..reduction import unreduce
 
 _INF = float("inf")
-_HALF = (float16, bfloat16)
 _REDUCED = "int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None"
 
 
@@ -72,7 +71,7 @@ def _vector_norm(
 ) -> Tensor:
     spec = _vector_norm_rule(self, ord, dim, keepdim, dtype=dtype)
     d = _computing_dtype("linalg.vector_norm", self, dtype)
-    wide = float32 if d in _HALF else d
+    wide = WIDER.get(d, d)
     x = self if self._dtype is wide else self.to(wide)
     dims = wrap_dims(dim, len(self._shape))
     if not dims:
@@ -151,6 +150,7 @@ op(
     decomposition=_vector_norm,
     out=True,
     namespaces=("torch", "linalg:vector_norm"),
+    tags=frozenset({"reduction"}),
 )
 
 
@@ -278,33 +278,52 @@ for _overload, _ord in (("", "Scalar? ord=None"), (".ord_str", "str ord")):
 # ---- torch.norm ---------------------------------------------------------------------------------
 
 
-def _old_norm(
-    self: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+@public("torch")
+def norm(
+    input: Tensor,
+    p: float | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    out: Tensor | None = None,
+    dtype: dtype | None = None,
 ) -> Tensor:
-    if isinstance(dim, int):
-        dim = [dim]
-    if isinstance(p, str):
-        if p == "fro":
-            return fn_linalg.vector_norm(self, 2, dim, keepdim, dtype=dtype)
-        if p == "nuc":
-            dims = list(range(len(self._shape))) if dim is None else dim
-            return _matrix_norm(self, "nuc", dims, keepdim, dtype=dtype)
+    """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are clearer.
+
+    Args:
+        input: of any shape.
+        p: the order; ``fro`` and None mean 2, ``nuc`` the sum of singular values.
+        dim: the dimensions that are reduced; by default all.
+        keepdim: leave them in the result, with size 1.
+        out: where to write the result.
+        dtype: what to compute in.
+
+    Raises:
+        RuntimeError: for another word.
+    """
+    if p == "nuc":
+        dims = range(len(input._shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+        return fn_linalg.matrix_norm(input, "nuc", tuple(dims), keepdim, dtype=dtype, out=out)
+    if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
-    return fn_linalg.vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
+    order = 2 if p in (None, "fro") else p
+    return fn_linalg.vector_norm(input, order, dim, keepdim, dtype=dtype, out=out)
+
+
+@public("Tensor", name="norm")
+def norm_method(
+    self: Tensor,
+    p: float | str | None = "fro",
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """Norm of elements over dimensions; see `torch.norm`."""
+    return norm(self, p, dim, keepdim, dtype=dtype)
 
 
 _OLD_DOC = (
     "Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are clearer."
 )
-_OLD = "int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None"
-for _overload, _p in (("by_order", "Scalar? p"), ("by_name", "str p='fro'")):
-    op(
-        f"_norm_function.{_overload}(Tensor self, {_p}, {_OLD}) -> Tensor",
-        doc=_OLD_DOC,
-        decomposition=_old_norm,
-        out=True,
-        namespaces=("torch:norm", "Tensor:norm"),
-    )
 for _overload, _rest in (
     ("Scalar", "Scalar p=2"),
     ("ScalarOpt_dim", "Scalar? p, int[1] dim, bool keepdim=False"),
@@ -314,16 +333,17 @@ for _overload, _rest in (
     op(
         f"norm.{_overload}(Tensor self, {_rest}) -> Tensor",
         doc=_OLD_DOC,
-        decomposition=lambda self, p=2, dim=None, keepdim=False, *, dtype=None: _old_norm(
-            self, p, dim, keepdim, dtype
+        decomposition=lambda self, p=2, dim=None, keepdim=False, *, dtype=None: norm(
+            self, p, dim, keepdim, dtype=dtype
         ),
         out=True,
         namespaces=(),
+        tags=frozenset({"reduction"}),
     )
 op(
     "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     doc="Square root of the sum of squares over dimensions.",
-    decomposition=lambda self, dim, keepdim=False: _old_norm(self, "fro", dim, keepdim),
+    decomposition=lambda self, dim, keepdim=False: norm(self, "fro", dim, keepdim),
     out=True,
     namespaces=("torch",),
 )
@@ -332,9 +352,9 @@ for _overload, _dims in (("", ""), (".dim", "int[2] dim, ")):
         f"nuclear_norm{_overload}(Tensor self, {_dims}bool keepdim=False) -> Tensor",
         doc="Sum of the singular values of matrices.",
         decomposition=(
-            (lambda self, dim, keepdim=False: _old_norm(self, "nuc", dim, keepdim))
+            (lambda self, dim, keepdim=False: norm(self, "nuc", dim, keepdim))
             if _dims
-            else (lambda self, keepdim=False: _old_norm(self, "nuc", None, keepdim))
+            else (lambda self, keepdim=False: norm(self, "nuc", None, keepdim))
         ),
         out=True,
         namespaces=("torch",),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import BOOL, FLOATING, bfloat16, bool_, float16, float32, int64
+from ...dtypes import BOOL, FLOATING, bool_, float32, int64
+from ...promotion import WIDER
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op
 from .matrices import adjoint, check_matrix, identity_like, is_empty
@@ -95,8 +96,8 @@ def _matrix_exp(self: Tensor) -> Any:
     _exp_rule(self)
     if is_empty(self):
         return self.clone()
-    if self._dtype in (float16, bfloat16):
-        return _matrix_exp(self.to(float32)).to(self._dtype)
+    if self._dtype in WIDER:
+        return _matrix_exp(self.to(WIDER[self._dtype])).to(self._dtype)
     unit = identity_like(self)
     if self._shape[-1] == 1:
         return self.exp()

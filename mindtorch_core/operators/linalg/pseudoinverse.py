@@ -313,4 +313,5 @@ op(
     decomposition=_lstsq,
     out=True,
     namespaces=("linalg:lstsq",),
+    tags=frozenset({"dynamic_output_shape"}),
 )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from ...dtypes import COMPLEX, INTEGER, bfloat16, dtype, float16, float32
-from ...promotion import result_type
+from ...dtypes import COMPLEX, INTEGER, dtype
+from ...promotion import WIDER, result_type
 from ...shapes import broadcast, show, wrap_dim
 from ...tensor import Tensor
 from ..define import fn, fn_linalg, op
 from ..pointwise import conj
 from .products import c_name, scaled
-
-WIDER: Final = {float16: float32, bfloat16: float32}
 
 # ---- products of two ----------------------------------------------------------------------------
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dtypes import BOOL, COMPLEX, FLOATING
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_nn, op
+from ..composed import widened
+from ..define import TensorSpec, fn, fn_nn, op, public
 from .pooling import pool_sizes
-from .windows import widened
+from .windows import spread
 
 __all__ = ["divisors"]
 
@@ -198,25 +200,34 @@ for _n in (1, 2, 3):
     _average_pool(_n)
 
 
-def _power_pool(n: int) -> Any:
+# ---- as users call them -------------------------------------------------------------------------
+
+
+def _power_pool(n: int) -> Callable[..., Tensor]:
+    @public("nn", name=f"lp_pool{n}d")
     def pool(
-        input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None,
+        input: Tensor,
+        norm_type: float,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
         ceil_mode: bool = False,
-    ) -> Any:  # fmt: skip
-        sizes = kernel_size if isinstance(kernel_size, list | tuple) else (kernel_size,) * n
+    ) -> Tensor:
+        """The p-norm of each window.
+
+        Args:
+            input: (N, C, ...) or (C, ...).
+            norm_type: p.
+            kernel_size: the window's size.
+            stride: from one window to the next; by default they touch.
+            ceil_mode: whether the last window may reach over the end.
+        """
+        sizes = spread(kernel_size, n, "kernel_size")
         steps = () if stride is None else stride
-        means = getattr(fn_nn, f"avg_pool{n}d")(input**norm_type, kernel_size, steps, 0, ceil_mode)
-        positive = means.sign() * means.abs().relu()
-        return (positive * numel(tuple(sizes))) ** (1.0 / norm_type)
+        mean: Any = getattr(fn_nn, f"avg_pool{n}d")(input**norm_type, sizes, steps, 0, ceil_mode)
+        positive = mean.sign() * mean.abs().relu()
+        return (positive * numel(sizes)) ** (1.0 / norm_type)  # type: ignore[no-any-return]
 
     return pool
 
 
-for _n in (1, 2, 3):
-    op(
-        f"nn_lp_pool{_n}d(Tensor input, float norm_type, int[{_n}] kernel_size, int[{_n}]? "
-        f"stride=None, bool ceil_mode=False) -> Tensor",
-        doc="The p-norm of each window, for ``norm_type`` p.",
-        decomposition=_power_pool(_n),
-        namespaces=(f"nn:lp_pool{_n}d",),
-    )
+lp_pool1d, lp_pool2d, lp_pool3d = map(_power_pool, (1, 2, 3))

@@ -34,7 +34,7 @@ def _check(input: Tensor, training: bool, **parameters: Any) -> int:
     return channels
 
 
-def _rule(
+def batch_norm_rule(
     input: Tensor,
     weight: Any,
     bias: Any,
@@ -44,6 +44,7 @@ def _rule(
     momentum: float,
     eps: float,
 ) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
+    """Shapes and dtypes of the result, the means and the factors."""
     channels = _check(
         input,
         training,
@@ -70,7 +71,7 @@ def _batch_norm(
     momentum: float,
     eps: float,
 ) -> Three:
-    specs = _rule(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    specs = batch_norm_rule(input, weight, bias, running_mean, running_var, training, momentum, eps)
     d = input._dtype
     kept = specs[1].dtype
     if input._shape == (0,):
@@ -78,7 +79,9 @@ def _batch_norm(
     x = in_wide(input, d)
     if training:
         out, mean, rstd = standardised(x, _dims(x), eps)
-        _update(running_mean, running_var, mean.reshape(-1), rstd.reshape(-1), x, momentum, eps)
+        update_running(
+            running_mean, running_var, mean.reshape(-1), rstd.reshape(-1), x, momentum, eps
+        )
         saved = mean.reshape(-1).to(kept), rstd.reshape(-1).to(kept)
     else:
         factor = (in_wide(running_var, d) + eps).rsqrt()
@@ -88,7 +91,7 @@ def _batch_norm(
     return out.to(d), *saved
 
 
-def _update(
+def update_running(
     running_mean: Any, running_var: Any, mean: Any, rstd: Any, x: Any, momentum: float, eps: float
 ) -> None:
     """Move running statistics towards those of a batch; variances are unbiased."""
@@ -161,13 +164,16 @@ def _part(which: int) -> Any:
     return formula
 
 
-def _legit_part(which: int, training: bool, *, running: bool) -> Any:
-    """The same for the forms without a ``training`` argument, or without running statistics."""
+def _training_part(which: int) -> Any:
+    """The same for the form that only trains: its gradient needs no running statistics."""
     mask = [i == which for i in range(3)]
-    if running:
-        return lambda g, input, weight, running_mean, running_var, eps, result1, result2: by_name(
-            "native_batch_norm_backward"
-        )(g, input, weight, running_mean, running_var, result1, result2, training, eps, mask)[which]
+    return lambda g, input, weight, eps, result1, result2: by_name("native_batch_norm_backward")(
+        g, input, weight, None, None, result1, result2, True, eps, mask
+    )[which]
+
+
+def _part_without_statistics(which: int) -> Any:
+    mask = [i == which for i in range(3)]
     return lambda g, input, weight, training, eps, result1, result2: by_name(
         "native_batch_norm_backward"
     )(g, input, weight, None, None, result1, result2, training, eps, mask)[which]
@@ -176,6 +182,9 @@ def _legit_part(which: int, training: bool, *, running: bool) -> Any:
 def _grads(part: Any) -> dict[str, Any]:
     return {name: part(i) for i, name in enumerate(("input", "weight", "bias"))}
 
+
+# The gradient of training needs no running statistics, which the next batch changes.
+_IN_EVALUATION = dict.fromkeys(("running_mean", "running_var"), "not training")
 
 _HEAD = "Tensor input, Tensor? weight, Tensor? bias"
 _STATISTICS = "Tensor? running_mean, Tensor? running_var"
@@ -186,6 +195,7 @@ op(
     "(Tensor, Tensor, Tensor)",
     doc="`batch_norm`, and the means and reciprocal deviations it used in training.",
     grad=_grads(_part),
+    saved_if=_IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
     out=True,
@@ -204,6 +214,7 @@ op(
     "(Tensor, Tensor, Tensor)",
     doc="`native_batch_norm`, with running statistics that are written.",
     grad=_grads(_part),
+    saved_if=_IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
     out=True,
@@ -213,7 +224,7 @@ op(
     f"_native_batch_norm_legit.no_stats({_HEAD}, bool training, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor)",
     doc="`native_batch_norm` without running statistics.",
-    grad=_grads(lambda i: _legit_part(i, True, running=False)),
+    grad=_grads(_part_without_statistics),
     output_differentiability=(True, False, False),
     decomposition=lambda input, weight, bias, training, momentum, eps: _batch_norm(
         input, weight, bias, None, None, training, momentum, eps
@@ -224,7 +235,7 @@ op(
     f"_batch_norm_with_update({_HEAD}, {_WRITTEN}, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
     doc="`native_batch_norm` in training, and memory that other backends reserve for its gradient.",
-    grad=_grads(lambda i: _legit_part(i, True, running=True)),
+    grad=_grads(_training_part),
     output_differentiability=(True, False, False, False),
     decomposition=lambda input, weight, bias, running_mean, running_var, momentum, eps: (
         *_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps),
@@ -385,4 +396,5 @@ def local_response_norm(
     total = padded.unfold(1, size, 1).sum(-1)
     whole = None if input._dtype.is_floating_point else "trunc"  # PyTorch's pooling of integers
     strength: Any = fn.div(total, size, rounding_mode=whole)
-    return input / (strength * alpha + k) ** beta
+    scaled: Tensor = input / (strength * alpha + k) ** beta
+    return scaled

@@ -158,7 +158,7 @@ def _triplet_margin(
     far = fn.pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = fn.minimum(far, fn.pairwise_distance(positive, negative, p, eps))
-    return reduced((near - far + margin).clamp(min=0), reduction)  # type: ignore[operator]
+    return reduced((near - far + margin).clamp(min=0), reduction)
 
 
 loss(

@@ -11,10 +11,11 @@ from typing import Any
 
 from ...shapes import Shape, numel
 from ...tensor import Tensor
+from ..composed import widened
 from ..define import TensorSpec, fn, op
 from ..pointwise import conj
 from .convolution_shapes import Geometry, geometry, weight_geometry
-from .windows import offsets, slid, spread, widened, windows_of
+from .windows import offsets, slid, spread, windows_of
 
 __all__ = ["input_gradient", "weight_gradient"]
 

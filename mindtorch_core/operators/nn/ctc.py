@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...dtypes import int64
 from ...shapes import show
 from ...tensor import Tensor
-from ..define import fn, op
+from ..define import fn, op, public
+from .reducing import MEAN, SUM, reduction_of
 
 _NEVER = float("-inf")
 
@@ -38,6 +40,10 @@ def _lengths(given: Any, name: str, batch: int, like: Any) -> Any:
     return out
 
 
+def _numbers(lengths: Any) -> list[int]:
+    return [int(n) for n in (lengths.tolist() if hasattr(lengths, "_keys") else lengths)]
+
+
 def _task(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
 ) -> _Task:
@@ -53,14 +59,15 @@ def _task(
     sizes = _lengths(target_lengths, "target_lengths", batch, log_probs)
     if len(targets._shape) not in (1, 2):
         raise RuntimeError(f"targets must have 1 or 2 dimensions, got {len(targets._shape)}")
-    if batch and (steps.max().item() > count or steps.min().item() < 0):
+    given = _numbers(input_lengths)
+    if any(not 0 <= n <= count for n in given):
         raise RuntimeError(
-            f"Expected input_lengths to have value at least 0 and at most {count}, but got "
-            f"{steps.tolist()}"
+            f"Expected input_lengths to have value at least 0 and at most {count}, but got {given}"
         )
-    longest = int(sizes.max().item()) if batch else 0
-    if batch and sizes.min().item() < 0:
-        raise RuntimeError(f"Expected target_lengths to be at least 0, but got {sizes.tolist()}")
+    wanted = _numbers(target_lengths)
+    if any(n < 0 for n in wanted):
+        raise RuntimeError(f"Expected target_lengths to be at least 0, but got {wanted}")
+    longest = max(wanted, default=0)
     at = fn.arange(0, longest, 1, device=log_probs._device)
     if len(targets._shape) == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
@@ -70,7 +77,7 @@ def _task(
             )
         rows = targets.to(int64).narrow(1, 0, longest)
     else:
-        total = int(sizes.sum().item())
+        total = sum(wanted)
         if targets._shape[0] < total:
             raise RuntimeError(f"targets has {targets._shape[0]} labels, but lengths say {total}")
         first = sizes.cumsum(0) - sizes
@@ -195,6 +202,13 @@ def _backward(
     return made.transpose(0, 1).contiguous()
 
 
+def _no_second_gradient(g: Any) -> Any:
+    raise NotImplementedError(
+        "the second derivative of ctc_loss is not implemented; compute first gradients without "
+        "create_graph=True"
+    )
+
+
 _HEAD = "Tensor log_probs, Tensor targets"
 for _overload, _kind in (("", "int[]"), (".Tensor", "Tensor")):
     _lens = f"{_kind} input_lengths, {_kind} target_lengths"
@@ -210,23 +224,24 @@ for _overload, _kind in (("", "int[]"), (".Tensor", "Tensor")):
                 )
             )
         },
+        output_differentiability=(True, False),
         decomposition=_forward,
         namespaces=("torch",),
+        tags=frozenset({"dynamic_output_shape"}),
     )  # fmt: skip
     op(
         f"_ctc_loss_backward{_overload}(Tensor grad, {_HEAD}, {_lens}, Tensor neg_log_likelihood, "
         f"Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor",
         doc="Gradient of `_ctc_loss` for log probabilities that a log-softmax made.",
+        grad={"grad": _no_second_gradient, "log_probs": _no_second_gradient},
         decomposition=_backward,
         namespaces=("torch",),
     )
 
-_REDUCTIONS = ("none", "mean", "sum")
-
 
 def _ctc_loss(
     log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
-    reduction: int = 1, zero_infinity: bool = False,
+    reduction: int = MEAN, zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
     single = len(log_probs._shape) == 2
     if single:
@@ -236,10 +251,10 @@ def _ctc_loss(
             target_lengths = target_lengths.reshape(-1)
         targets = targets.unsqueeze(0) if len(targets._shape) == 1 else targets
     loss = fn._ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity)[0]
-    if reduction == 1:
+    if reduction == MEAN:
         sizes = _lengths(target_lengths, "target_lengths", loss._shape[0], loss)
         return (loss / sizes.clamp(min=1).to(loss._dtype)).mean()
-    if reduction == 2:
+    if reduction == SUM:
         return loss.sum()
     return loss.squeeze(0) if single else loss
 
@@ -255,22 +270,28 @@ for _overload, _kind in (("IntList", "int[]"), ("Tensor", "Tensor")):
     )
 
 
-def _nn_ctc_loss(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
-    reduction: str = "mean", zero_infinity: bool = False,
-) -> Any:  # fmt: skip
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return _ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, _REDUCTIONS.index(reduction),
-        zero_infinity,
-    )  # fmt: skip
+@public("nn")
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Loss of label sequences of which nobody knows when each label occurs.
 
-
-op(
-    f"nn_ctc_loss({_HEAD}, Any input_lengths, Any target_lengths, int blank=0, str "
-    f"reduction='mean', bool zero_infinity=False) -> Tensor",
-    doc="Loss of label sequences without alignment, for log probabilities (time, batch, classes).",
-    decomposition=_nn_ctc_loss,
-    namespaces=("nn:ctc_loss",),
-)
+    Args:
+        log_probs: log probabilities (time, batch, classes) or (time, classes).
+        targets: labels (batch, longest), or those of all sequences in one row.
+        input_lengths: steps of each sequence.
+        target_lengths: labels of each sequence.
+        blank: the class that stands for no label.
+        reduction: ``none``; ``sum``; or ``mean``, of the losses divided by the labels' number.
+        zero_infinity: count sequences too short for their labels as 0, without gradient.
+    """
+    code = reduction_of(reduction)
+    return fn.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, code, zero_infinity
+    )

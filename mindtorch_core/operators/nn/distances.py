@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...dtypes import FLOATING
 from ...promotion import result_type
 from ...shapes import broadcast_all, numel
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ..composed import by_name
+from ..define import TensorSpec, fn, fn_linalg, op, public
 
 _INF = float("inf")
 # Differences of all pairs are made in blocks of about this many elements.
@@ -143,27 +145,31 @@ _MODES = {
 }
 
 
-def _cdist_function(
+@public("torch")
+def cdist(
     x1: Tensor,
     x2: Tensor,
     p: float = 2.0,
     compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
 ) -> Tensor:
+    """Distances by the ``p``-norm between all rows of ``x1`` and all rows of ``x2``.
+
+    Args:
+        x1: rows, (..., P, M).
+        x2: rows, (..., R, M).
+        p: which norm.
+        compute_mode: whether a matrix product may give the 2-norm's distances
+            (``use_mm_for_euclid_dist``, ``donot_use_mm_for_euclid_dist``, or the default); here
+            differences are taken exactly, whatever it says.
+
+    Raises:
+        ValueError: for an unknown mode.
+    """
     if compute_mode not in _MODES:
         raise ValueError(
             f"{compute_mode} is not a valid value for compute_mode: one of {', '.join(_MODES)}"
         )
-    return fn._cdist_forward(x1, x2, float(p), _MODES[compute_mode])
-
-
-op(
-    "_cdist_function(Tensor x1, Tensor x2, float p=2., "
-    "str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor",
-    doc="Distances by the ``p``-norm between all rows of ``x1`` and all rows of ``x2``. Differences are "
-    "always taken exactly, whatever ``compute_mode`` allows.",
-    decomposition=_cdist_function,
-    namespaces=("torch:cdist",),
-)
+    return by_name("cdist")(x1, x2, float(p), _MODES[compute_mode])  # type: ignore[no-any-return]
 
 
 def _pdist_rule(self: Tensor, p: float = 2.0) -> TensorSpec:
@@ -229,15 +235,22 @@ op(
 )
 
 
-def _normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+@public("nn")
+def normalize(
+    input: Tensor,
+    p: float = 2.0,
+    dim: int | Sequence[int] = 1,
+    eps: float = 1e-12,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Vectors along a dimension, divided by their norm.
+
+    Args:
+        input: of any shape.
+        p: which norm.
+        dim: the dimension, or several that hold a vector together.
+        eps: smaller norms count as it.
+        out: where to write the result.
+    """
     norm: Any = fn_linalg.vector_norm(input, p, dim, True)
-    return input / norm.clamp(min=eps)  # type: ignore[no-any-return]
-
-
-op(
-    "nn_normalize(Tensor input, float p=2.0, int[1] dim=1, float eps=1e-12) -> Tensor",
-    doc="Vectors along a dimension, divided by their ``p``-norm (by ``eps`` if that is smaller).",
-    decomposition=_normalize,
-    out=True,
-    namespaces=("nn:normalize",),
-)
+    return fn.div(input, norm.clamp(min=eps), out=out)

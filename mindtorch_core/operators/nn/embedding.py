@@ -28,11 +28,6 @@ def _rule(
     if len(weight._shape) != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check(indices, "embedding")
-    if sparse:
-        raise NotImplementedError(
-            "embedding(): sparse gradients are not supported, there are no sparse tensors; "
-            "leave sparse=False"
-        )
     return TensorSpec((*indices._shape, weight._shape[1]), weight._dtype)
 
 
@@ -63,16 +58,29 @@ def _backward(
     return found
 
 
+def _grad(
+    g: Any,
+    weight_shape: Any,
+    indices: Any,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Any:
+    if sparse:
+        raise NotImplementedError(
+            "embedding(): there are no sparse tensors for a sparse gradient; leave sparse=False"
+        )
+    return by_name("embedding_dense_backward")(
+        g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
+
+
 op(
     "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor",
     doc="Rows of ``weight`` (num_embeddings, dim) at integer indices; ``padding_idx`` gets no gradient.",
     rule=_rule,
-    grad={
-        "weight": lambda g, weight_shape, indices, padding_idx, scale_grad_by_freq: by_name(
-            "embedding_dense_backward"
-        )(g, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
-    },
+    grad={"weight": _grad},
     decomposition=_embedding,
     namespaces=("torch",),
 )
@@ -87,11 +95,12 @@ op(
 
 def _renormalise(self: Any, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
     _check(indices, "embedding_renorm_")
-    rows = fn.unique(indices)
+    rows = indices.reshape(-1)
     chosen = self.index_select(0, rows)
     sizes = fn_linalg.vector_norm(chosen, norm_type, 1, True)
-    scale = fn.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1)  # type: ignore[operator]
-    self.index_copy_(0, rows, chosen * scale)
+    scale = fn.where(sizes > max_norm, max_norm / (sizes + 1e-7), 1)
+    # A row that occurs twice is written twice, with the same elements.
+    self.index_put_([rows], chosen * scale)
     return self  # type: ignore[no-any-return]
 
 
@@ -122,11 +131,11 @@ def embedding(
         max_norm: rows that are used are first scaled down to this norm, in the table itself.
         norm_type: which norm.
         scale_grad_by_freq: divide gradients by how often an index occurs.
-        sparse: not supported.
+        sparse: whether the gradient would be sparse, which is not supported.
 
     Raises:
         AssertionError: if ``padding_idx`` is outside the table.
-        NotImplementedError: for sparse gradients.
+        NotImplementedError: in the backward pass, for sparse gradients.
     """
     rows = weight._shape[0] if weight._shape else 0
     if padding_idx is not None and not -rows <= padding_idx < rows:

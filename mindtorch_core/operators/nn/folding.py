@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ..define import TensorSpec, fn, op, public
 from .windows import offsets, slid, spread, window_count, windows_of
 
 
@@ -139,21 +140,48 @@ op(
     out=True,
     namespaces=("torch",),
 )
-op(
-    "nn_unfold(Tensor input, int[2] kernel_size, int[2] dilation=1, int[2] padding=0, int[2] "
-    "stride=1) -> Tensor",
-    doc="Windows of images (N, C, H, W) as columns (N, C * window, windows).",
-    decomposition=lambda input, kernel_size, dilation=1, padding=0, stride=1: fn.im2col(
-        input, kernel_size, dilation, padding, stride
-    ),
-    namespaces=("nn:unfold",),
-)
-op(
-    "nn_fold(Tensor input, int[2] output_size, int[2] kernel_size, int[2] dilation=1, int[2] "
-    "padding=0, int[2] stride=1) -> Tensor",
-    doc="Columns (N, C * window, windows) added up to images (N, C, H, W).",
-    decomposition=lambda input, output_size, kernel_size, dilation=1, padding=0, stride=1: (
-        fn.col2im(input, output_size, kernel_size, dilation, padding, stride)
-    ),
-    namespaces=("nn:fold",),
-)
+
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+@public("nn")
+def unfold(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """Windows of images (N, C, H, W) as columns (N, C * window, windows).
+
+    Args:
+        input: the images, or one without the dimension N.
+        kernel_size: the window's size.
+        dilation: from one element of a window to the next.
+        padding: how far windows reach over both ends, where they see zeros.
+        stride: from one window to the next.
+    """
+    return fn.im2col(input, kernel_size, dilation, padding, stride)
+
+
+@public("nn")
+def fold(
+    input: Tensor,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int] = 1,
+) -> Tensor:
+    """Columns (N, C * window, windows) added up to images (N, C, H, W).
+
+    Args:
+        input: the columns.
+        output_size: height and width of the images.
+        kernel_size: the window's size.
+        dilation: from one element of a window to the next.
+        padding: how far windows reach over both ends.
+        stride: from one window to the next.
+    """
+    return fn.col2im(input, output_size, kernel_size, dilation, padding, stride)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, Final
 
 from ...dtypes import FLOATING, int64
 from ...shapes import Shape, show
 from ...tensor import Tensor
-from ..define import fn, op
-from .windows import widened
+from ..composed import widened
+from ..define import fn, op, public
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")
 _PADDINGS: Final = ("zeros", "border", "reflection")
@@ -193,43 +194,6 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
     )
 
 
-def _grid_sample(
-    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
-    align_corners: bool | None = None,
-) -> Any:  # fmt: skip
-    if mode not in _MODES:
-        raise ValueError(
-            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
-            f"got: '{mode}'"
-        )
-    if padding_mode not in _PADDINGS:
-        raise ValueError(
-            f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
-            f"'reflection', but got: '{padding_mode}'"
-        )
-    numbers = _MODES.index(mode), _PADDINGS.index(padding_mode)
-    return _sampled(input, grid, *numbers, _corners("grid_sample", align_corners))
-
-
-def _corners(name: str, align_corners: bool | None) -> bool:
-    if align_corners is None:
-        warnings.warn(
-            f"{name} takes align_corners=False, which it was not before PyTorch 1.3. Say "
-            f"align_corners=False or True to be certain.",
-            stacklevel=4,
-        )
-    return bool(align_corners)
-
-
-op(
-    "nn_grid_sample(Tensor input, Tensor grid, str mode='bilinear', str padding_mode='zeros', bool? "
-    "align_corners=None) -> Tensor",
-    doc="Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1] (Jaderberg et al., 2015).",
-    decomposition=_grid_sample,
-    namespaces=("nn:grid_sample",),
-)
-
-
 def _line(count: int, theta: Tensor, align: bool) -> Any:
     if count <= 1:
         return fn.zeros((count,), dtype=theta._dtype, device=theta._device)
@@ -270,11 +234,66 @@ op(
     decomposition=_affine_grid,
     namespaces=("torch",),
 )
-op(
-    "nn_affine_grid(Tensor theta, SymInt[] size, bool? align_corners=None) -> Tensor",
-    doc="Positions for `grid_sample` that matrices (N, n, n + 1) make of a grid of a size.",
-    decomposition=lambda theta, size, align_corners=None: _affine_grid(
-        theta, size, _corners("affine_grid", align_corners)
-    ),
-    namespaces=("nn:affine_grid",),
-)
+
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+def _corners(name: str, align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warnings.warn(
+            f"{name} takes align_corners=False, which it was not before PyTorch 1.3. Say "
+            f"align_corners=False or True to be certain.",
+            stacklevel=3,
+        )
+    return bool(align_corners)
+
+
+@public("nn")
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Elements of an image or volume at given positions (Jaderberg et al., 2015).
+
+    Args:
+        input: (N, C, H, W) or (N, C, D, H, W).
+        grid: positions (N, ..., 2) as x, y or (N, ..., 3) as x, y, z, from -1 to 1.
+        mode: how elements are made of their neighbours: ``bilinear`` (also of volumes),
+            ``nearest`` or ``bicubic``.
+        padding_mode: what is outside: ``zeros``, the nearest element of the ``border``, or
+            the ``reflection`` at it.
+        align_corners: whether -1 and 1 are the centres of the outermost elements, rather than
+            their outer edges.
+
+    Raises:
+        ValueError: for an unknown mode.
+    """
+    if mode not in _MODES:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
+            f"got: '{mode}'"
+        )
+    if padding_mode not in _PADDINGS:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
+            f"'reflection', but got: '{padding_mode}'"
+        )
+    numbers = _MODES.index(mode), _PADDINGS.index(padding_mode)
+    return fn.grid_sampler(input, grid, *numbers, _corners("grid_sample", align_corners))
+
+
+@public("nn")
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """Positions for `grid_sample` that affine maps make of a regular grid.
+
+    Args:
+        theta: matrices (N, 2, 3) or (N, 3, 4).
+        size: the shape of what `grid_sample` shall return, (N, C, H, W) or (N, C, D, H, W).
+        align_corners: as for `grid_sample`.
+    """
+    corners = _corners("affine_grid", align_corners)
+    return fn.affine_grid_generator(theta, size, corners)

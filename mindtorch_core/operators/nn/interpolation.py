@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...shapes import show
 from ...tensor import Tensor
-from ..define import fn, fn_nn, op
+from ..define import fn, fn_nn, public
 
 _CORNERS: Final = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
 _PLAIN: Final = {"nearest": "upsample_nearest{}d", "nearest-exact": "_upsample_nearest_exact{}d"}
@@ -64,24 +63,58 @@ def _target(
     return None, factors
 
 
-def _interpolate(
-    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-    align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
+@public("nn")
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-) -> Any:  # fmt: skip
+) -> Tensor:
+    """Resize the spatial dimensions of a tensor (N, C, ...) to a size or by a factor.
+
+    Args:
+        input: (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+        size: the spatial shape wanted, or
+        scale_factor: the factors to it.
+        mode: ``nearest`` (by PyTorch's rounding), ``nearest-exact``, ``area``, or by rank
+            ``linear``, ``bilinear``, ``bicubic``, ``lanczos`` or ``trilinear``.
+        align_corners: whether the outermost elements keep their places, rather than the borders.
+        recompute_scale_factor: use the factors between the sizes, which are integers, rather than
+            those given.
+        antialias: average over what one result covers when shrinking; for ``bilinear``,
+            ``bicubic`` and ``lanczos``.
+
+    Raises:
+        ValueError: if options do not go together.
+        NotImplementedError: if the mode does not serve tensors of this rank.
+    """
     n = len(input._shape) - 2
     if mode not in _CORNERS and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | "
             "bicubic | trilinear"
         )
-    target: Sequence[Any] = _target(input, size, scale_factor, recompute_scale_factor, mode)
+    target: Any = _target(input, size, scale_factor, recompute_scale_factor, mode)
     if antialias and not (mode in _SMOOTH and n == 2):
         raise ValueError(
             "Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a "
             "4-D tensor as input"
         )
-    corners = bool(align_corners)
+    made: Tensor = _resized(input, target, mode, corners=bool(align_corners), antialias=antialias)
+    return made
+
+
+def _resized(input: Tensor, target: Any, mode: str, *, corners: bool, antialias: bool) -> Any:
+    """The op that a mode means for tensors of a rank, called.
+
+    Raises:
+        ValueError: if the mode needs other options.
+        NotImplementedError: if there is none.
+    """
+    n = len(input._shape) - 2
     if 1 <= n <= 3 and mode == "area":
         return getattr(fn_nn, f"adaptive_avg_pool{n}d")(input, target[0])
     if 1 <= n <= 3 and mode in _PLAIN:
@@ -105,135 +138,46 @@ def _interpolate(
     )
 
 
-_ARGS: Final = "Tensor input, Any? size=None, Any? scale_factor=None"
-op(
-    f"nn_interpolate({_ARGS}, str mode='nearest', bool? align_corners=None, bool? "
-    f"recompute_scale_factor=None, bool antialias=False) -> Tensor",
-    doc="A tensor (N, C, ...) resized to a size or by a factor; ``mode`` says how: nearest, "
-    "nearest-exact, linear, bilinear, bicubic, trilinear, area or lanczos.",
-    decomposition=_interpolate,
-    namespaces=("nn:interpolate",),
-)
+# ---- old names ----------------------------------------------------------------------------------
 
 
-def _old(name: str, mode: str | None, corners: bool | None) -> Any:
-    def resize(
-        input: Tensor, size: Any = None, scale_factor: Any = None, given: str = "nearest",
-        align_corners: bool | None = None,
-    ) -> Any:  # fmt: skip
-        warnings.warn(
-            f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
-            stacklevel=3,
-        )
-        if mode is None:
-            return _interpolate(input, size, scale_factor, given, align_corners)
-        chosen = "trilinear" if mode == "bilinear" and len(input._shape) == 5 else mode
-        return _interpolate(input, size, scale_factor, chosen, corners)
-
-    return resize
-
-
-op(
-    f"nn_upsample({_ARGS}, str mode='nearest', bool? align_corners=None) -> Tensor",
-    doc="`interpolate` by its old name.",
-    decomposition=lambda input, size=None, scale_factor=None, mode="nearest", align_corners=None: (
-        _old("upsample", None, None)(input, size, scale_factor, mode, align_corners)
-    ),
-    namespaces=("nn:upsample",),
-)
-op(
-    f"nn_upsample_nearest({_ARGS}) -> Tensor",
-    doc="`interpolate` with ``mode='nearest'``, by its old name.",
-    decomposition=_old("upsample_nearest", "nearest", None),
-    namespaces=("nn:upsample_nearest",),
-)
-op(
-    f"nn_upsample_bilinear({_ARGS}) -> Tensor",
-    doc="`interpolate` with ``mode='bilinear'`` and aligned corners, by its old name.",
-    decomposition=_old("upsample_bilinear", "bilinear", True),
-    namespaces=("nn:upsample_bilinear",),
-)
-
-
-# ---- shuffling ----------------------------------------------------------------------------------
-
-
-def _pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
-    shape, r = self._shape, upscale_factor
-    if len(shape) < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
-        )
-    if r <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
-    *lead, channels, high, wide = shape
-    if channels % (r * r):
-        raise RuntimeError(
-            f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-            f"upscale_factor, but input.size(-3)={channels} is not divisible by {r * r}"
-        )
-    n = len(lead)
-    parts = self.reshape(*lead, channels // (r * r), r, r, high, wide)
-    order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return parts.permute(order).reshape(*lead, channels // (r * r), high * r, wide * r)
-
-
-def _pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
-    shape, r = self._shape, downscale_factor
-    if len(shape) < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
-        )
-    if r <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
-    *lead, channels, high, wide = shape
-    for name, size in (("height", high), ("width", wide)):
-        if size % r:
-            raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but {size} is "
-                f"not divisible by {r}"
-            )
-    n = len(lead)
-    parts = self.reshape(*lead, channels, high // r, r, wide // r, r)
-    order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return parts.permute(order).reshape(*lead, channels * r * r, high // r, wide // r)
-
-
-def _channel_shuffle(self: Tensor, groups: int) -> Tensor:
-    shape = self._shape
-    if len(shape) < 3:
-        raise RuntimeError(
-            f"channel_shuffle expects input with > 2 dims, but got input with sizes {show(shape)}"
-        )
-    if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive, not {groups}")
-    if shape[1] % groups:
-        raise RuntimeError(
-            f"Number of channels must be divisible by groups. Got {shape[1]} channels and {groups} "
-            f"groups."
-        )
-    parts = self.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
-    return parts.transpose(1, 2).reshape(shape)
-
-
-op(
-    "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
-    doc="Channels (..., C r r, H, W) laid out as pixels (..., C, H r, W r) (Shi et al., 2016).",
-    decomposition=_pixel_shuffle,
-    namespaces=("torch", "nn"),
-)
-op(
-    "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
-    doc="Blocks of r by r pixels laid out as channels: undoes `pixel_shuffle`.",
-    decomposition=_pixel_unshuffle,
-    namespaces=("torch", "nn"),
-)
-for _name in ("channel_shuffle", "native_channel_shuffle"):
-    op(
-        f"{_name}(Tensor self, SymInt groups) -> Tensor",
-        doc="Channels of all groups interleaved (Zhang et al., 2018).",
-        decomposition=_channel_shuffle,
-        namespaces=("torch", "nn") if _name == "channel_shuffle" else ("torch", f"nn:{_name}"),
+def _warn_of_age(name: str) -> None:
+    warnings.warn(
+        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=3,
     )
+
+
+@public("nn")
+def upsample(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """`interpolate` by its old name."""
+    _warn_of_age("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+@public("nn")
+def upsample_nearest(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
+    """`interpolate` with ``mode='nearest'``, by its old name."""
+    _warn_of_age("upsample_nearest")
+    return interpolate(input, size, scale_factor)
+
+
+@public("nn")
+def upsample_bilinear(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
+    """`interpolate` with ``mode='bilinear'`` and aligned corners, by its old name."""
+    _warn_of_age("upsample_bilinear")
+    return interpolate(input, size, scale_factor, "bilinear", True)

@@ -71,6 +71,12 @@ def linear_cross_entropy(
             f"linear_cross_entropy: linear_weight of shape {show(linear_weight._shape)} does not fit "
             f"input of shape {show(input._shape)}"
         )
+    if len(linear_weight._shape) > 2 and len(input._shape) == 1:
+        raise RuntimeError(
+            f"K-dimensional loss defined by linear_weight shape {show(linear_weight._shape)} requires "
+            f"batched input, [N, {linear_weight._shape[-1]}], got unbatched input with shape "
+            f"{show(input._shape)}"
+        )
     if ignore_index is not None and target._dtype.category >= FLOATING:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
     skipped = -100 if ignore_index is None else ignore_index

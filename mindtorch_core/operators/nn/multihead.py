@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...dtypes import FLOATING, bool_
 from ...shapes import show
 from ...tensor import Tensor
-from ..define import fn, fn_nn, op
+from ..define import fn, fn_nn, public
 
 
 class _Heads(NamedTuple):
@@ -155,15 +155,70 @@ def _checked_mask(mask: Any, batch: int, count: int, target: int, source: int) -
     return mask.unsqueeze(0) if len(mask._shape) == 2 else mask
 
 
-def _multi_head(
-    query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any,
-    in_proj_bias: Any, bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float,
-    out_proj_weight: Any, out_proj_bias: Any, training: bool = True, key_padding_mask: Any = None,
-    need_weights: bool = True, attn_mask: Any = None, use_separate_proj_weight: bool = False,
-    q_proj_weight: Any = None, k_proj_weight: Any = None, v_proj_weight: Any = None,
-    static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
+@public("nn")
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
     is_causal: bool = False,
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of several heads, with projections before and after (Vaswani et al., 2017).
+
+    Args:
+        query: what looks, (length, batch, features) or (length, features).
+        key: what is looked at, by what it is found.
+        value: what is looked at, by what is seen of it.
+        embed_dim_to_check: the number of features that ``query`` shall have.
+        num_heads: the heads, which share the features out among them.
+        in_proj_weight: projections of query, key and value, one below the other.
+        in_proj_bias: what is added to the projections.
+        bias_k: a row that is appended to the keys.
+        bias_v: a row that is appended to the values.
+        add_zero_attn: append a row of zeros to keys and values.
+        dropout_p: probability with which a weight is dropped.
+        out_proj_weight: projection of the result.
+        out_proj_bias: what is added to it.
+        training: whether weights are dropped at all.
+        key_padding_mask: (batch, keys), true for keys that nothing sees, or what to add to their
+            scores.
+        need_weights: return the weights as well.
+        attn_mask: (length, keys) or (batch * heads, length, keys), in the same manner.
+        use_separate_proj_weight: take the next three instead of ``in_proj_weight``.
+        q_proj_weight: projection of the query.
+        k_proj_weight: projection of the key.
+        v_proj_weight: projection of the value.
+        static_k: projected keys (batch * heads, keys, features of a head) to use instead.
+        static_v: projected values to use instead.
+        average_attn_weights: average the weights over the heads.
+        is_causal: whether ``attn_mask`` is the causal one, which may then be computed instead.
+
+    Returns:
+        The result in the query's shape, and the weights (batch, [heads,] length, keys) or None.
+
+    Raises:
+        AssertionError: if shapes do not fit together.
+    """
     batched = _is_batch(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))
@@ -187,7 +242,7 @@ def _multi_head(
     size, rows = features // num_heads, batch * num_heads
     heads = _Heads(*(_split(t, batch, num_heads) for t in (q, k, v)))
     masks = [mask, padding]
-    if bias_k is not None:
+    if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             raise AssertionError("bias cannot be added to static keys and values.")
         extra = [_split(b.expand(1, batch, features), batch, num_heads) for b in (bias_k, bias_v)]
@@ -222,19 +277,3 @@ def _check_sizes(query: Any, key: Any, value: Any, wanted: int, heads: int, sepa
         raise AssertionError(
             f"key shape {show(key._shape)} does not match value shape {show(value._shape)}"
         )
-
-
-op(
-    "nn_multi_head_attention_forward(Tensor query, Tensor key, Tensor value, int embed_dim_to_check, "
-    "int num_heads, Tensor? in_proj_weight, Tensor? in_proj_bias, Tensor? bias_k, Tensor? bias_v, "
-    "bool add_zero_attn, float dropout_p, Tensor out_proj_weight, Tensor? out_proj_bias, bool "
-    "training=True, Tensor? key_padding_mask=None, bool need_weights=True, Tensor? attn_mask=None, "
-    "bool use_separate_proj_weight=False, Tensor? q_proj_weight=None, Tensor? k_proj_weight=None, "
-    "Tensor? v_proj_weight=None, Tensor? static_k=None, Tensor? static_v=None, bool "
-    "average_attn_weights=True, bool is_causal=False) -> (Tensor, Tensor?)",
-    doc="Attention of several heads (Vaswani et al., 2017) of sequences (length, batch, features), "
-    "with projections before and after; also the weights, averaged over heads.",
-    decomposition=_multi_head,
-    random=True,
-    namespaces=("nn:multi_head_attention_forward",),
-)

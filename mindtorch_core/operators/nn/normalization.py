@@ -84,7 +84,7 @@ def _layer_norm(input: Tensor, normalized_shape: Any, weight: Any, bias: Any, ep
     d = input._dtype
     out, mean, rstd = standardised(in_wide(input, d), _last(input, normalized_shape), eps)
     out = scale_shift(out, weight, bias, d)
-    return out.to(d), mean.to(specs[1].dtype), rstd.to(specs[1].dtype)
+    return out.to(d).contiguous(), mean.to(specs[1].dtype), rstd.to(specs[1].dtype)
 
 
 def _layer_norm_backward(
@@ -294,10 +294,11 @@ def _group_norm_backward(
 
 
 def _group_part(which: int) -> Any:
+    """The formula of one argument of `native_group_norm`."""
     mask = [i == which for i in range(3)]
 
     def formula(
-        g: Any,
+        grads: Any,
         input: Any,
         weight: Any,
         N: Any,
@@ -307,11 +308,29 @@ def _group_part(which: int) -> Any:
         result1: Any,
         result2: Any,
     ) -> Any:
-        return by_name("native_group_norm_backward")(
-            g, input, result1, result2, weight, N, C, HxW, group, mask
-        )[which]
+        found = None
+        if grads[0] is not None:
+            found = by_name("native_group_norm_backward")(
+                grads[0], input, result1, result2, weight, N, C, HxW, group, mask
+            )[which]
+        if which == 0 and (grads[1] is not None or grads[2] is not None):
+            more = _of_statistics(grads, input.reshape(N, group, C // group * HxW), result2)
+            found = more.reshape(input._shape) + (0 if found is None else found)
+        return found
 
     return formula
+
+
+def _of_statistics(grads: Any, x: Any, rstd: Any) -> Any:
+    """What the gradients of means and factors add to that of the input."""
+    count = x._shape[2]
+    total: Any = x.new_zeros(())
+    if grads[1] is not None:
+        total = total + grads[1].unsqueeze(2).expand(x._shape) / count
+    if grads[2] is not None:
+        slope = rstd**3 * grads[2] / -count
+        total = total + (x - x.mean(2, True)) * slope.unsqueeze(2)
+    return total
 
 
 op(
@@ -320,7 +339,6 @@ op(
     doc="`group_norm`, the means, and the reciprocal standard deviations of each group.",
     rule=_group_norm_rule,
     grad={"input": _group_part(0), "weight": _group_part(1), "bias": _group_part(2)},
-    output_differentiability=(True, False, False),
     decomposition=_group_norm,
     namespaces=("torch",),
 )

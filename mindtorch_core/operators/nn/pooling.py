@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dtypes import BOOL, COMPLEX, FLOATING, int64
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ..define import TensorSpec, fn, op, public
 from .windows import spread, window_count, windows_of
 
 __all__ = ["pool_sizes", "pooled_count", "spatial_gather", "spatial_scatter"]
@@ -205,40 +205,47 @@ def _max_pool(n: int) -> None:
         namespaces=("torch",),
     )
 
-    def boosted(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
-        given = kernel_size, () if stride is None else stride, padding, dilation, ceil_mode
-        return (
-            getattr(fn, indexed)(input, *given)
-            if return_indices
-            else getattr(fn, name)(input, *given)
-        )
-
-    def with_indices(
-        input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-        ceil_mode: bool = False, return_indices: bool = False,
-    ) -> Any:  # fmt: skip
-        return boosted(input, kernel_size, stride, padding, dilation, ceil_mode, True)
-
-    options = (
-        f"int[{n}] kernel_size, int[{n}]? stride=None, int[{n}] padding=0, int[{n}] dilation=1, bool "
-        f"ceil_mode=False, bool return_indices=False"
-    )
-    op(
-        f"nn_{name}(Tensor input, {options}) -> ...",
-        doc="Largest element of each window; with ``return_indices`` also where it is.",
-        decomposition=boosted,
-        namespaces=(f"nn:{name}",),
-    )
-    op(
-        f"nn_{indexed}(Tensor input, {options}) -> (Tensor, Tensor)",
-        doc="Largest element of each window, and where it is in the spatial dimensions as one row.",
-        decomposition=with_indices,
-        namespaces=(f"nn:{indexed}",),
-    )
-
 
 for _n in (1, 2, 3):
     _max_pool(_n)
+
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+def _function(n: int, *, always: bool = False) -> Callable[..., Any]:
+    plain, indexed = f"max_pool{n}d", f"max_pool{n}d_with_indices"
+
+    @public("nn", name=indexed if always else plain)
+    def pool(
+        input: Tensor,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        ceil_mode: bool = False,
+        return_indices: bool = False,
+    ) -> Any:
+        """Largest element of each window, and where it is if that is asked for.
+
+        Args:
+            input: (N, C, ...) or (C, ...).
+            kernel_size: the window's size.
+            stride: from one window to the next; by default they touch.
+            padding: how far windows may reach over both ends.
+            dilation: from one element of a window to the next.
+            ceil_mode: whether the last window may reach over the end.
+            return_indices: return also the positions, in the spatial dimensions as one row;
+                functions ``..._with_indices`` always do.
+        """
+        steps = () if stride is None else stride
+        chosen = getattr(fn, indexed if always or return_indices else plain)
+        return chosen(input, kernel_size, steps, padding, dilation, ceil_mode)
+
+    return pool
+
+
+max_pool1d, max_pool2d, max_pool3d = map(_function, (1, 2, 3))
+max_pool1d_with_indices = _function(1, always=True)
+max_pool2d_with_indices = _function(2, always=True)
+max_pool3d_with_indices = _function(3, always=True)

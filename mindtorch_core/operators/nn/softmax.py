@@ -7,6 +7,7 @@ from typing import Any
 from ...dtypes import FLOATING
 from ...shapes import wrap_dim
 from ...tensor import Tensor
+from ..composed import widened
 from ..define import TensorSpec, fn, op, public
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
@@ -22,22 +23,24 @@ def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
     return TensorSpec(self._shape, d)
 
 
-def _shifted(self: Tensor, dim: int, dtype: Any) -> Tensor:
-    _softmax_rule(self, dim, dtype)
-    x = self if dtype is None else self.to(dtype)
+def _shifted(self: Tensor, dim: int, d: Any) -> Any:
+    """What the exponentials are taken of: the largest becomes 0, so that none overflows."""
+    x = widened(_cast(self, d))
     if 0 in x._shape:
         return x
     return x - x.amax(dim, True)
 
 
-def _softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    e: Any = _shifted(self, dim, dtype).exp()
-    return e / e.sum(dim, True)  # type: ignore[no-any-return]
+def _softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
+    d = _softmax_rule(self, dim, dtype).dtype
+    e = _shifted(self, dim, d).exp()
+    return _cast(e / e.sum(dim, True), d)
 
 
-def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    x: Any = _shifted(self, dim, dtype)
-    return x - x.exp().sum(dim, True).log()  # type: ignore[no-any-return]
+def _log_softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
+    d = _softmax_rule(self, dim, dtype).dtype
+    x = _shifted(self, dim, d)
+    return _cast(x - x.exp().sum(dim, True).log(), d)
 
 
 op(
@@ -79,7 +82,7 @@ def _log_softmax_grad(grad_output: Any, output: Any, dim: int) -> Any:
 
 def _in_dtype(formula: Any) -> Any:
     return lambda grad_output, output, dim, input_dtype: _cast(
-        formula(grad_output, output, dim), input_dtype
+        formula(widened(grad_output), widened(output), dim), input_dtype
     )
 
 

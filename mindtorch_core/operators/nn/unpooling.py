@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dtypes import int64
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ..define import TensorSpec, fn, op, public
 from .pooling import spatial_gather
 from .windows import spread
 
@@ -69,6 +70,9 @@ _define(2)
 _define(3)
 
 
+# ---- as users call them -------------------------------------------------------------------------
+
+
 def _full_size(
     input: Tensor, kernel: Shape, stride: Shape, padding: Shape, output_size: Any
 ) -> Shape:
@@ -96,11 +100,30 @@ def _full_size(
     return tuple(output_size)
 
 
-def _unpool(n: int) -> Any:
+def _unpool(n: int) -> Callable[..., Tensor]:
+    @public("nn", name=f"max_unpool{n}d")
     def unpool(
-        input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-        output_size: Any = None,
-    ) -> Tensor:  # fmt: skip
+        input: Tensor,
+        indices: Tensor,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] | None = None,
+        padding: int | Sequence[int] = 0,
+        output_size: Sequence[int] | None = None,
+    ) -> Tensor:
+        """Undo max pooling from its indices; what was no maximum is zero.
+
+        Args:
+            input: the maxima, (N, C, ...) or (C, ...).
+            indices: where they were, in the spatial dimensions as one row.
+            kernel_size: the window's size.
+            stride: from one window to the next; by default they touched.
+            padding: how far windows reached over both ends.
+            output_size: the shape that was pooled, which the other numbers leave open; with or
+                without the dimensions N and C.
+
+        Raises:
+            ValueError: if no tensor of that shape could have been pooled to the input's.
+        """
         kernel = spread(kernel_size, n, "kernel_size")
         steps = kernel if stride in (None, (), []) else spread(stride, n, "stride")
         pads = spread(padding, n, "padding")
@@ -120,11 +143,4 @@ def _unpool(n: int) -> Any:
     return unpool
 
 
-for _n in (1, 2, 3):
-    op(
-        f"nn_max_unpool{_n}d(Tensor input, Tensor indices, int[{_n}] kernel_size, int[{_n}]? "
-        f"stride=None, int[{_n}] padding=0, int[]? output_size=None) -> Tensor",
-        doc=f"Undo `max_pool{_n}d` from its indices; what was no maximum is zero.",
-        decomposition=_unpool(_n),
-        namespaces=(f"nn:max_unpool{_n}d",),
-    )
+max_unpool1d, max_unpool2d, max_unpool3d = map(_unpool, (1, 2, 3))

@@ -8,9 +8,9 @@ from typing import Any, Final
 from ...dtypes import float64, int64, uint8
 from ...shapes import Shape, show
 from ...tensor import Tensor
+from ..composed import widened
 from ..define import TensorSpec, fn, op
 from .resampling import gathered, spread_back, taps
-from .windows import widened
 
 
 def _spec(n: int, self: Tensor, output_size: Sequence[int]) -> TensorSpec:

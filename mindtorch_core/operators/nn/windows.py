@@ -7,13 +7,10 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...dtypes import bfloat16, float16, float32
 from ...shapes import Shape
 from ...tensor import Tensor
 
-__all__ = ["offsets", "slid", "spread", "widened", "window_count", "windows_of"]
-
-_WIDE = {float16: float32, bfloat16: float32}
+__all__ = ["offsets", "slid", "spread", "window_count", "windows_of"]
 
 
 def spread(value: Any, count: int, name: str) -> Shape:
@@ -69,9 +66,3 @@ def windows_of(self: Tensor, count: Shape, kernel: Shape, stride: Shape, dilatio
     outer = tuple(s * step for s, step in zip(spatial, stride, strict=True))
     inner = tuple(s * step for s, step in zip(spatial, dilation, strict=True))
     return self.as_strided((*self._shape[:-n], *count, *kernel), (*lead, *outer, *inner), offset)
-
-
-def widened(self: Tensor) -> Tensor:
-    """The tensor in float32 if it is of half precision."""
-    wide = _WIDE.get(self._dtype)
-    return self if wide is None else self.to(wide)

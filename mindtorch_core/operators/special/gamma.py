@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...dispatch.keys import AUTOGRAD
 from ...promotion import to_floating
 from ...tensor import Tensor
 from .. import rules
 from ..composed import by_name, function, refused, two
-from ..define import fn, op
+from ..define import fn, op, public
 from ..pointwise import as_operand
 
 function(
@@ -126,20 +127,27 @@ op(
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),
 )
-# The method is called on the second argument.
-op(
-    "_polygamma_method(Tensor self, int n) -> Tensor",
-    doc="The ``n``-th derivative of `digamma`.",
-    decomposition=lambda self, n: fn.polygamma(n, self),
-    namespaces=("Tensor:polygamma",),
-)
+
+
+def _polygamma_inplace(self: Any, n: int) -> Any:
+    source = self.clone() if self._keys & AUTOGRAD else self  # what formulas save must not change
+    return self.copy_(fn.polygamma(n, source))
+
+
 op(
     "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
     doc="In-place version of `polygamma`.",
-    decomposition=lambda self, n: self.copy_(fn.polygamma(n, self)),
+    decomposition=_polygamma_inplace,
     namespaces=("Tensor",),
     tags=frozenset({"pointwise"}),
 )
+
+
+@public("Tensor", name="polygamma")
+def polygamma_method(self: Tensor, n: int) -> Tensor:
+    """The ``n``-th derivative of `digamma`."""
+    return fn.polygamma(n, self)
+
 
 # ---- the multivariate gamma function ------------------------------------------------------------
 

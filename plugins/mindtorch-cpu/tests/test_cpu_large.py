@@ -12,7 +12,7 @@ import pytest
 
 import mindtorch_core as torch
 import mindtorch_cpu
-from mindtorch_core.testing import BackendConformance, conformance
+from mindtorch_core.testing import BackendConformance, comparison, conformance
 from mindtorch_core.testing.recipes import LAYOUTS
 from mindtorch_cpu import large, pool
 
@@ -41,14 +41,33 @@ def everything_is_large():
         yield shrink
 
 
-def bits(case):
-    """The bits of a call's results, and how they lie, or the type of the error."""
+def results(case):
+    """Copies of a call's results, and how they lie, or the type of the error."""
     args, kwargs = case.sample.build("cpu")
     try:
         made = conformance.tensors_of(case.call(args, kwargs))
-    except Exception as error:  # noqa: BLE001 (an op may refuse its sample, and does so twice)
+    except Exception as error:  # noqa: BLE001 (an op may refuse a layout, and does so twice)
         return type(error)
-    return [(t.stride(), t.detach().clone().numpy().tobytes()) for t in made]
+    return [(t.stride(), t.detach().clone()) for t in made]
+
+
+def alike(case, found, wanted):
+    """Whether results have the same strides and bits.
+
+    Large softmaxes are only close: they are summed by blocks, and not scaled where that is safe.
+    """
+    if isinstance(wanted, type):
+        return found is wanted
+    if [strides for strides, _ in found] != [strides for strides, _ in wanted]:
+        return False
+    pairs = [(a, b) for (_, a), (_, b) in zip(found, wanted, strict=True)]
+    if "softm" in case.op.name:
+        return all(torch.allclose(a, b, *tolerances(b), equal_nan=True) for a, b in pairs)
+    return all(a.numpy().tobytes() == b.numpy().tobytes() for a, b in pairs)
+
+
+def tolerances(t):
+    return comparison.default_tolerances(t.dtype)
 
 
 def blocks():
@@ -74,13 +93,14 @@ def test_every_op_gives_the_bits_that_small_operands_get(everything_is_large, mo
             chunked.add((getattr(ufunc, "__name__", ""), d.name))
         return made
 
-    wanted = [bits(case) for case in cases()]
+    wanted = [results(case) for case in cases()]
     for name, module in list(sys.modules.items()):
         if name.startswith("mindtorch_cpu.") and hasattr(module, "in_chunks"):
             monkeypatch.setattr(module, "in_chunks", counted)
     before = blocks()
     everything_is_large()
-    unlike = [str(c) for c, want in zip(cases(), wanted, strict=True) if bits(c) != want]
+    pairs = zip(cases(), wanted, strict=True)
+    unlike = [str(c) for c, want in pairs if not alike(c, results(c), want)]
     assert unlike == []
     assert blocks() > before
     known = {name for name, _ in chunked}

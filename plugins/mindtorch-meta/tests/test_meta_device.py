@@ -3,7 +3,6 @@
 These tests need neither NumPy nor another backend.
 """
 
-import pickle
 import subprocess
 import sys
 import tracemalloc

@@ -13,16 +13,26 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from mindtorch_core import dtypes
 from mindtorch_core.devices import device
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 from mindtorch_core.dtypes import COMPLEX, DTYPES, FLOATING, checked_number, dtype
 from mindtorch_core.memory_formats import like_strides, memory_format
-from mindtorch_core.promotion import result_type
+from mindtorch_core.promotion import WIDER, result_type
 from mindtorch_core.shapes import Shape, contiguous_strides, pointwise_strides
 from mindtorch_core.tensor import Tensor
 
-__all__ = ["CPU", "KEYS", "QUIET", "array_of", "cast", "np_dtype", "torch_dtype", "view_of", "wrap"]
+__all__ = [
+    "CPU",
+    "KEYS",
+    "QUIET",
+    "WIDER",
+    "array_of",
+    "cast",
+    "np_dtype",
+    "torch_dtype",
+    "view_of",
+    "wrap",
+]
 
 NUMPY_OF: Final[dict[dtype, np.dtype[Any]]] = {
     d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(name)
@@ -210,7 +220,7 @@ def scalar(value: Any, d: dtype) -> Any:
     if found is not None:
         return found
     try:
-        made = np.array(value, NUMPY_OF[d])
+        made = quietly(np.array, value, NUMPY_OF[d])  # a large float becomes infinite
     except OverflowError:
         if not -(1 << 63) <= value < 1 << 64:
             raise
@@ -241,10 +251,3 @@ def operands(self: Any, other: Any) -> tuple[Any, Any, dtype]:
         return self._data, scalar(other, self._dtype), self._dtype
     d = result_type(self, other)
     return array_of(self, d), array_of(other, d), d
-
-
-# Half-precision types are computed in float32: faster, and as exact as PyTorch's.
-WIDER: Final[dict[dtype, dtype]] = {
-    dtypes.float16: dtypes.float32,
-    dtypes.bfloat16: dtypes.float32,
-}

@@ -1,6 +1,6 @@
 """The CPU's kernels, by family. Importing this package registers them."""
 
-from . import copying, functions, indexing, linalg, nn, pointwise, random, reduction, views
+from . import copying, functions, indexing, linalg, nn, pointwise, random, reduction, softmax, views
 
 __all__ = [
     "copying",
@@ -11,5 +11,6 @@ __all__ = [
     "pointwise",
     "random",
     "reduction",
+    "softmax",
     "views",
 ]

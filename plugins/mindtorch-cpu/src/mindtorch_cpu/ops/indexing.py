@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import int64
+from mindtorch_core.operators.indexing import index_shape
 from mindtorch_core.shapes import numel, wrap_dim
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, row_major, scalar, wrap
+from ..large import LARGE
 from ..register import kernel, rule_of
+from .flat import combine_at, few, gathered_positions, indexed_positions
 
 _new = object.__new__
 
@@ -46,12 +49,39 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
     at = positions(indices)
     try:
         if accumulate:
-            quietly(np.add.at, self._data, at, values._data)
+            _add_at(self, at, indices, values._data)
         else:
             self._data[at] = values._data
     except IndexError as error:
         raise out_of_bounds(error) from None
     return self
+
+
+def _add_at(self: Any, at: Any, indices: Any, values: Any) -> None:
+    """Add values at positions, some of which may be the same."""
+    shape = index_shape(self._shape, indices)
+    if few(shape) or all(t is None for t in indices):
+        quietly(np.add.at, self._data, at, values)
+        return
+    if numel(shape) >= LARGE and indices[0] is not None and all(t is None for t in indices[1:]):
+        added = _rows_added(self._data, indices[0]._data, np.broadcast_to(values, shape))
+        if added is not None:
+            quietly(np.add, self._data, added, self._data)
+            return
+    flat = indexed_positions(self._shape, [t if t is None else t._data for t in indices])
+    combine_at(np.add, self._data, flat, values, self._dtype)
+
+
+def _rows_added(out: Any, index: Any, values: Any) -> Any:
+    """The sum of the rows at each position along the first dimension; None where that is slower."""
+    from .accumulation import added_rows
+
+    count = out.shape[0]
+    if out.ndim < 2 or not index.size or index.min() < -count or index.max() >= count:
+        return None
+    place = np.where(index < 0, index + count, index).reshape(-1)
+    added = added_rows(place, values.reshape(place.size, -1), count)
+    return None if added is None else added.reshape(out.shape)
 
 
 @kernel("nonzero")
@@ -99,7 +129,12 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
         )
     at = wrap_dim(dim, a.ndim)
     checked("gather", i, a.shape[at], at)
-    return wrap(row_major(a[open_grid(i, at)]), self._dtype)
+    i = i.reshape(-1) if not i.ndim else i
+    if a.flags.c_contiguous and not few(i.shape):
+        found = a.reshape(-1).take(gathered_positions(i, a.shape, at))
+    else:
+        found = row_major(a[open_grid(i, at)])
+    return wrap(found.reshape(index._shape), self._dtype)
 
 
 def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate: bool) -> Any:
@@ -108,13 +143,26 @@ def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate:
     if not i.size:
         return self
     if not out.ndim:
-        quietly(np.copyto, out, out + src._data if accumulate else src._data)
+        checked(name, i, 1, 0)
+        given = src._data.reshape(-1)[0]
+        quietly(np.copyto, out, out + given if accumulate else given)
         return self
     at = wrap_dim(dim, out.ndim)
     checked(name, i, out.shape[at], at)
-    part = src._data[tuple(slice(n) for n in i.shape)]
+    i = i.reshape(-1) if not i.ndim else i
+    given = src._data.reshape(-1) if not src._data.ndim else src._data
+    part = given[tuple(slice(n) for n in i.shape)]
+    if few(i.shape):
+        if accumulate:
+            quietly(np.add.at, out, open_grid(i, at), part)
+        else:
+            out[open_grid(i, at)] = part
+        return self
+    flat = gathered_positions(i, out.shape, at)
     if accumulate:
-        quietly(np.add.at, out, open_grid(i, at), part)
+        combine_at(np.add, out, flat, part, self._dtype)
+    elif out.flags.c_contiguous:
+        out.reshape(-1)[flat] = part
     else:
         out[open_grid(i, at)] = part
     return self
@@ -174,7 +222,19 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
         return self
     at = wrap_dim(dim, out.ndim)
     i = checked("index_add", index._data.reshape(-1), out.shape[at], at, IndexError)
-    quietly(np.add.at, out, (*(slice(None),) * at, i), part)
+    if few(part.shape):
+        quietly(np.add.at, out, (*(slice(None),) * at, i), part)
+        return self
+    if at == 0 and out.ndim > 1 and part.size >= LARGE:
+        from .accumulation import added_rows
+
+        found = added_rows(i, part.reshape(i.size, -1), out.shape[0])
+        if found is not None:
+            quietly(np.add, out, found.reshape(out.shape), out)
+            return self
+    along = i.reshape((-1,) + (1,) * (out.ndim - at - 1))
+    flat = gathered_positions(np.broadcast_to(along, part.shape), out.shape, at)
+    combine_at(np.add, out, flat, part, self._dtype)
     return self
 
 

@@ -9,83 +9,11 @@ import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
-from ..register import kernel, rule_of
+from ..arrays import QUIET, WIDER, wrap
+from ..register import kernel
 
-_add_reduce: Any = np.add.reduce
 _nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
 _nll_backward: Any = registry.entry("nll_loss_backward").definition.decomposition  # type: ignore[union-attr]
-
-
-def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
-    """The input minus its maximum along the dimension, and the result's dtype."""
-    d = rule_of(name)(self, dim, dtype).dtype
-    a = cast(self, d)
-    if d in WIDER:
-        a = a.astype(np.float32)
-    if not a.size or not a.ndim:
-        return a - a, d
-    a = row_major(a)
-    return QUIET.run(np.subtract, a, np.maximum.reduce(a, dim, keepdims=True)), d
-
-
-def _finished(data: Any, d: Any) -> Any:
-    return wrap(row_major(data.astype(NUMPY_OF[d], copy=False)), d)
-
-
-@kernel("softmax")
-def softmax(self: Any, dim: int, dtype: Any = None) -> Any:
-    """Exponentials scaled to sum 1."""
-    x, d = _prepared("softmax", self, dim, dtype)
-    if not x.ndim:
-        return wrap(np.ones((), NUMPY_OF[d]), d)
-    QUIET.run(np.exp, x, x)
-    QUIET.run(np.divide, x, np.add.reduce(x, dim, keepdims=True), x)
-    return _finished(x, d)
-
-
-@kernel("log_softmax")
-def log_softmax(self: Any, dim: int, dtype: Any = None) -> Any:
-    """Logarithm of the softmax."""
-    x, d = _prepared("log_softmax", self, dim, dtype)
-    if not x.ndim:
-        return wrap(np.zeros((), NUMPY_OF[d]), d)
-    total = np.add.reduce(QUIET.run(np.exp, x), dim, keepdims=True)
-    QUIET.run(np.subtract, x, QUIET.run(np.log, total), x)
-    return _finished(x, d)
-
-
-@kernel("_softmax_backward_data")
-def softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
-    """Gradient of the softmax from its output."""
-    d = output._dtype
-    g, y = _floats(grad_output, d), _floats(output, d)
-    if not y.ndim:
-        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
-    weighted = QUIET.run(np.multiply, g, y)
-    QUIET.run(np.subtract, weighted, QUIET.run(np.multiply, y, _totals(weighted, dim)), weighted)
-    return _finished(weighted, input_dtype)
-
-
-@kernel("_log_softmax_backward_data")
-def log_softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
-    """Gradient of the log-softmax from its output."""
-    d = output._dtype
-    g, x = _floats(grad_output, d), QUIET.run(np.exp, _floats(output, d))
-    if not x.ndim:
-        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
-    QUIET.run(np.multiply, x, _totals(g, dim), x)
-    QUIET.run(np.subtract, g, x, x)
-    return _finished(x, input_dtype)
-
-
-def _floats(t: Any, d: Any) -> Any:
-    a = cast(t, d)
-    return a.astype(np.float32) if d in WIDER else a
-
-
-def _totals(a: Any, dim: int) -> Any:
-    return QUIET.run(_add_reduce, a, dim, None, None, True) if a.ndim else a
 
 
 def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
@@ -141,7 +69,7 @@ def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore
     return wrap(loss, d), wrap(total, d)
 
 
-def _regular(input: Any, target: Any, weight: Any, reduction: str) -> bool:
+def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
     """Whether shapes and dtypes are right; otherwise the core's composition says what is not."""
     a, t = input._shape, target._shape
     at = min(len(a) - 1, 1)

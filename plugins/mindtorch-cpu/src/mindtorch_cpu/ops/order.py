@@ -1,7 +1,8 @@
 """Sorting and choosing by rank.
 
 NumPy's stable sort of 32-bit elements is a merge sort. An element's order and its position together
-fit into 64 bits, and sorting those by NumPy's vectorised quicksort is several times as fast.
+fit into 64 bits, and sorting those by NumPy's vectorised quicksort is several times as fast. Wider
+elements are sorted first, and those that are equal then by their positions.
 """
 
 from __future__ import annotations
@@ -43,9 +44,12 @@ def positions_in_order(a: Any, descending: bool) -> Any:
     n = a.shape[-1]
     keys = _keys(a) if n > _FEW or a.dtype.kind == "V" else None
     if keys is None:
+        packed = _packed_integers(a, descending) if n > _FEW else None
+        if packed is not None:
+            return packed
         if descending:
-            return (n - 1) - a[..., ::-1].argsort(-1, "stable")[..., ::-1]
-        return a.argsort(-1, "stable")
+            return (n - 1) - _ascending(a[..., ::-1])[..., ::-1]
+        return _ascending(a)
     if descending:
         keys = ~keys
     if keys.itemsize <= 2 or n >= 1 << 32:
@@ -55,6 +59,50 @@ def positions_in_order(a: Any, descending: bool) -> Any:
     packed.sort(-1)
     packed &= np.uint64(0xFFFFFFFF)
     return packed.view(np.int64)
+
+
+def _packed_integers(a: Any, descending: bool) -> Any:
+    """Positions in order of 64-bit integers whose spread leaves room for the positions, or None."""
+    if a.dtype.kind not in "iu" or not a.size:
+        return None
+    low, high = int(a.min()), int(a.max())
+    room = (a.shape[-1] - 1).bit_length()
+    if (high - low).bit_length() + room > 64:
+        return None
+    packed = (a - a.dtype.type(low)).view(np.uint64)
+    if descending:
+        packed = np.uint64(high - low) - packed
+    packed = packed << np.uint64(room)
+    packed |= np.arange(a.shape[-1], dtype=np.uint64)
+    packed.sort(-1)
+    packed &= np.uint64((1 << room) - 1)
+    return packed.view(np.int64)
+
+
+def _ascending(a: Any) -> Any:
+    """Positions that sort the last dimension; equal elements keep their order.
+
+    NumPy's vectorised quicksort and a second one of equal elements' positions take a third of the
+    time of its stable sort.
+    """
+    n = a.shape[-1]
+    if n <= _FEW or n >= 1 << 31 or a.dtype.kind not in "iuf":
+        return a.argsort(-1, "stable")
+    order = a.argsort(-1)
+    values = np.take_along_axis(a, order, -1)
+    left, right = values[..., :-1], values[..., 1:]
+    apart = left != right
+    if a.dtype.kind == "f":
+        apart &= (left == left) | (right == right)
+    if apart.all():
+        return order
+    packed = np.zeros(a.shape, np.int64)
+    np.cumsum(apart, -1, out=packed[..., 1:])
+    packed <<= 32
+    packed |= order
+    packed.sort(-1)
+    packed &= 0xFFFFFFFF
+    return packed
 
 
 def _keys(a: Any) -> Any:

@@ -355,9 +355,9 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
         refuse("clamp", self, min, max)
     data = cast(self, d)
     if min is not None:
-        data = np.maximum(data, exact(min, d))
+        data = QUIET.run(np.maximum, data, exact(min, d))
     if max is not None:
-        data = np.minimum(data, exact(max, d))
+        data = QUIET.run(np.minimum, data, exact(max, d))
     return wrap(data, d)
 
 

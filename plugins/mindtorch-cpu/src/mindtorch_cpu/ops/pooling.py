@@ -148,12 +148,10 @@ def _max_pool_backward(n: int) -> Any:
         out = POOL.empty((len(rows), area), flat.dtype)
 
         def work(part: slice) -> None:
-            picked, values = rows[part], flat[part]
+            target, picked = out[part], rows[part]
+            target.fill(0)
             first = np.arange(len(picked), dtype=np.int64).reshape(-1, 1) * area
-            total = np.bincount(
-                (picked + first).reshape(-1), values.reshape(-1), len(picked) * area
-            )
-            out[part] = total.reshape(-1, area)
+            np.add.at(target.reshape(-1), (picked + first).reshape(-1), flat[part].reshape(-1))
 
         _over_blocks(work, len(rows), area)
         made = out.reshape(shape)

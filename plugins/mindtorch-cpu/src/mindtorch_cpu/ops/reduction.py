@@ -12,7 +12,9 @@ from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
+from ..large import LARGE
 from ..register import kernel, register, rule_of
+from ..rows import large_sum
 
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
@@ -42,7 +44,9 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
         inner = np.int64 if d is int64 else np.float32 if d in WIDER else NUMPY_OF[d]
         data = quietly(np.add.reduce, a, axis, inner, None, keepdim)
         return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
-    data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
+    data = large_sum(a, axis, keepdim) if a.size >= LARGE else None
+    if data is None:
+        data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
     if data.__class__ is not ndarray:
         data = np.array(data)
     elif data.ndim > 1:

@@ -1,4 +1,4 @@
-"""Resizing and padding: gradients, which the core's compositions add up element by element.
+"""Resizing and padding, and their gradients, which the core's compositions add up one by one.
 
 Resizing along a dimension is a product with a matrix that is zero nearly everywhere. Up to some size
 BLAS multiplies by those zeros faster than anything picks the other elements.
@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dtypes import float32
 from mindtorch_core.operators.nn.resampling import taps
 from mindtorch_core.operators.nn.upsampling import RESIZING
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, wrap
+from ..pool import POOL
 from ..register import register, rule_of
+from ..rows import over_blocks
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
@@ -83,6 +86,10 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
     def run(grad_output: Any, output_size: Any, input_size: Any, *given: Any, **named: Any) -> Any:
         d, g = grad_output._dtype, grad_output._data
         sizes = tuple(input_size[2:])
+        if mode == "nearest" and grad_output._shape == (*input_size[:2], *output_size):
+            factors = _factors(sizes, output_size, _options(n, aligns, given, named)[1])
+            if factors and g.dtype.kind in "fV" and g.size:
+                return wrap(_repeats_added(g, factors, NUMPY_OF[WIDER.get(d, d)]), d)
         if grad_output._shape != (*input_size[:2], *output_size) or not _fits(
             g, (*sizes, *output_size)
         ):
@@ -97,6 +104,45 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
         return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
 
     return run
+
+
+def _factors(sizes: Any, counts: Any, scales: Any) -> list[int]:
+    """How often each element of a dimension is repeated, if all are equally often; else nothing."""
+    found = []
+    for size, count, scale in zip(sizes, counts, scales, strict=True):
+        factor, rest = divmod(count, size)
+        if rest or not factor:
+            return []
+        ((at, _),) = taps(
+            "nearest", size, count, False, scale, wrap(np.zeros((), np.float32), float32)
+        )
+        if not np.array_equal(at._data, np.arange(count) // factor):
+            return []
+        found.append(factor)
+    return found
+
+
+def _repeats_added(g: Any, factors: list[int], d: Any) -> Any:
+    """Sums over what came of each element, by blocks of images and channels."""
+    n = len(factors)
+    planes = np.ascontiguousarray(g).reshape(-1, *g.shape[2:])
+    shape = tuple(s // f for s, f in zip(g.shape[2:], factors, strict=True))
+    out = POOL.empty((len(planes), *shape), g.dtype)
+
+    def work(part: slice) -> None:
+        x = planes[part].astype(d, copy=False)
+        for i, factor in enumerate(factors):
+            before = (slice(None),) * (1 + i)
+            total = x[(*before, slice(0, None, factor))]
+            for k in range(1, factor):
+                total = np.add(
+                    total, x[(*before, slice(k, None, factor))], out=None if k == 1 else total
+                )
+            x = total
+        out[part] = x
+
+    over_blocks(work, len(planes), planes[:1].size)
+    return out.reshape(*g.shape[: g.ndim - n], *shape)
 
 
 def _fits(a: Any, sizes: Any) -> bool:
@@ -136,6 +182,43 @@ def _folded(g: Any, axis: int, size: int, before: int, after: int, kind: str) ->
     return out
 
 
+def _unfolded(a: Any, kind: str, padding: Any) -> Any:
+    """An array with its last dimensions padded by its own elements, the last one first."""
+    rank, n = a.ndim, len(padding) // 2
+    pairs = [(padding[2 * i], padding[2 * i + 1]) for i in reversed(range(n))]
+    shape = list(a.shape)
+    for i, (before, after) in enumerate(pairs, rank - n):
+        shape[i] += before + after
+    out = POOL.empty(tuple(shape), a.dtype)
+    inside = [slice(None)] * (rank - n)
+    inside += [slice(b, b + s) for (b, _), s in zip(pairs, a.shape[rank - n :], strict=True)]
+    out[tuple(inside)] = a
+    for i in reversed(range(rank - n, rank)):
+        before, after = pairs[i - rank + n]
+        size = a.shape[i]
+        for at in (*range(-before, 0), *range(size, size + after)):
+            here, there = inside.copy(), inside.copy()
+            here[i] = slice(at + before, at + before + 1)
+            place = _source(kind, at, size) + before
+            there[i] = slice(place, place + 1)
+            out[tuple(here)] = out[tuple(there)]
+        inside[i] = slice(None)
+    return out
+
+
+def _pad(kind: str, n: int) -> Any:
+    name = f"{kind}_pad{n}d"
+    rule, decomposed = rule_of(name), _decomposition(name)
+
+    def run(self: Any, padding: Any) -> Any:
+        rule(self, padding)
+        if min(padding) < 0 or not self._data.size:  # cut off as well, so that sources may be gone
+            return decomposed(self, padding)
+        return wrap(_unfolded(self._data, kind, padding), self._dtype)
+
+    return run
+
+
 def _pad_backward(kind: str, n: int) -> Any:
     name = f"{kind}_pad{n}d"
     padded, decomposed = rule_of(name), _decomposition(f"{name}_backward")
@@ -156,4 +239,5 @@ def _pad_backward(kind: str, n: int) -> Any:
 
 for _kind in ("reflection", "replication"):
     for _n in (1, 2, 3):
+        register(f"{_kind}_pad{_n}d", _pad(_kind, _n))
         register(f"{_kind}_pad{_n}d_backward", _pad_backward(_kind, _n))

@@ -1,6 +1,7 @@
 """Kernels of the ops that the core defines on demand. Importing this module registers them."""
 
 from . import (
+    accumulation,
     activations,
     combined,
     convolution,
@@ -8,15 +9,19 @@ from . import (
     elementwise,
     fft,
     lapack,
+    normalization,
     order,
     pooling,
+    rearranging,
     resampling,
     sampling,
     scans,
+    scattering,
     special,
 )
 
 __all__ = [
+    "accumulation",
     "activations",
     "combined",
     "convolution",
@@ -24,10 +29,13 @@ __all__ = [
     "elementwise",
     "fft",
     "lapack",
+    "normalization",
     "order",
     "pooling",
+    "rearranging",
     "resampling",
     "sampling",
     "scans",
+    "scattering",
     "special",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from mindtorch_core.dtypes import int64
 from mindtorch_core.shapes import wrap_dim
 
 from ..arrays import NUMPY_OF, quietly, row_major, wrap
+from ..large import LARGE
 from ..register import kernel, register, rule_of
 
 # What running totals are kept in, as PyTorch does: rounding errors would grow with the length.
@@ -19,10 +21,12 @@ _WIDE = {
     "float32": np.float64,
     "complex64": np.complex128,
 }
+# Rows of so many elements are added as a whole.
+_LONG = 256
 
 
-def _totals(name: str, accumulate: Any) -> None:
-    rule = rule_of(name)
+def _totals(name: str, step: Any) -> None:
+    rule, accumulate = rule_of(name), step.accumulate
 
     def run(self: Any, dim: int, *, dtype: Any = None) -> Any:
         d = rule(self, dim, dtype=dtype).dtype
@@ -32,14 +36,38 @@ def _totals(name: str, accumulate: Any) -> None:
         if not a.ndim:
             return wrap(a.copy(), d)
         wide = _WIDE.get(d.name)
-        data = quietly(accumulate, a, wrap_dim(dim, a.ndim), wide or a.dtype)
+        axis = wrap_dim(dim, a.ndim)
+        if wide is not None and a.size >= LARGE and a.flags.c_contiguous:
+            return wrap(quietly(_along_rows, step, a, axis, wide), d)
+        data = quietly(accumulate, a, axis, wide or a.dtype)
         return wrap(row_major(data if wide is None else quietly(data.astype, NUMPY_OF[d])), d)
 
     register(name, run)
 
 
-_totals("cumsum", np.add.accumulate)
-_totals("cumprod", np.multiply.accumulate)
+def _along_rows(step: Any, a: Any, axis: int, wide: Any) -> Any:
+    """Running totals of a large array: row by row where rows are long, else one after another.
+
+    The conversion to a wider dtype is made before: within ``accumulate`` it takes as long as that.
+    """
+    inside = math.prod(a.shape[axis + 1 :])
+    out = np.empty(a.shape, a.dtype)
+    if inside < _LONG:
+        given = a.astype(wide)
+        np.copyto(out, step.accumulate(given, axis, None, given), "unsafe")
+        return out
+    lines, target = (t.reshape(-1, a.shape[axis], inside) for t in (a, out))
+    for i in range(len(lines)):
+        total = lines[i, 0].astype(wide)
+        target[i, 0] = lines[i, 0]
+        for row, made in zip(lines[i, 1:], target[i, 1:], strict=True):
+            step(total, row, total)
+            made[...] = total
+    return out
+
+
+_totals("cumsum", np.add)
+_totals("cumprod", np.multiply)
 
 
 def _extremes(name: str, accumulate: Any) -> None:

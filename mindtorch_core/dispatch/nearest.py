@@ -1,0 +1,30 @@
+"""What an unknown name may have meant."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+__all__ = ["nearest", "suggestion"]
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three names that resemble an unknown one, the best first.
+
+    Of those that resemble it equally, names that begin as it does come first: ``ad`` is rather
+    ``add`` than ``pad``.
+    """
+    import difflib  # rarely needed
+
+    def rank(each: str) -> tuple[float, int]:
+        alike = difflib.SequenceMatcher(None, each, name).ratio()
+        same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(each, name, strict=False))
+        return -alike, -len(list(same))
+
+    return sorted(difflib.get_close_matches(name, list(names), n=10), key=rank)[:3]
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """A sentence that suggests the nearest names; empty if none is near."""
+    near = nearest(name, names)
+    return f" Did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,60 @@
+"""Adding up rows that positions assign to others: a product with a sparse matrix of ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_core.dispatch.registry import registry
+
+from ..arrays import quietly, wrap
+from ..large import LARGE
+from ..register import kernel
+from .indexing import checked
+
+__all__ = ["added_rows"]
+
+# Shorter rows cost more to find than to add.
+_SHORT = 8
+
+_decomposed: Any = registry.entry("embedding_dense_backward").definition.decomposition  # type: ignore[union-attr]
+
+
+def added_rows(index: Any, rows: Any, count: int) -> Any:
+    """The sum of the rows of each position, (count, width); None where that is slower.
+
+    Args:
+        index: positions in range, one per row.
+        rows: (n, width) of any strides.
+        count: how many positions there are.
+    """
+    if rows.dtype.kind not in "fc" or rows.dtype.itemsize < 4:  # SciPy has no half precision
+        return None
+    n, width = rows.shape
+    if rows.size < LARGE or width < _SHORT or count * width > 16 * rows.size:
+        return None
+    from scipy.sparse import csc_array
+
+    small = np.int32 if max(n, count) < 1 << 31 else np.int64
+    parts = (np.ones(n, rows.dtype), index.astype(small), np.arange(n + 1, dtype=small))
+    matrix = csc_array(parts, shape=(count, n))
+    return quietly(lambda: matrix @ np.ascontiguousarray(rows))
+
+
+@kernel("embedding_dense_backward")
+def embedding_dense_backward(
+    grad_output: Any, indices: Any, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """Gradient rows added up by word."""
+    options = (num_weights, padding_idx, scale_grad_by_freq)
+    g, index = grad_output._data, indices._data
+    if scale_grad_by_freq or g.size < LARGE or g.size != index.size * g.shape[-1]:
+        return _decomposed(grad_output, indices, *options)
+    flat = checked("index_add", index.reshape(-1), num_weights, 0, IndexError)
+    found = added_rows(flat, g.reshape(flat.size, -1), num_weights)
+    if found is None:
+        return _decomposed(grad_output, indices, *options)
+    if 0 <= padding_idx < num_weights:
+        found[padding_idx] = 0
+    return wrap(found, grad_output._dtype)

@@ -1,0 +1,90 @@
+"""Placing elements where several meet, by masks, and by positions in the tensor read as one row."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.dtypes import FLOATING
+from mindtorch_core.shapes import wrap_dim
+
+from ..arrays import WIDER, quietly, wrap
+from ..register import kernel, rule_of
+from .flat import combine_at, gathered_positions
+from .indexing import checked, copied
+
+_UFUNCS: Final = {
+    "sum": (np.add, 0),
+    "mean": (np.add, 0),
+    "prod": (np.multiply, 1),
+    "amax": (np.maximum, None),
+    "amin": (np.minimum, None),
+    "max": (np.maximum, None),
+    "min": (np.minimum, None),
+}
+
+
+@kernel("scatter_reduce_.two")
+def scatter_reduce_(
+    self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Combine elements with those at positions along a dimension, in place."""
+    rule_of("scatter_reduce.two")(self, dim, index, src, reduce)
+    out, i = self._data, index._data
+    if not i.size:
+        return self
+    shape = out.shape or (1,)
+    i = i.reshape(-1) if not i.ndim else i
+    at = wrap_dim(dim, len(shape))
+    checked("scatter_reduce", i, shape[at], at)
+    given = src._data.reshape(-1) if not src._data.ndim else src._data
+    values = given[tuple(slice(n) for n in i.shape)]
+    flat = gathered_positions(i, shape, at)
+    ufunc, neutral = _UFUNCS[reduce]
+    # Half precision is combined in float32, and rounded once.
+    wide = WIDER.get(self._dtype)
+    target = np.array(out, np.float32 if wide else out.dtype, order="C").reshape(shape)
+    row = target.reshape(-1)
+    if not include_self:
+        row[flat] = values if neutral is None else neutral
+    combine_at(ufunc, target, flat, values, wide or self._dtype)
+    if reduce == "mean":
+        _divide(row, flat, include_self, self._dtype.category >= FLOATING)
+    quietly(np.copyto, out, target.reshape(out.shape), "unsafe")
+    return self
+
+
+def _divide(row: Any, flat: Any, include_self: bool, fractions: bool) -> None:
+    """Divide sums by how many elements went into them; of integers the quotient is rounded down."""
+    count = np.bincount(flat.reshape(-1), minlength=row.size)
+    hit = np.flatnonzero(count)
+    number = count[hit] + include_self
+    kind = row.real.dtype if fractions else row.dtype
+    divide = np.true_divide if fractions else np.floor_divide
+    row[hit] = quietly(divide, row[hit], number.astype(kind))
+
+
+@kernel("scatter_reduce.two")
+def scatter_reduce(
+    self: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """A copy with elements combined with those at positions along a dimension."""
+    return scatter_reduce_(copied(self), dim, index, src, reduce, include_self=include_self)
+
+
+@kernel("masked_scatter")
+def masked_scatter(self: Any, mask: Any, source: Any) -> Any:
+    """A copy with elements of a source, one after another, where a mask holds."""
+    shape = rule_of("masked_scatter")(self, mask, source).shape
+    where = np.broadcast_to(mask._data, shape)
+    count = int(np.count_nonzero(where))
+    given = source._data.reshape(-1)
+    if count > given.size:
+        raise RuntimeError(
+            f"masked_scatter: expected number of elements of source to be >= number of ones in mask, "
+            f"but there are {given.size} for {count}"
+        )
+    out = np.array(np.broadcast_to(self._data, shape), order="C")
+    out[where] = given[:count]
+    return wrap(out, self._dtype)
