@@ -25,7 +25,8 @@ Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/oper
 How to read the tables:
 
 - **Schema**: PyTorch's grammar. The argument `self` is called `input` in `torch.` functions.
-- **Found in**: `torch`, `Tensor`, or `F` for `torch.nn.functional`. Ops without serve others.
+- **Found in**: `torch`, `Tensor`, `F` for `torch.nn.functional`, `linalg`, `fft`, `special`, ... Ops without
+  serve others, or a Python function of the same name.
 - **Gradient**: the arguments that have a formula; *by parts* where it comes from the ops that a
   composition is made of; *none* where the result does not depend smoothly on the arguments.
 - **In-place**: where the form that ends in `_` is found. **out=**: whether results can be written
@@ -35,19 +36,24 @@ How to read the tables:
 
 SECTIONS: Final = {
     "Primitives": "What a backend supplies kernels for. Everything else can be made of them.",
+    "Left to the host": "Factorizations, Fourier transforms and special functions, which numerical libraries "
+    "compute. A device without a kernel for one can have the CPU compute it "
+    "(`torch.library.cpu_fallback`).",
     "Views": "Ops whose result shares memory with their first argument. The core supplies them.",
     "Compositions": "Ops that are made of other ops. A backend may register a kernel all the same.",
 }
 COLUMNS: Final = (
     "Op", "Schema", "Found in", "Gradient", "In-place", "out=", "CPU", "What it does",
 )  # fmt: skip
-NAMESPACES: Final = {"torch": "torch", "Tensor": "Tensor", "nn": "F"}
+NAMESPACES: Final = {"nn": "F", "signal": "signal.windows"}  # others are shown as they are called
 
 
 def section_of(d: OpDef) -> str:
     """The section that lists an op."""
     if d.primitive:
         return "Primitives"
+    if d.host:
+        return "Left to the host"
     return "Views" if d.view else "Compositions"
 
 
@@ -56,7 +62,7 @@ def places(namespaces: Sequence[str]) -> str:
     out = []
     for place in namespaces:
         namespace, _, other = place.partition(":")
-        out.append(NAMESPACES[namespace] + (f" (`{other}`)" if other else ""))
+        out.append(NAMESPACES.get(namespace, namespace) + (f" (`{other}`)" if other else ""))
     return ", ".join(out)
 
 

@@ -137,9 +137,11 @@ class Runtime(ABC):
         """Strides and storage offset, in elements, of a tensor whose layout was not set."""
         return contiguous_strides(tensor._shape), 0
 
-    def from_host(self, data: memoryview, shape: Shape, d: dtype, on: device) -> Tensor:
-        """Make a tensor from row-major host bytes (a copy)."""
-        made = self.empty(shape, None, d, on)
+    def from_host(
+        self, data: memoryview, shape: Shape, d: dtype, on: device, strides: Shape | None = None
+    ) -> Tensor:
+        """Make a tensor from host bytes (a copy), row-major or dense with other strides."""
+        made = self.empty(shape, strides, d, on)
         storage = made._storage
         if storage is not None and len(data):
             self.copy_from_host(storage.memory, 0, data)

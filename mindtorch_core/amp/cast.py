@@ -89,7 +89,8 @@ def _casting(entry: OpEntry, key: DispatchKey, policy: Policy | dtype) -> Kernel
 
 
 def _from_the_top(entry: OpEntry) -> Kernel:
-    if entry.definition is not None:
+    d = entry.definition
+    if d is not None and not d.varargs:  # which users may have spread, and kernels get as a list
         return front(entry)
     return lambda *args, **kwargs: kernel_for(entry, keys_of(args, kwargs))(*args, **kwargs)
 

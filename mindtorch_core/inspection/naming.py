@@ -60,7 +60,7 @@ def find_op(op: Op, args: tuple[Any, ...] = ()) -> OpEntry:
         return own._entry
     for packets in FUNCTIONS.values():
         for packet in packets.values():
-            if op is not None and (op is packet.made or op is packet.python):
+            if any(f is not None and f is op for f in (packet.made, packet.python)):
                 return (
                     _fitting(packet.entries, args) if packet.entries else _named(packet.name, args)
                 )

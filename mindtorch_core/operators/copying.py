@@ -7,8 +7,8 @@ from typing import Any
 from ..autograd.conform import conform
 from ..devices import concrete, device, row_of
 from ..dtypes import COMPLEX, checked_number, dtype
-from ..memory_formats import memory_format, preserve_format, suggested
-from ..shapes import broadcast, show
+from ..memory_formats import like_strides, memory_format, preserve_format, suggested
+from ..shapes import broadcast, is_contiguous, numel, show
 from ..tensor import Tensor
 from . import rules
 from .define import TensorSpec, fn, op
@@ -124,9 +124,15 @@ op(
 
 
 def _to_device(self: Tensor, device: device) -> Tensor:
-    """Copy between devices through host memory."""
+    """Copy between devices through host memory; dense dimensions keep their order there."""
     target = concrete(device)
-    return row_of(target.type).runtime.from_host(self._host(), self._shape, self._dtype, target)
+    from_host = row_of(target.type).runtime.from_host
+    shape, strides = self._shape, self._geometry()[0]
+    if is_contiguous(shape, strides) or not numel(shape):
+        return from_host(self._host(), shape, self._dtype, target)
+    kept = like_strides(shape, strides)
+    packed = self.permute(sorted(range(len(shape)), key=lambda dim: -kept[dim]))
+    return from_host(packed._host(), shape, self._dtype, target, strides=kept)
 
 
 op(

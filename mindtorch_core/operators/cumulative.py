@@ -198,7 +198,8 @@ def _logcumsumexp_rule(self: Tensor, dim: int) -> TensorSpec:
     )
 
 
-def _logcumsumexp(self: Tensor, dim: int) -> Tensor:
+def logcumsumexp_by_scan(self: Tensor, dim: int) -> Tensor:
+    """Cumulative log-sum-exp in logarithmically many steps."""
     spec = _logcumsumexp_rule(self, dim)
     self = self if self._dtype is spec.dtype else self.to(spec.dtype)
     if not self._shape or 0 in self._shape:
@@ -228,6 +229,6 @@ op(
     doc="Logarithm of the sums of exponentials up to each element along a dimension.",
     rule=_logcumsumexp_rule,
     grad={"self": _logcumsumexp_grad},
-    decomposition=in_single(_logcumsumexp),
+    decomposition=in_single(logcumsumexp_by_scan),
     out=True,
 )

@@ -365,7 +365,7 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
     d = spaced_dtype("linspace", start, end, dtype)
     if steps < 2:
         return fn.full((steps,), start, dtype=d, device=device)
-    wide = d
+    wide = d.to_real() if d.category == COMPLEX else d
     if d.category < FLOATING:  # numbers between whole ones, cut off
         start, end = (checked_number(int(v), d) for v in (start, end))
         wide = float64

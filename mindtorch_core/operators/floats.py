@@ -36,7 +36,7 @@ _FORMAT: Final[dict[dtype, tuple[dtype, int, float]]] = {
 
 
 def _bits(x: Tensor) -> Any:
-    return x.contiguous().view(_FORMAT[x._dtype][0])
+    return x.view(_FORMAT[x._dtype][0])
 
 
 # ---- signs --------------------------------------------------------------------------------------

@@ -62,23 +62,30 @@ def grid(index: Tensor, at: int) -> list[Tensor | None]:
 
 
 def _gathered(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
-    spec = _gather(self, dim, index)
-    if not self._shape or not numel(index._shape):
-        return self.expand(spec.shape).clone() if not self._shape else self.new_empty(spec.shape)
+    shape = _gather(self, dim, index).shape
+    if not numel(shape):
+        return self.new_empty(shape)
+    self, index = ranked(self), ranked(index)
     at = wrap_dim(dim, len(self._shape))
     check_range("gather", index, self._shape[at], at)
-    return fn._index_positions(self, grid(index, at))
+    return fn._index_positions(self, grid(index, at)).reshape(shape)
+
+
+def ranked(t: Tensor) -> Any:
+    """A tensor with a dimension at least: one without counts as a vector of one element."""
+    return t if t._shape else t.reshape(1)
 
 
 def _scattered(self: Tensor, dim: int, index: Tensor, src: Tensor, accumulate: bool) -> Any:
     scatter_rule(self, dim, index, src)
     if not numel(index._shape):
         return self.clone()
-    if not self._shape:
-        return self + src if accumulate else src.clone()
+    shape = self._shape
+    self, index, src = ranked(self), ranked(index), ranked(src)
     at = wrap_dim(dim, len(self._shape))
     check_range("scatter_add" if accumulate else "scatter", index, self._shape[at], at)
-    return fn._index_put_positions(self, grid(index, at), cropped(src, index), accumulate)
+    put = fn._index_put_positions(self, grid(index, at), cropped(src, index), accumulate)
+    return put.reshape(shape)
 
 
 def cropped(src: Any, index: Tensor) -> Any:
@@ -222,11 +229,11 @@ def _index_select(self: Tensor, dim: int, index: Tensor) -> TensorSpec:
 
 def _index_selected(self: Tensor, dim: int, index: Tensor) -> Any:
     _index_select(self, dim, index)
-    if not self._shape:
-        return self.clone()
     at = wrap_dim(dim, len(self._shape))
     positions = index.reshape(-1).to(int64)
-    check_range("index_select", positions, self._shape[at], at)
+    check_range("index_select", positions, self._shape[at] if self._shape else 1, at, IndexError)
+    if not self._shape:
+        return self.clone()
     return fn._index_positions(self, [*[None] * at, positions])
 
 
@@ -252,24 +259,23 @@ def _index_add_rule(
         raise IndexError("index_add_(): Index is supposed to be a vector")
     if source._dtype is not self._dtype:
         raise RuntimeError("index_add_(): self and source expected to have the same scalar type")
-    if self._shape:
-        want = (*self._shape[:at], numel(index._shape), *self._shape[at + 1 :])
-        if source._shape != want:
-            raise RuntimeError(
-                f"source tensor shape must match self tensor shape, excluding the specified "
-                f"dimension. Got self.shape = {show(self._shape)} source.shape = {show(source._shape)}"
-            )
+    want = (*self._shape[:at], numel(index._shape), *self._shape[at + 1 :])
+    if source._shape != (want if self._shape else ()) and (index._shape or source._shape):
+        raise RuntimeError(
+            f"source tensor shape must match self tensor shape, excluding the specified "
+            f"dimension. Got self.shape = {show(self._shape)} source.shape = {show(source._shape)}"
+        )
     return TensorSpec(self._shape, self._dtype)
 
 
 def _index_added(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
     _index_add_rule(self, dim, index, source, alpha=alpha)
     part: Any = source if alpha == 1 else source * alpha
-    if not self._shape:
-        return self + part.sum(dtype=self._dtype)
     at = wrap_dim(dim, len(self._shape))
     positions = index.reshape(-1).to(int64)
-    check_range("index_add", positions, self._shape[at], at)
+    check_range("index_add", positions, self._shape[at] if self._shape else 1, at, IndexError)
+    if not self._shape:
+        return self + part.sum(dtype=self._dtype)
     return fn._index_put_positions(self, [*[None] * at, positions], part, True)
 
 

@@ -369,13 +369,13 @@ op(
 )
 op(
     "_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
-    doc="As `index`.",
+    doc="As `index`; indices are checked all the same.",
     decomposition=lambda self, indices: fn.index(self, indices),
     namespaces=("torch",),
 )
 op(
     "_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-    doc="As `index_put`.",
+    doc="As `index_put`; indices are checked all the same.",
     decomposition=lambda self, indices, values, accumulate=False: self.index_put(
         indices, values, accumulate
     ),
@@ -384,7 +384,7 @@ op(
 op(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
     "bool unsafe=False) -> Tensor(a!)",
-    doc="As `index_put_`.",
+    doc="As `index_put_`; ``unsafe`` changes nothing, indices are always checked.",
     decomposition=lambda self, indices, values, accumulate=False, unsafe=False: self.index_put_(
         indices, values, accumulate
     ),

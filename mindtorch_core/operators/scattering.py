@@ -10,19 +10,20 @@ from ..promotion import WIDER
 from ..shapes import contiguous_strides, numel, show, wrap_dim
 from ..tensor import Tensor
 from .define import TensorSpec, fn, op
-from .gathering import check_range, cropped, fit, grid, scatter_rule
+from .gathering import check_range, cropped, fit, grid, ranked, scatter_rule
 from .pointwise import conj
 
 __all__: list[str] = []
 
-_COMBINED: dict[str, Callable[..., Any]] = {
+_COMBINED: Final[dict[str, Callable[..., Any]]] = {
     "sum": lambda a, b: a + b,
     "prod": lambda a, b: a * b,
     "mean": lambda a, b: a + b,
     "amax": lambda a, b: fn.maximum(a, b),
     "amin": lambda a, b: fn.minimum(a, b),
+    "max": lambda a, b: fn.maximum(a, b),
+    "min": lambda a, b: fn.minimum(a, b),
 }
-_COMBINED |= {"max": _COMBINED["amax"], "min": _COMBINED["amin"]}
 
 
 def _reduce_rule(
@@ -62,14 +63,15 @@ def _scatter_reduce(
     if not numel(index._shape):
         return self.clone()
     shape = self._shape
-    at = wrap_dim(dim, len(shape))
-    check_range("scatter_reduce", index, shape[at] if shape else 1, at)
+    self, index, src = ranked(self), ranked(index), ranked(src)
+    at = wrap_dim(dim, len(self._shape))
+    check_range("scatter_reduce", index, self._shape[at], at)
     wide = WIDER.get(self._dtype, self._dtype)
     flat, values = self.reshape(-1).to(wide), cropped(src, index).reshape(-1).to(wide)
-    strides = contiguous_strides(shape)
+    strides = contiguous_strides(self._shape)
     steps: list[Any] = grid(index, at)
     place: Any = sum(n * s for n, s in zip(steps, strides, strict=True))
-    place = place.expand(index._shape).reshape(-1) if shape else index.reshape(-1).to(int64)
+    place = place.expand(index._shape).reshape(-1)
     combine = _COMBINED[reduce]
     where, found = _segments(place, values, combine)
     if include_self:
@@ -186,14 +188,13 @@ def _index_reduce(
     if source._dtype is not self._dtype:
         raise RuntimeError("index_reduce(): self and source expected to have the same scalar type")
     at = wrap_dim(dim, len(self._shape))
-    if self._shape:
-        want = (*self._shape[:at], numel(index._shape), *self._shape[at + 1 :])
-        if source._shape != want:
-            raise RuntimeError(
-                f"index_reduce(): source should have shape {show(want)} for an index of "
-                f"{numel(index._shape)} elements and self.shape {show(self._shape)}, but has "
-                f"{show(source._shape)}"
-            )
+    want = (*self._shape[:at], numel(index._shape), *self._shape[at + 1 :]) if self._shape else ()
+    if source._shape != want and (index._shape or source._shape):
+        raise RuntimeError(
+            f"index_reduce(): source tensor shape must match self tensor shape, excluding the "
+            f"specified dimension. Got self.shape = {show(self._shape)} source.shape = "
+            f"{show(source._shape)}"
+        )
     check_range("index_reduce", index, self._shape[at] if self._shape else 1, at, IndexError)
     base, given = (self, source) if self._shape else (self.reshape(1), source.reshape(-1))
     along = [1] * len(base._shape)

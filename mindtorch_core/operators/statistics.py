@@ -17,7 +17,6 @@ from .indexing import broadcast_or_none
 from .reduction import has_elements
 
 _REDUCTION = frozenset({"reduction"})
-_NAN = float("nan")
 
 # ---- counts, and sums without NaN ---------------------------------------------------------------
 

@@ -66,7 +66,9 @@ def fftfreq(
     d: _float = 1.0,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -241,7 +243,9 @@ def rfftfreq(
     d: _float = 1.0,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:

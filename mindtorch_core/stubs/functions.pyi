@@ -75,8 +75,10 @@ __all__ = [
     "avg_pool3d_backward",
     "baddbmm",
     "bartlett_window",
+    "batch_norm",
     "bernoulli",
     "bilinear",
+    "binary_cross_entropy_with_logits",
     "bincount",
     "binomial",
     "bitwise_and",
@@ -91,6 +93,7 @@ __all__ = [
     "broadcast_tensors",
     "broadcast_to",
     "bucketize",
+    "cartesian_prod",
     "cat",
     "cdist",
     "ceil",
@@ -108,6 +111,8 @@ __all__ = [
     "clip",
     "clone",
     "col2im",
+    "column_stack",
+    "combinations",
     "complex",
     "concat",
     "concatenate",
@@ -126,6 +131,7 @@ __all__ = [
     "corrcoef",
     "cos",
     "cosh",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "count_nonzero",
     "cov",
@@ -141,6 +147,9 @@ __all__ = [
     "det",
     "detach",
     "detach_copy",
+    "diag",
+    "diag_embed",
+    "diagflat",
     "diagonal",
     "diagonal_copy",
     "diagonal_scatter",
@@ -153,9 +162,11 @@ __all__ = [
     "dropout",
     "dropout_",
     "dsplit",
+    "dstack",
     "einsum",
     "embedding",
     "embedding_bag",
+    "embedding_renorm_",
     "empty",
     "empty_like",
     "empty_permuted",
@@ -177,6 +188,9 @@ __all__ = [
     "fill",
     "fix",
     "flatten",
+    "flip",
+    "fliplr",
+    "flipud",
     "float_power",
     "floor",
     "floor_divide",
@@ -201,16 +215,19 @@ __all__ = [
     "grid_sampler",
     "grid_sampler_2d",
     "grid_sampler_3d",
+    "group_norm",
     "gt",
     "hamming_window",
     "hann_window",
     "hardshrink",
     "hash_tensor",
     "heaviside",
+    "hinge_embedding_loss",
     "histc",
     "histogram",
     "histogramdd",
     "hsplit",
+    "hstack",
     "hypot",
     "i0",
     "igamma",
@@ -219,9 +236,13 @@ __all__ = [
     "imag",
     "index",
     "index_add",
+    "index_copy",
+    "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "inner",
+    "instance_norm",
     "inverse",
     "is_conj",
     "is_neg",
@@ -235,8 +256,10 @@ __all__ = [
     "isreal",
     "istft",
     "kaiser_window",
+    "kl_div",
     "kron",
     "kthvalue",
+    "layer_norm",
     "lcm",
     "ldexp",
     "le",
@@ -253,7 +276,6 @@ __all__ = [
     "log1p",
     "log2",
     "log_softmax",
-    "log_softmax_backward",
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
@@ -263,12 +285,15 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logspace",
     "logsumexp",
     "lt",
     "lu",
     "lu_solve",
     "lu_unpack",
+    "margin_ranking_loss",
     "masked_fill",
+    "masked_scatter",
     "masked_select",
     "matmul",
     "matrix_exp",
@@ -288,6 +313,7 @@ __all__ = [
     "maximum",
     "mean",
     "median",
+    "meshgrid",
     "min",
     "minimum",
     "mm",
@@ -307,15 +333,16 @@ __all__ = [
     "nansum",
     "narrow",
     "narrow_copy",
+    "native_batch_norm",
     "native_channel_shuffle",
     "native_dropout",
     "native_dropout_backward",
+    "native_group_norm",
+    "native_layer_norm",
     "ne",
     "neg",
     "negative",
     "nextafter",
-    "nll_loss_backward",
-    "nll_loss_forward",
     "nonzero",
     "nonzero_static",
     "norm",
@@ -337,12 +364,14 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson",
+    "poisson_nll_loss",
     "polar",
     "polygamma",
     "positive",
     "pow",
     "prelu",
     "prod",
+    "put",
     "qr",
     "quantile",
     "rad2deg",
@@ -353,6 +382,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "range",
     "ravel",
     "real",
     "reciprocal",
@@ -366,6 +396,7 @@ __all__ = [
     "relu_",
     "remainder",
     "renorm",
+    "repeat_interleave",
     "replication_pad1d",
     "replication_pad1d_backward",
     "replication_pad2d",
@@ -376,13 +407,19 @@ __all__ = [
     "resize_as_",
     "resolve_conj",
     "resolve_neg",
+    "rms_norm",
+    "roll",
+    "rot90",
     "round",
+    "row_stack",
     "rrelu",
     "rrelu_",
     "rsqrt",
     "rsub",
+    "scalar_tensor",
     "scatter",
     "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "segment_reduce",
     "select",
@@ -402,7 +439,6 @@ __all__ = [
     "slice_scatter",
     "slogdet",
     "softmax",
-    "softmax_backward",
     "sort",
     "split",
     "split_copy",
@@ -426,6 +462,7 @@ __all__ = [
     "t",
     "t_copy",
     "take",
+    "take_along_dim",
     "tan",
     "tanh",
     "tensor_split",
@@ -433,6 +470,7 @@ __all__ = [
     "threshold",
     "threshold_",
     "threshold_backward",
+    "tile",
     "topk",
     "trace",
     "transpose",
@@ -440,6 +478,11 @@ __all__ = [
     "trapezoid",
     "trapz",
     "triangular_solve",
+    "tril",
+    "tril_indices",
+    "triplet_margin_loss",
+    "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "unbind",
@@ -448,6 +491,7 @@ __all__ = [
     "unfold_copy",
     "unique",
     "unique_consecutive",
+    "unravel_index",
     "unsafe_chunk",
     "unsafe_split",
     "unsafe_split_with_sizes",
@@ -478,8 +522,10 @@ __all__ = [
     "view_as_real_copy",
     "view_copy",
     "vsplit",
+    "vstack",
     "where",
     "xlogy",
+    "zero_",
     "zeros",
     "zeros_like",
 ]
@@ -692,8 +738,11 @@ def arange(
     step: _float | _complex = 1,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Numbers from ``start`` up to but not including ``end``, ``step`` apart."""
 @overload
@@ -701,8 +750,11 @@ def arange(
     end: _float | _complex,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Numbers from 0 up to but not including ``end``."""
 
@@ -898,7 +950,9 @@ def bartlett_window(
     window_length: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -909,11 +963,26 @@ def bartlett_window(
     periodic: _bool,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
     """Bartlett window: a triangle."""
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+    cudnn_enabled: _bool,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015)."""
 
 @overload
 def bernoulli(
@@ -934,6 +1003,15 @@ def bilinear(
     bias: Tensor | None = None,
 ) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each output k; weight is (out, in1, in2)."""
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: _int = 1,
+) -> Tensor:
+    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow."""
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each number from 0 on occurs, or the sum of the weights where it does."""
@@ -997,7 +1075,9 @@ def blackman_window(
     window_length: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1008,7 +1088,9 @@ def blackman_window(
     periodic: _bool,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1052,6 +1134,9 @@ def bucketize(
     """Number of the bucket between sorted boundaries in which each value lies; a boundary belongs
     to the bucket below, or above if ``right``."""
 
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of one element of each vector, as rows, the last changing fastest."""
+
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors one after another along an existing dimension."""
 
@@ -1061,8 +1146,7 @@ def cdist(
     p: _float = 2.0,
     compute_mode: _str = 'use_mm_for_euclid_dist_if_necessary',
 ) -> Tensor:
-    """Distances by the ``p``-norm between all rows of ``x1`` and all rows of ``x2``. Differences
-    are always taken exactly, whatever ``compute_mode`` allows."""
+    """Distances by the ``p``-norm between all rows of ``x1`` and all rows of ``x2``."""
 
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Smallest integer not below."""
@@ -1161,13 +1245,24 @@ def col2im(
 ) -> Tensor:
     """Columns (N, C * window, windows) added up to images (N, C, H, W)."""
 
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors side by side: vectors are columns."""
+
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All combinations of ``r`` elements of a vector, as rows, in the order of their positions."""
+
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers of real and imaginary parts."""
 
-def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Alias of `cat`."""
 
-def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+def concatenate(
+    tensors: Sequence[Tensor],
+    dim: _int = 0,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """Alias of `cat`."""
 
 def conj(input: Tensor) -> Tensor:
@@ -1329,6 +1424,15 @@ def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
 
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    reduction: _int = 1,
+) -> Tensor:
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """Cosine of the angle between vectors along a dimension; norms count as at least ``eps``."""
 
@@ -1438,6 +1542,15 @@ def detach(input: Tensor) -> Tensor:
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `detach` shows."""
 
+def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The matrix with a vector as its diagonal, or the diagonal of a matrix."""
+
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """Zeros with the last dimension of ``input`` as a diagonal of two dimensions."""
+
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """The matrix with all elements of ``input`` as its diagonal."""
+
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal, as the last dimension."""
 
@@ -1515,10 +1628,19 @@ def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
 def dsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
     """Parts along dimension 2 that begin at the given positions."""
 
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors behind each other, as layers."""
+
 def einsum(*args: Any) -> Any:
     """Sum of products in Einstein's notation: ``einsum("bij,bjk->bik", a, b)``."""
 
-def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1) -> Tensor:
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: _int = -1,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+) -> Tensor:
     """Rows of ``weight`` (num_embeddings, dim) at integer indices; ``padding_idx`` gets no
     gradient."""
 
@@ -1549,13 +1671,24 @@ def embedding_bag(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """`embedding_bag` without the rows at ``padding_idx``."""
 
+def embedding_renorm_(
+    input: Tensor,
+    indices: Tensor,
+    max_norm: _float,
+    norm_type: _float,
+) -> Tensor:
+    """Scale the rows that indices name down to a norm of at most ``max_norm``, in place."""
+
 @overload
 def empty(
     *size: _int,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor with undefined elements."""
 @overload
@@ -1563,9 +1696,12 @@ def empty(
     size: Sequence[_int],
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor with undefined elements."""
 
@@ -1573,7 +1709,9 @@ def empty_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -1584,8 +1722,11 @@ def empty_permuted(
     physical_layout: Sequence[_int],
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A dense tensor with undefined elements whose dimensions lie in memory in the given order."""
 
@@ -1594,7 +1735,9 @@ def empty_strided(
     stride: Sequence[_int],
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
 ) -> Tensor:
     """A tensor with undefined elements and the given strides."""
@@ -1642,8 +1785,11 @@ def eye(
     m: _int | None = None,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
 
@@ -1671,6 +1817,19 @@ def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Join the dimensions from ``start_dim`` to ``end_dim`` into one."""
+
+@overload
+def flip(input: Tensor, *dims: _int) -> Tensor:
+    """A copy with the order of the elements reversed along dimensions."""
+@overload
+def flip(input: Tensor, dims: Sequence[_int]) -> Tensor:
+    """A copy with the order of the elements reversed along dimensions."""
+
+def fliplr(input: Tensor) -> Tensor:
+    """A copy with the order of the elements reversed along dimension 1."""
+
+def flipud(input: Tensor) -> Tensor:
+    """A copy with the order of the elements reversed along dimension 0."""
 
 @overload
 def float_power(
@@ -1756,8 +1915,11 @@ def full(
     fill_value: _float | _complex,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor of one value; its dtype is the value's unless given."""
 
@@ -1766,7 +1928,9 @@ def full_like(
     fill_value: _float | _complex,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -1911,6 +2075,16 @@ def grid_sampler_3d(
     """Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1]; modes are 0 bilinear, 1 nearest,
     2 bicubic, and paddings 0 zeros, 1 border, 2 reflection."""
 
+def group_norm(
+    input: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    cudnn_enabled: _bool = True,
+) -> Tensor:
+    """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018)."""
+
 def gt(
     input: Tensor,
     other: Tensor | _float | _complex,
@@ -1924,7 +2098,9 @@ def hamming_window(
     window_length: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1935,7 +2111,9 @@ def hamming_window(
     periodic: _bool,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1947,7 +2125,9 @@ def hamming_window(
     alpha: _float,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1960,7 +2140,9 @@ def hamming_window(
     beta: _float,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1971,7 +2153,9 @@ def hann_window(
     window_length: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -1982,7 +2166,9 @@ def hann_window(
     periodic: _bool,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -2009,6 +2195,14 @@ def hash_tensor(
 
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 for negative elements, ``values`` at 0, 1 for positive ones."""
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: _float = 1.0,
+    reduction: _int = 1,
+) -> Tensor:
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
 
 def histc(
     input: Tensor,
@@ -2083,6 +2277,9 @@ def hsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
 def hsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
     """Parts along dimension 1 that begin at the given positions."""
 
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors side by side: vectors end to end."""
+
 def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Length ``sqrt(input**2 + other**2)`` of the hypotenuse, computed without overflow."""
 
@@ -2119,8 +2316,40 @@ def index_add(
     source: Tensor,
     *,
     alpha: _float | _complex = 1,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A copy of ``input`` with slices of ``source`` added at positions along a dimension."""
+
+def index_copy(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` with slices along a dimension replaced by those of ``source``."""
+
+@overload
+def index_fill(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    value: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` with slices along a dimension filled with a number."""
+@overload
+def index_fill(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    value: _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` with slices along a dimension filled with a number."""
 
 def index_put(
     input: Tensor,
@@ -2129,6 +2358,19 @@ def index_put(
     accumulate: _bool = False,
 ) -> Tensor:
     """A copy with values put at the positions that index tensors give."""
+
+def index_reduce(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    source: Tensor,
+    reduce: _str,
+    *,
+    include_self: _bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` in which slices of ``source`` are combined with those at positions along
+    a dimension: ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``."""
 
 def index_select(
     input: Tensor,
@@ -2141,6 +2383,19 @@ def index_select(
 
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sums of products along the last dimension of both tensors."""
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: _bool,
+    momentum: _float,
+    eps: _float,
+    cudnn_enabled: _bool,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016)."""
 
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of a square matrix."""
@@ -2228,7 +2483,9 @@ def kaiser_window(
     window_length: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -2239,7 +2496,9 @@ def kaiser_window(
     periodic: _bool,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -2251,11 +2510,22 @@ def kaiser_window(
     beta: _float,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
     """Kaiser window with shape ``beta``."""
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    reduction: _int = 1,
+    *,
+    log_target: _bool = False,
+) -> Tensor:
+    """Kullback-Leibler divergence from log-probabilities ``input`` to probabilities ``target``."""
 
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Kronecker product: every element of ``input`` times the whole of ``other``, as blocks."""
@@ -2269,6 +2539,16 @@ def kthvalue(
     out: tuple[Tensor, ...] | None = None,
 ) -> results.kthvalue:
     """The ``k``-th smallest element along a dimension, counted from 1, and its position."""
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+    cudnn_enable: _bool = True,
+) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions, then scale and shift (Ba et al., 2016)."""
 
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Least common multiple; 0 where either is 0."""
@@ -2376,14 +2656,60 @@ def linalg_vector_norm(
 ) -> Tensor:
     """The ``ord``-norm of elements over dimensions (all if ``dim`` is None)."""
 
+@overload
+def linspace(
+    start: Tensor,
+    end: Tensor,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` numbers evenly from ``start`` to ``end``, both included."""
+@overload
+def linspace(
+    start: Tensor,
+    end: _float | _complex,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` numbers evenly from ``start`` to ``end``, both included."""
+@overload
+def linspace(
+    start: _float | _complex,
+    end: Tensor,
+    steps: _int,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` numbers evenly from ``start`` to ``end``, both included."""
+@overload
 def linspace(
     start: _float | _complex,
     end: _float | _complex,
     steps: _int,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """``steps`` numbers evenly from ``start`` to ``end``, both included."""
 
@@ -2407,9 +2733,6 @@ def log_softmax(
     out: Tensor | None = None,
 ) -> Tensor:
     """Logarithm of `softmax`, computed without overflow."""
-
-def log_softmax_backward(grad: Tensor, output: Tensor, dim: _int) -> Tensor:
-    """Gradient of `log_softmax` from its output."""
 
 def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(exp(input) + exp(other))``, computed without overflow."""
@@ -2437,6 +2760,71 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """Log of the odds ``x / (1 - x)``; ``eps`` keeps ``x`` from the ends of [0, 1]."""
+
+@overload
+def logspace(
+    start: Tensor,
+    end: Tensor,
+    steps: _int,
+    base: _float = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` powers of ``base``, from ``base ** start`` to ``base ** end``, with evenly spaced
+    exponents."""
+@overload
+def logspace(
+    start: Tensor,
+    end: _float | _complex,
+    steps: _int,
+    base: _float = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` powers of ``base``, from ``base ** start`` to ``base ** end``, with evenly spaced
+    exponents."""
+@overload
+def logspace(
+    start: _float | _complex,
+    end: Tensor,
+    steps: _int,
+    base: _float = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` powers of ``base``, from ``base ** start`` to ``base ** end``, with evenly spaced
+    exponents."""
+@overload
+def logspace(
+    start: _float | _complex,
+    end: _float | _complex,
+    steps: _int,
+    base: _float = 10.0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """``steps`` powers of ``base``, from ``base ** start`` to ``base ** end``, with evenly spaced
+    exponents."""
 
 def logsumexp(
     input: Tensor,
@@ -2479,6 +2867,15 @@ def lu_unpack(
 ) -> results.lu_unpack:
     """The three matrices of an LU factorization ``P @ L @ U``."""
 
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: _float = 0.0,
+    reduction: _int = 1,
+) -> Tensor:
+    """``max(0, -target * (input1 - input2) + margin)``."""
+
 def masked_fill(
     input: Tensor,
     mask: Tensor | _float | _complex,
@@ -2486,7 +2883,11 @@ def masked_fill(
 ) -> Tensor:
     """``input`` with ``value`` where the boolean mask holds."""
 
-def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """A copy of ``input`` in which elements where the mask holds are, one after another, those of
+    ``source``."""
+
+def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements where the mask holds, in one dimension."""
 
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2648,6 +3049,9 @@ def median(
 ) -> results.median:
     """The median along a dimension, the lower of two in the middle, and its position; NaN if there
     is one."""
+
+def meshgrid(*tensors: Any, indexing: _str | None = None) -> Any:
+    """Coordinates of a grid: each vector along a dimension of its own, and expanded."""
 
 @overload
 def min(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -2816,6 +3220,20 @@ def narrow_copy(
 ) -> Tensor:
     """A copy of what `narrow` shows."""
 
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`batch_norm`, and the means and reciprocal deviations it used in training."""
+
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """Channels of all groups interleaved (Zhang et al., 2018)."""
 
@@ -2824,6 +3242,27 @@ def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tenso
 
 def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: _float) -> Tensor:
     """Gradient of `native_dropout` for its input."""
+
+def native_group_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    N: _int,
+    C: _int,
+    HxW: _int,
+    group: _int,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`group_norm`, the means, and the reciprocal standard deviations of each group."""
+
+def native_layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`layer_norm`, the means, and the reciprocal standard deviations."""
 
 def ne(
     input: Tensor,
@@ -2842,58 +3281,20 @@ def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next number after ``input`` towards ``other``."""
 
-def nll_loss_backward(
-    grad: Tensor,
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: _str,
-    ignore_index: _int,
-    total: Tensor,
-) -> Tensor:
-    """Gradient of `nll_loss_forward` for its input."""
-
-def nll_loss_forward(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None,
-    reduction: _str,
-    ignore_index: _int,
-) -> results.nll_loss_forward:
-    """`nll_loss`, and the sum of the weights it counted."""
-
-@overload
-def nonzero(input: Tensor) -> Tensor:
-    """Positions of non-zero elements, one row each."""
-@overload
-def nonzero(input: Tensor, *, as_tuple: _bool) -> tuple[Tensor, ...]:
-    """Positions of non-zero elements, a tensor per dimension if ``as_tuple``."""
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: _bool = False) -> Any:
+    """Positions of non-zero elements."""
 
 def nonzero_static(input: Tensor, *, size: _int, fill_value: _int = -1) -> Tensor:
     """The first ``size`` positions of elements that are not zero; rows that are left over hold
     ``fill_value``."""
 
-@overload
 def norm(
     input: Tensor,
-    p: _float | _complex | None,
+    p: _float | _str | None = 'fro',
     dim: _int | Sequence[_int] | None = None,
     keepdim: _bool = False,
-    dtype: _dtype | None = None,
-    *,
     out: Tensor | None = None,
-) -> Tensor:
-    """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
-    clearer."""
-@overload
-def norm(
-    input: Tensor,
-    p: _str = 'fro',
-    dim: _int | Sequence[_int] | None = None,
-    keepdim: _bool = False,
     dtype: _dtype | None = None,
-    *,
-    out: Tensor | None = None,
 ) -> Tensor:
     """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
     clearer."""
@@ -2933,7 +3334,9 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -2967,8 +3370,11 @@ def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
 def ones(
     *size: _int,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor of ones."""
 @overload
@@ -2976,8 +3382,11 @@ def ones(
     size: Sequence[_int],
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor of ones."""
 
@@ -2985,7 +3394,9 @@ def ones_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3051,6 +3462,17 @@ def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers of the rates that ``input`` gives."""
 
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: _bool,
+    full: _bool,
+    eps: _float,
+    reduction: _int,
+) -> Tensor:
+    """Negative log likelihood of counts under Poisson distributions with rate (or log-rate)
+    ``input``."""
+
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers of absolute values and angles in radians."""
 
@@ -3084,6 +3506,10 @@ def prod(
     out: Tensor | None = None,
 ) -> Tensor:
     """Product over a dimension (all if ``dim`` is None); integers multiply as int64."""
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy of ``input`` with elements put (or added) at positions in the tensor read as one
+    row."""
 
 def qr(
     input: Tensor,
@@ -3124,7 +3550,9 @@ def rand(
     *size: _int,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3135,7 +3563,9 @@ def rand(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3146,7 +3576,9 @@ def rand_like(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3160,7 +3592,9 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3172,7 +3606,9 @@ def randint(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3185,7 +3621,9 @@ def randint_like(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3198,7 +3636,9 @@ def randint_like(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3210,7 +3650,9 @@ def randint_like(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3221,7 +3663,9 @@ def randn(
     *size: _int,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3232,7 +3676,9 @@ def randn(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
@@ -3243,7 +3689,9 @@ def randn_like(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:
@@ -3254,11 +3702,28 @@ def randperm(
     *,
     generator: Generator | None = None,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor:
     """A random order of the integers from 0 to ``n - 1``."""
+
+def range(
+    start: _float | _complex,
+    end: _float | _complex,
+    step: _float | _complex = 1,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Numbers from ``start`` up to and including ``end``, ``step`` apart. Deprecated: use
+    `arange`."""
 
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view of a row-major tensor, a copy of others."""
@@ -3338,6 +3803,29 @@ def renorm(
 ) -> Tensor:
     """Slices along a dimension, scaled down where their ``p``-norm is above ``maxnorm``."""
 
+@overload
+def repeat_interleave(repeats: Tensor, *, output_size: _int | None = None) -> Tensor:
+    """Each position ``i`` of a vector ``repeats[i]`` times."""
+@overload
+def repeat_interleave(
+    input: Tensor,
+    repeats: Tensor,
+    dim: _int | None = None,
+    *,
+    output_size: _int | None = None,
+) -> Tensor:
+    """Each slice along a dimension so many times, one next to the other; without a dimension the
+    tensor is one row."""
+@overload
+def repeat_interleave(
+    input: Tensor,
+    repeats: _int,
+    dim: _int | None = None,
+    *,
+    output_size: _int | None = None,
+) -> Tensor:
+    """Each slice along a dimension ``repeats`` times, one next to the other."""
+
 def replication_pad1d(
     input: Tensor,
     padding: _int | Sequence[_int],
@@ -3399,12 +3887,34 @@ def resolve_conj(input: Tensor) -> Tensor:
 def resolve_neg(input: Tensor) -> Tensor:
     """The tensor itself: negation is done at once, and never waits to be resolved."""
 
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None = None,
+    eps: _float | None = None,
+) -> Tensor:
+    """Root mean square 1 over the last dimensions, then scale (Zhang and Sennrich, 2019)."""
+
+def roll(
+    input: Tensor,
+    shifts: _int | Sequence[_int],
+    dims: _int | Sequence[_int] = ...,
+) -> Tensor:
+    """Elements moved on along dimensions; what leaves at the end comes in at the start. Without
+    dimensions the tensor is rolled as one row."""
+
+def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
+    """Rotated by ``k`` quarter turns in a plane, from the first of two dimensions to the second."""
+
 @overload
 def round(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Nearest integer, halves to even."""
 @overload
 def round(input: Tensor, *, decimals: _int, out: Tensor | None = None) -> Tensor:
     """Nearest multiple of ``10**-decimals``, halves to even."""
+
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors below each other: vectors are rows."""
 
 def rrelu(
     input: Tensor,
@@ -3435,15 +3945,86 @@ def rsub(
 ) -> Tensor:
     """Difference ``other - alpha * input``."""
 
+def scalar_tensor(
+    s: _float | _complex,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A number as a tensor without dimensions, in the default dtype unless another is given."""
+
 @overload
-def scatter(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of ``input`` with elements of ``src`` put at positions along a dimension."""
 @overload
-def scatter(input: Tensor, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
+def scatter(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    *,
+    reduce: _str,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` in which elements of ``src`` are added to those at positions along a
+    dimension, or multiplied with them; ``reduce`` is ``"add"`` or ``"multiply"``."""
+@overload
+def scatter(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    value: _float | _complex,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of ``input`` with one value put at positions along a dimension."""
+@overload
+def scatter(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    value: _float | _complex,
+    *,
+    reduce: _str,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` in which elements of ``src`` are added to those at positions along a
+    dimension, or multiplied with them; ``reduce`` is ``"add"`` or ``"multiply"``."""
 
-def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+def scatter_add(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
     """A copy of ``input`` with elements of ``src`` added at positions along a dimension."""
+
+def scatter_reduce(
+    input: Tensor,
+    dim: _int,
+    index: Tensor,
+    src: Tensor,
+    reduce: _str,
+    *,
+    include_self: _bool = True,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A copy of ``input`` in which elements of ``src`` are combined with what is at their positions
+    along a dimension: ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``. Without
+    ``include_self`` only elements of ``src`` count where there are any."""
 
 @overload
 def searchsorted(
@@ -3573,9 +4154,6 @@ def softmax(
     out: Tensor | None = None,
 ) -> Tensor:
     """Exponentials along a dimension, scaled to sum 1."""
-
-def softmax_backward(grad: Tensor, output: Tensor, dim: _int) -> Tensor:
-    """Gradient of `softmax` from its output."""
 
 @overload
 def sort(
@@ -3780,6 +4358,16 @@ def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements at positions in the tensor read as one row."""
 
+def take_along_dim(
+    input: Tensor,
+    indices: Tensor,
+    dim: _int | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Elements picked along a dimension, where the other sizes are broadcast; without a dimension
+    both tensors are read as rows."""
+
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Tangent of radians."""
 
@@ -3821,6 +4409,13 @@ def threshold_backward(
     threshold: _float | _complex,
 ) -> Tensor:
     """The gradient where ``self`` is above the threshold, zero elsewhere."""
+
+@overload
+def tile(input: Tensor, *dims: _int) -> Tensor:
+    """As `Tensor.repeat`, where dimensions in front may be left out."""
+@overload
+def tile(input: Tensor, dims: Sequence[_int]) -> Tensor:
+    """As `Tensor.repeat`, where dimensions in front may be left out."""
 
 def topk(
     input: Tensor,
@@ -3874,6 +4469,52 @@ def triangular_solve(
     """Solution of ``A @ X = input`` for a triangular matrix, and a copy of it;
     `torch.linalg.solve_triangular` is the newer form."""
 
+def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Matrices with zeros but in the lower triangle, up to and including a diagonal."""
+
+def tril_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Rows and columns of the lower triangle's elements in a matrix of ``row`` by ``col``, int64 by
+    default."""
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: _float = 1.0,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    swap: _bool = False,
+    reduction: _int = 1,
+) -> Tensor:
+    """``max(0, distance to positive - distance to negative + margin)`` (Balntas et al., 2016)."""
+
+def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Matrices with zeros but in the upper triangle, up to and including a diagonal."""
+
+def triu_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: Any = None,
+    device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor:
+    """Rows and columns of the upper triangle's elements in a matrix of ``row`` by ``col``, int64 by
+    default."""
+
 def true_divide(
     input: Tensor,
     other: Tensor | _float | _complex,
@@ -3915,31 +4556,32 @@ def unique(
     return_inverse: _bool = False,
     return_counts: _bool = False,
     dim: _int | None = None,
-) -> None:
-    """Different elements (slices along ``dim``) in order; if asked for, also the number of each
-    element among them and how often they occur."""
+) -> Any:
+    """Different elements, or slices along a dimension, in order."""
 
 def unique_consecutive(
     input: Tensor,
     return_inverse: _bool = False,
     return_counts: _bool = False,
     dim: _int | None = None,
-) -> None:
-    """Elements (slices along ``dim``) that differ from the one before; if asked for, also the
-    number of each element among them and the lengths of runs."""
+) -> Any:
+    """Elements, or slices along a dimension, that differ from the one before."""
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """Coordinates, in a tensor of some shape, of positions in the tensor read as one row."""
 
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """As `chunk`, but autograd does not take the parts for views of one tensor."""
+    """As `chunk`, with parts that may change in place under autograd."""
 
 def unsafe_split(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """As `split`, but autograd does not take the parts for views of one tensor."""
+    """As `split`, with parts that may change in place under autograd."""
 
 def unsafe_split_with_sizes(
     input: Tensor,
     split_sizes: Sequence[_int],
     dim: _int = 0,
 ) -> tuple[Tensor, ...]:
-    """As `split_with_sizes`, but autograd does not take the parts for views of one tensor."""
+    """As `split_with_sizes`, with parts that may change in place under autograd."""
 
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     """With a dimension of size 1 put in."""
@@ -4234,6 +4876,9 @@ def vsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]:
 def vsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]:
     """Parts along dimension 0 that begin at the given positions."""
 
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors below each other: vectors are rows."""
+
 @overload
 def where(
     condition: Tensor,
@@ -4259,12 +4904,18 @@ def xlogy(
 def xlogy(input: _float | _complex, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0."""
 
+def zero_(input: Tensor) -> Tensor:
+    """In-place version of `zero`: writes the result into ``input`` and returns it."""
+
 @overload
 def zeros(
     *size: _int,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
 @overload
@@ -4272,8 +4923,11 @@ def zeros(
     size: Sequence[_int],
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
+    out: Tensor | None = None,
 ) -> Tensor:
     """A tensor of zeros."""
 
@@ -4281,7 +4935,9 @@ def zeros_like(
     input: Tensor,
     *,
     dtype: _dtype | None = None,
+    layout: Any = None,
     device: _device | _str | _int | None = None,
+    pin_memory: _bool | None = None,
     requires_grad: _bool = False,
     memory_format: Any = None,
 ) -> Tensor:

@@ -66,7 +66,7 @@ def argmax(
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Position (in the input's dtype) of the largest of the elements that ``mask`` selects."""
+    """Position, in the input's dtype, of the largest element that ``mask`` selects."""
 
 def argmin(
     input: Tensor,
@@ -76,7 +76,7 @@ def argmin(
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Position (in the input's dtype) of the smallest of the elements that ``mask`` selects."""
+    """Position, in the input's dtype, of the smallest element that ``mask`` selects."""
 
 def cumprod(
     input: Tensor,
@@ -103,7 +103,7 @@ def log_softmax(
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """`log_softmax` along a dimension of the elements that ``mask`` selects."""
+    """`log_softmax` along a dimension, of the elements that ``mask`` selects."""
 
 def logaddexp(
     input: Tensor,
@@ -113,14 +113,13 @@ def logaddexp(
     input_mask: Tensor | None = None,
     other_mask: Tensor | None = None,
 ) -> Tensor:
-    """``log(exp(input) + exp(other))``, element by element, of the elements that ``mask``
-    selects."""
+    """``log(exp(input) + exp(other))``, element by element, of what the masks select."""
 
 def logsumexp(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
     *,
-    keepdim: _bool | None = False,
+    keepdim: _bool = False,
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
@@ -148,7 +147,7 @@ def median(
 
 def norm(
     input: Tensor,
-    ord: _float | _complex | None = 2.0,
+    ord: _float | None = 2.0,
     dim: _int | Sequence[_int] | None = None,
     *,
     keepdim: _bool | None = False,
@@ -159,15 +158,14 @@ def norm(
 
 def normalize(
     input: Tensor,
-    ord: _float | _complex,
+    ord: _float,
     dim: _int,
     *,
     eps: _float = 1e-12,
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """Vectors along a dimension divided by the norm (at least ``eps``) of the elements that
-    ``mask`` selects."""
+    """Vectors along a dimension divided by the norm of what ``mask`` selects (at least ``eps``)."""
 
 def prod(
     input: Tensor,
@@ -186,7 +184,7 @@ def softmax(
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """`softmax` along a dimension of the elements that ``mask`` selects."""
+    """`softmax` along a dimension, of the elements that ``mask`` selects."""
 
 def softmin(
     input: Tensor,
@@ -195,14 +193,14 @@ def softmin(
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """`softmin` along a dimension of the elements that ``mask`` selects."""
+    """`softmin` along a dimension, of the elements that ``mask`` selects."""
 
 def std(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
     unbiased: _bool | None = None,
     *,
-    correction: _float | _complex | None = None,
+    correction: _float | None = None,
     keepdim: _bool | None = False,
     dtype: _dtype | None = None,
     mask: Tensor | None = None,
@@ -224,7 +222,7 @@ def var(
     dim: _int | Sequence[_int] | None = None,
     unbiased: _bool | None = None,
     *,
-    correction: _float | _complex | None = None,
+    correction: _float | None = None,
     keepdim: _bool | None = False,
     dtype: _dtype | None = None,
     mask: Tensor | None = None,

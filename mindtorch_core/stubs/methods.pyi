@@ -521,6 +521,10 @@ class TensorMethods:
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """A copy in memory of its own, in its order of dimensions or in a memory format."""
 
+    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+        """All combinations of ``r`` elements of a vector, as rows, in the order of their
+        positions."""
+
     def conj(self) -> Tensor:
         """Complex conjugate; the tensor itself where it is real."""
 
@@ -607,6 +611,15 @@ class TensorMethods:
 
     def detach(self) -> Tensor:
         """The same memory without history."""
+
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """The matrix with a vector as its diagonal, or the diagonal of a matrix."""
+
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """Zeros with the last dimension of ``input`` as a diagonal of two dimensions."""
+
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """The matrix with all elements of ``input`` as its diagonal."""
 
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A diagonal, as the last dimension."""
@@ -751,6 +764,10 @@ class TensorMethods:
     def fill_(self, value: _float | _complex) -> Tensor:
         """In-place version of `fill`: writes the result into ``input`` and returns it."""
 
+    def fill_diagonal_(self, fill_value: _float | _complex, wrap: _bool = False) -> Tensor:
+        """Write a number into the diagonal, where all positions are equal; ``wrap`` starts it again
+        in a tall matrix, below a row that is left out."""
+
     def fix(self) -> Tensor:
         """Alias of `trunc`."""
 
@@ -759,6 +776,19 @@ class TensorMethods:
 
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Join the dimensions from ``start_dim`` to ``end_dim`` into one."""
+
+    @overload
+    def flip(self, *dims: _int) -> Tensor:
+        """A copy with the order of the elements reversed along dimensions."""
+    @overload
+    def flip(self, dims: Sequence[_int]) -> Tensor:
+        """A copy with the order of the elements reversed along dimensions."""
+
+    def fliplr(self) -> Tensor:
+        """A copy with the order of the elements reversed along dimension 1."""
+
+    def flipud(self) -> Tensor:
+        """A copy with the order of the elements reversed along dimension 0."""
 
     def float_power(self, exponent: Tensor | _float | _complex) -> Tensor:
         """Power ``input ** exponent`` in double precision."""
@@ -944,6 +974,26 @@ class TensorMethods:
     ) -> Tensor:
         """In-place version of `index_add`: writes the result into ``input`` and returns it."""
 
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """A copy of ``input`` with slices along a dimension replaced by those of ``source``."""
+
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """In-place version of `index_copy`: writes the result into ``input`` and returns it."""
+
+    @overload
+    def index_fill(self, dim: _int, index: Tensor, value: Tensor) -> Tensor:
+        """A copy of ``input`` with slices along a dimension filled with a number."""
+    @overload
+    def index_fill(self, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
+        """A copy of ``input`` with slices along a dimension filled with a number."""
+
+    @overload
+    def index_fill_(self, dim: _int, index: Tensor, value: Tensor) -> Tensor:
+        """In-place version of `index_fill`: writes the result into ``input`` and returns it."""
+    @overload
+    def index_fill_(self, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
+        """In-place version of `index_fill`: writes the result into ``input`` and returns it."""
+
     def index_put(
         self,
         indices: Sequence[Tensor | None],
@@ -959,6 +1009,29 @@ class TensorMethods:
         accumulate: _bool = False,
     ) -> Tensor:
         """Put values at the positions that index tensors give; ``accumulate`` adds them."""
+
+    def index_reduce(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """A copy of ``input`` in which slices of ``source`` are combined with those at positions
+        along a dimension: ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``."""
+
+    def index_reduce_(
+        self,
+        dim: _int,
+        index: Tensor,
+        source: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """In-place version of `index_reduce`: writes the result into ``input`` and returns it."""
 
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """Slices along a dimension, at the positions in a vector."""
@@ -1180,6 +1253,13 @@ class TensorMethods:
     ) -> Tensor:
         """In-place version of `masked_fill`: writes the result into ``input`` and returns it."""
 
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """A copy of ``input`` in which elements where the mask holds are, one after another, those
+        of ``source``."""
+
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
+        """In-place version of `masked_scatter`: writes the result into ``input`` and returns it."""
+
     def masked_select(self, mask: Tensor) -> Tensor:
         """Elements where the mask holds, in one dimension."""
 
@@ -1388,7 +1468,9 @@ class TensorMethods:
         self,
         *size: _int,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `empty`, in the dtype of ``self`` and on its device."""
@@ -1398,7 +1480,9 @@ class TensorMethods:
         size: Sequence[_int],
         *,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `empty`, in the dtype of ``self`` and on its device."""
@@ -1409,7 +1493,9 @@ class TensorMethods:
         stride: Sequence[_int],
         *,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `empty_strided`, in the dtype of ``self`` and on its device."""
@@ -1420,7 +1506,9 @@ class TensorMethods:
         fill_value: _float | _complex,
         *,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `full`, in the dtype of ``self`` and on its device."""
@@ -1430,7 +1518,9 @@ class TensorMethods:
         self,
         *size: _int,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `ones`, in the dtype of ``self`` and on its device."""
@@ -1440,7 +1530,9 @@ class TensorMethods:
         size: Sequence[_int],
         *,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `ones`, in the dtype of ``self`` and on its device."""
@@ -1450,7 +1542,9 @@ class TensorMethods:
         self,
         *size: _int,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `zeros`, in the dtype of ``self`` and on its device."""
@@ -1460,7 +1554,9 @@ class TensorMethods:
         size: Sequence[_int],
         *,
         dtype: _dtype | None = None,
+        layout: Any = None,
         device: _device | _str | _int | None = None,
+        pin_memory: _bool | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
         """As `zeros`, in the dtype of ``self`` and on its device."""
@@ -1471,37 +1567,21 @@ class TensorMethods:
     def nextafter_(self, other: Tensor) -> Tensor:
         """In-place version of `nextafter`: writes the result into ``input`` and returns it."""
 
-    @overload
-    def nonzero(self) -> Tensor:
-        """Positions of non-zero elements, one row each."""
-    @overload
-    def nonzero(self, *, as_tuple: _bool) -> tuple[Tensor, ...]:
-        """Positions of non-zero elements, a tensor per dimension if ``as_tuple``."""
+    def nonzero(self, *, out: Tensor | None = None, as_tuple: _bool = False) -> Any:
+        """Positions of non-zero elements."""
 
     def nonzero_static(self, *, size: _int, fill_value: _int = -1) -> Tensor:
         """The first ``size`` positions of elements that are not zero; rows that are left over hold
         ``fill_value``."""
 
-    @overload
     def norm(
         self,
-        p: _float | _complex | None,
+        p: _float | _str | None = 'fro',
         dim: _int | Sequence[_int] | None = None,
         keepdim: _bool = False,
         dtype: _dtype | None = None,
     ) -> Tensor:
-        """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
-        clearer."""
-    @overload
-    def norm(
-        self,
-        p: _str = 'fro',
-        dim: _int | Sequence[_int] | None = None,
-        keepdim: _bool = False,
-        dtype: _dtype | None = None,
-    ) -> Tensor:
-        """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
-        clearer."""
+        """Norm of elements over dimensions; see `torch.norm`."""
 
     def normal_(
         self,
@@ -1570,6 +1650,13 @@ class TensorMethods:
         dtype: _dtype | None = None,
     ) -> Tensor:
         """Product over a dimension (all if ``dim`` is None); integers multiply as int64."""
+
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy of ``input`` with elements put (or added) at positions in the tensor read as one
+        row."""
+
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """In-place version of `put`: writes the result into ``input`` and returns it."""
 
     def qr(self, some: _bool = True) -> results.qr:
         """``A = Q @ R``; `torch.linalg.qr` is the newer form."""
@@ -1645,6 +1732,35 @@ class TensorMethods:
         """In-place version of `renorm`: writes the result into ``input`` and returns it."""
 
     @overload
+    def repeat(self, *repeats: _int) -> Tensor:
+        """The tensor so many times along each dimension, as tiles; further dimensions come in
+        front."""
+    @overload
+    def repeat(self, repeats: Sequence[_int]) -> Tensor:
+        """The tensor so many times along each dimension, as tiles; further dimensions come in
+        front."""
+
+    @overload
+    def repeat_interleave(
+        self,
+        repeats: Tensor,
+        dim: _int | None = None,
+        *,
+        output_size: _int | None = None,
+    ) -> Tensor:
+        """Each slice along a dimension so many times, one next to the other; without a dimension
+        the tensor is one row."""
+    @overload
+    def repeat_interleave(
+        self,
+        repeats: _int,
+        dim: _int | None = None,
+        *,
+        output_size: _int | None = None,
+    ) -> Tensor:
+        """Each slice along a dimension ``repeats`` times, one next to the other."""
+
+    @overload
     def reshape(self, *shape: _int) -> Tensor:
         """The same elements in another shape: a view where strides allow it, a copy otherwise."""
     @overload
@@ -1671,6 +1787,14 @@ class TensorMethods:
 
     def resolve_neg(self) -> Tensor:
         """The tensor itself: negation is done at once, and never waits to be resolved."""
+
+    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ...) -> Tensor:
+        """Elements moved on along dimensions; what leaves at the end comes in at the start. Without
+        dimensions the tensor is rolled as one row."""
+
+    def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
+        """Rotated by ``k`` quarter turns in a plane, from the first of two dimensions to the
+        second."""
 
     @overload
     def round(self) -> Tensor:
@@ -1704,14 +1828,42 @@ class TensorMethods:
     def scatter(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """A copy of ``input`` with elements of ``src`` put at positions along a dimension."""
     @overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor, *, reduce: _str) -> Tensor:
+        """A copy of ``input`` in which elements of ``src`` are added to those at positions along a
+        dimension, or multiplied with them; ``reduce`` is ``"add"`` or ``"multiply"``."""
+    @overload
     def scatter(self, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
         """A copy of ``input`` with one value put at positions along a dimension."""
+    @overload
+    def scatter(
+        self,
+        dim: _int,
+        index: Tensor,
+        value: _float | _complex,
+        *,
+        reduce: _str,
+    ) -> Tensor:
+        """A copy of ``input`` in which elements of ``src`` are added to those at positions along a
+        dimension, or multiplied with them; ``reduce`` is ``"add"`` or ``"multiply"``."""
 
     @overload
     def scatter_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place version of `scatter`: writes the result into ``input`` and returns it."""
     @overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor, *, reduce: _str) -> Tensor:
+        """In-place version of `scatter`: writes the result into ``input`` and returns it."""
+    @overload
     def scatter_(self, dim: _int, index: Tensor, value: _float | _complex) -> Tensor:
+        """In-place version of `scatter`: writes the result into ``input`` and returns it."""
+    @overload
+    def scatter_(
+        self,
+        dim: _int,
+        index: Tensor,
+        value: _float | _complex,
+        *,
+        reduce: _str,
+    ) -> Tensor:
         """In-place version of `scatter`: writes the result into ``input`` and returns it."""
 
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
@@ -1719,6 +1871,30 @@ class TensorMethods:
 
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """In-place version of `scatter_add`: writes the result into ``input`` and returns it."""
+
+    def scatter_reduce(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """A copy of ``input`` in which elements of ``src`` are combined with what is at their
+        positions along a dimension: ``"sum"``, ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.
+        Without ``include_self`` only elements of ``src`` count where there are any."""
+
+    def scatter_reduce_(
+        self,
+        dim: _int,
+        index: Tensor,
+        src: Tensor,
+        reduce: _str,
+        *,
+        include_self: _bool = True,
+    ) -> Tensor:
+        """In-place version of `scatter_reduce`: writes the result into ``input`` and returns it."""
 
     def select(self, dim: _int, index: _int) -> Tensor:
         """One slice along a dimension, which goes away."""
@@ -1962,6 +2138,10 @@ class TensorMethods:
     def take(self, index: Tensor) -> Tensor:
         """Elements at positions in the tensor read as one row."""
 
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """Elements picked along a dimension, where the other sizes are broadcast; without a
+        dimension both tensors are read as rows."""
+
     def tan(self) -> Tensor:
         """Tangent of radians."""
 
@@ -1987,6 +2167,13 @@ class TensorMethods:
     @overload
     def tensor_split(self, indices: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Parts along a dimension, by their number or by the positions where they begin."""
+
+    @overload
+    def tile(self, *dims: _int) -> Tensor:
+        """As `Tensor.repeat`, where dimensions in front may be left out."""
+    @overload
+    def tile(self, dims: Sequence[_int]) -> Tensor:
+        """As `Tensor.repeat`, where dimensions in front may be left out."""
 
     def topk(
         self,
@@ -2016,6 +2203,18 @@ class TensorMethods:
     ) -> results.triangular_solve:
         """Solution of ``A @ X = input`` for a triangular matrix, and a copy of it;
         `torch.linalg.solve_triangular` is the newer form."""
+
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """Matrices with zeros but in the lower triangle, up to and including a diagonal."""
+
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """In-place version of `tril`: writes the result into ``input`` and returns it."""
+
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """Matrices with zeros but in the upper triangle, up to and including a diagonal."""
+
+    def triu_(self, diagonal: _int = 0) -> Tensor:
+        """In-place version of `triu`: writes the result into ``input`` and returns it."""
 
     def true_divide(self, other: Tensor | _float | _complex) -> Tensor:
         """Alias of `div` without rounding."""
@@ -2054,31 +2253,29 @@ class TensorMethods:
         return_inverse: _bool = False,
         return_counts: _bool = False,
         dim: _int | None = None,
-    ) -> None:
-        """Different elements (slices along ``dim``) in order; if asked for, also the number of each
-        element among them and how often they occur."""
+    ) -> Any:
+        """Different elements, or slices along a dimension, in order."""
 
     def unique_consecutive(
         self,
         return_inverse: _bool = False,
         return_counts: _bool = False,
         dim: _int | None = None,
-    ) -> None:
-        """Elements (slices along ``dim``) that differ from the one before; if asked for, also the
-        number of each element among them and the lengths of runs."""
+    ) -> Any:
+        """Elements, or slices along a dimension, that differ from the one before."""
 
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """As `chunk`, but autograd does not take the parts for views of one tensor."""
+        """As `chunk`, with parts that may change in place under autograd."""
 
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """As `split`, but autograd does not take the parts for views of one tensor."""
+        """As `split`, with parts that may change in place under autograd."""
 
     def unsafe_split_with_sizes(
         self,
         split_sizes: Sequence[_int],
         dim: _int = 0,
     ) -> tuple[Tensor, ...]:
-        """As `split_with_sizes`, but autograd does not take the parts for views of one tensor."""
+        """As `split_with_sizes`, with parts that may change in place under autograd."""
 
     def unsqueeze(self, dim: _int) -> Tensor:
         """With a dimension of size 1 put in."""
@@ -2131,11 +2328,7 @@ class TensorMethods:
     def vsplit(self, indices: Sequence[_int]) -> tuple[Tensor, ...]:
         """Parts along dimension 0 that begin at the given positions."""
 
-    def where(
-        self,
-        condition: Tensor | _float | _complex,
-        other: Tensor | _float | _complex,
-    ) -> Tensor:
+    def where(self, condition: Tensor, other: Tensor | _float | _complex) -> Tensor:
         """This tensor where the condition holds, ``other`` elsewhere."""
 
     def xlogy(self, other: Tensor | _float | _complex) -> Tensor:

@@ -30,7 +30,10 @@ __all__ = [
     "avg_pool1d",
     "avg_pool2d",
     "avg_pool3d",
+    "batch_norm",
     "bilinear",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
     "celu",
     "celu_",
     "channel_shuffle",
@@ -41,6 +44,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "ctc_loss",
@@ -53,10 +57,12 @@ __all__ = [
     "fractional_max_pool2d_with_indices",
     "fractional_max_pool3d",
     "fractional_max_pool3d_with_indices",
+    "gaussian_nll_loss",
     "gelu",
     "gelu_",
     "glu",
     "grid_sample",
+    "group_norm",
     "hardshrink",
     "hardsigmoid",
     "hardsigmoid_",
@@ -64,15 +70,24 @@ __all__ = [
     "hardswish_",
     "hardtanh",
     "hardtanh_",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "instance_norm",
     "interpolate",
+    "kl_div",
+    "l1_loss",
+    "layer_norm",
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
+    "local_response_norm",
     "log_softmax",
     "logsigmoid",
     "lp_pool1d",
     "lp_pool2d",
     "lp_pool3d",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool1d_with_indices",
     "max_pool2d",
@@ -86,6 +101,9 @@ __all__ = [
     "mish_",
     "mse_loss",
     "multi_head_attention_forward",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
     "native_channel_shuffle",
     "nll_loss",
     "normalize",
@@ -95,11 +113,13 @@ __all__ = [
     "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
+    "poisson_nll_loss",
     "prelu",
     "relu",
     "relu6",
     "relu6_",
     "relu_",
+    "rms_norm",
     "rrelu_",
     "scaled_dot_product_attention",
     "selu",
@@ -107,6 +127,8 @@ __all__ = [
     "sigmoid",
     "silu",
     "silu_",
+    "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
     "softmin",
     "softplus",
@@ -116,6 +138,8 @@ __all__ = [
     "tanhshrink",
     "threshold",
     "threshold_",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
     "unfold",
     "upsample",
     "upsample_bilinear",
@@ -125,48 +149,66 @@ __all__ = [
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
     """Means of windows that divide the input into ``output_size`` parts."""
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """`adaptive_avg_pool2d`; None keeps a size."""
+def adaptive_avg_pool2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int | None] | None,
+) -> Tensor:
+    """Means of windows that divide the input into ``output_size`` parts."""
 
-def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """`adaptive_avg_pool3d`; None keeps a size."""
+def adaptive_avg_pool3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int | None] | None,
+) -> Tensor:
+    """Means of windows that divide the input into ``output_size`` parts."""
 
-def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: _bool = False) -> None:
-    """`adaptive_max_pool1d`; with ``return_indices`` also where the elements are."""
+def adaptive_max_pool1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int | None] | None,
+    return_indices: _bool = False,
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
 def adaptive_max_pool1d_with_indices(
     input: Tensor,
-    output_size: Any,
+    output_size: _int | Sequence[_int | None] | None,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool1d`; None keeps a size."""
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
-def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: _bool = False) -> None:
-    """`adaptive_max_pool2d`; with ``return_indices`` also where the elements are."""
+def adaptive_max_pool2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int | None] | None,
+    return_indices: _bool = False,
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
 def adaptive_max_pool2d_with_indices(
     input: Tensor,
-    output_size: Any,
+    output_size: _int | Sequence[_int | None] | None,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool2d`; None keeps a size."""
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
-def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: _bool = False) -> None:
-    """`adaptive_max_pool3d`; with ``return_indices`` also where the elements are."""
+def adaptive_max_pool3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int | None] | None,
+    return_indices: _bool = False,
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
 def adaptive_max_pool3d_with_indices(
     input: Tensor,
-    output_size: Any,
+    output_size: _int | Sequence[_int | None] | None,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """`adaptive_max_pool3d`; None keeps a size."""
+) -> Any:
+    """Largest elements of windows that divide the input into ``output_size`` parts."""
 
 def affine_grid(
     theta: Tensor,
     size: Sequence[_int],
     align_corners: _bool | None = None,
 ) -> Tensor:
-    """Positions for `grid_sample` that matrices (N, n, n + 1) make of a grid of a size."""
+    """Positions for `grid_sample` that affine maps make of a regular grid."""
 
 def avg_pool1d(
     input: Tensor,
@@ -204,6 +246,18 @@ def avg_pool3d(
 ) -> Tensor:
     """Mean of each window; zeros of the padding count unless told otherwise."""
 
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: _bool = False,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015)."""
+
 def bilinear(
     input1: Tensor,
     input2: Tensor,
@@ -211,6 +265,27 @@ def bilinear(
     bias: Tensor | None = None,
 ) -> Tensor:
     """``input1 @ weight[k] @ input2 + bias[k]`` for each output k; weight is (out, in1, in2)."""
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """Cross entropy of probabilities of two classes."""
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow."""
 
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """``x``, and ``alpha * expm1(x / alpha)`` below 0 (Barron, 2017)."""
@@ -335,6 +410,17 @@ def conv_transpose3d(
     """Transpose of `conv3d` with filters (C, O / groups, ...) over 3 spatial dimensions: (N, C,
     ...) or (C, ...)."""
 
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: _float = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """Cosine of the angle between vectors along a dimension; norms count as at least ``eps``."""
 
@@ -342,22 +428,24 @@ def cross_entropy(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    size_average: _bool | None = None,
     ignore_index: _int = -100,
+    reduce: _bool | None = None,
     reduction: _str = 'mean',
     label_smoothing: _float = 0.0,
 ) -> Tensor:
-    """`nll_loss` of `log_softmax`: logits (N, C, ...) against class indices or probabilities."""
+    """`nll_loss` of `log_softmax`."""
 
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
-    input_lengths: Any,
-    target_lengths: Any,
+    input_lengths: Tensor | Sequence[_int],
+    target_lengths: Tensor | Sequence[_int],
     blank: _int = 0,
     reduction: _str = 'mean',
     zero_infinity: _bool = False,
 ) -> Tensor:
-    """Loss of label sequences without alignment, for log probabilities (time, batch, classes)."""
+    """Loss of label sequences of which nobody knows when each label occurs."""
 
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """``x``, and ``alpha * expm1(x)`` below 0 (Clevert et al., 2015)."""
@@ -370,7 +458,15 @@ def elu_(
 ) -> Tensor:
     """In-place version of `elu`: writes the result into ``input`` and returns it."""
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None) -> Tensor:
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: _int | None = None,
+    max_norm: _float | None = None,
+    norm_type: _float = 2.0,
+    scale_grad_by_freq: _bool = False,
+    sparse: _bool = False,
+) -> Tensor:
     """Rows of ``weight`` at the indices in ``input``."""
 
 def embedding_bag(
@@ -378,7 +474,7 @@ def embedding_bag(
     weight: Tensor,
     offsets: Tensor | None = None,
     max_norm: _float | None = None,
-    norm_type: _float = 2.0,
+    norm_type: _float = 2,
     scale_grad_by_freq: _bool = False,
     mode: _str = 'mean',
     sparse: _bool = False,
@@ -392,9 +488,9 @@ def fold(
     input: Tensor,
     output_size: _int | Sequence[_int],
     kernel_size: _int | Sequence[_int],
-    dilation: _int | Sequence[_int] = ...,
-    padding: _int | Sequence[_int] = ...,
-    stride: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = 1,
+    padding: _int | Sequence[_int] = 0,
+    stride: _int | Sequence[_int] = 1,
 ) -> Tensor:
     """Columns (N, C * window, windows) added up to images (N, C, H, W)."""
 
@@ -402,41 +498,51 @@ def fractional_max_pool2d(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     output_size: _int | Sequence[_int] | None = None,
-    output_ratio: Any = None,
+    output_ratio: _float | Sequence[_float] | None = None,
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
-) -> None:
+) -> Any:
     """Largest elements of windows at random places (Graham, 2014)."""
 
 def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     output_size: _int | Sequence[_int] | None = None,
-    output_ratio: Any = None,
+    output_ratio: _float | Sequence[_float] | None = None,
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Largest elements of windows at random places, and where they are."""
+) -> Any:
+    """Largest elements of windows at random places (Graham, 2014)."""
 
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     output_size: _int | Sequence[_int] | None = None,
-    output_ratio: Any = None,
+    output_ratio: _float | Sequence[_float] | None = None,
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
-) -> None:
+) -> Any:
     """Largest elements of windows at random places (Graham, 2014)."""
 
 def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     output_size: _int | Sequence[_int] | None = None,
-    output_ratio: Any = None,
+    output_ratio: _float | Sequence[_float] | None = None,
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Largest elements of windows at random places, and where they are."""
+) -> Any:
+    """Largest elements of windows at random places (Graham, 2014)."""
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | _float,
+    full: _bool = False,
+    eps: _float = 1e-06,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """Negative log likelihood of targets under normal distributions (Nix and Weigend, 1994)."""
 
 def gelu(input: Tensor, *, approximate: _str = 'none', out: Tensor | None = None) -> Tensor:
     """``x`` times the probability that a standard normal is below ``x`` (Hendrycks and Gimpel,
@@ -455,7 +561,16 @@ def grid_sample(
     padding_mode: _str = 'zeros',
     align_corners: _bool | None = None,
 ) -> Tensor:
-    """Elements of (N, C, ...) at positions (N, ..., n) in [-1, 1] (Jaderberg et al., 2015)."""
+    """Elements of an image or volume at given positions (Jaderberg et al., 2015)."""
+
+def group_norm(
+    input: Tensor,
+    num_groups: _int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018)."""
 
 def hardshrink(
     input: Tensor,
@@ -492,17 +607,76 @@ def hardtanh_(
 ) -> Tensor:
     """In-place version of `hardtanh`: writes the result into ``input`` and returns it."""
 
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: _float = 1.0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: _str = 'mean',
+    delta: _float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Differences: squared up to ``delta``, linear above (Huber, 1964)."""
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: _bool = True,
+    momentum: _float = 0.1,
+    eps: _float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016)."""
+
 def interpolate(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: _float | Sequence[_float] | None = None,
     mode: _str = 'nearest',
     align_corners: _bool | None = None,
     recompute_scale_factor: _bool | None = None,
     antialias: _bool = False,
 ) -> Tensor:
-    """A tensor (N, C, ...) resized to a size or by a factor; ``mode`` says how: nearest, nearest-
-    exact, linear, bilinear, bicubic, trilinear, area or lanczos."""
+    """Resize the spatial dimensions of a tensor (N, C, ...) to a size or by a factor."""
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+    log_target: _bool = False,
+) -> Tensor:
+    """Kullback-Leibler divergence of probabilities ``target`` from log-probabilities ``input``."""
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Absolute differences, their mean or sum."""
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: _float = 1e-05,
+) -> Tensor:
+    """Mean 0 and variance 1 over the last dimensions, then scale and shift (Ba et al., 2016)."""
 
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
     """Negative elements times a small slope (Maas et al., 2013)."""
@@ -519,8 +693,36 @@ def linear(
 ) -> Tensor:
     """``input @ weight.T + bias``; weight is (out_features, in_features)."""
 
-def log_softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None) -> Tensor:
-    """`log_softmax` along ``dim``."""
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: _str = 'mean',
+    ignore_index: _int | None = None,
+    label_smoothing: _float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``."""
+
+def local_response_norm(
+    input: Tensor,
+    size: _int,
+    alpha: _float = 0.0001,
+    beta: _float = 0.75,
+    k: _float = 1.0,
+) -> Tensor:
+    """Each element divided by the strength of neighbouring channels (Krizhevsky et al., 2012)."""
+
+def log_softmax(
+    input: Tensor,
+    dim: _int | None = None,
+    _stacklevel: _int = 3,
+    dtype: Any = None,
+) -> Tensor:
+    """Logarithm of `softmax`, computed without overflow."""
 
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of the sigmoid, computed without overflow."""
@@ -532,7 +734,7 @@ def lp_pool1d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The p-norm of each window, for ``norm_type`` p."""
+    """The p-norm of each window."""
 
 def lp_pool2d(
     input: Tensor,
@@ -541,7 +743,7 @@ def lp_pool2d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The p-norm of each window, for ``norm_type`` p."""
+    """The p-norm of each window."""
 
 def lp_pool3d(
     input: Tensor,
@@ -550,103 +752,114 @@ def lp_pool3d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The p-norm of each window, for ``norm_type`` p."""
+    """The p-norm of each window."""
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: _float = 0,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """``max(0, -target * (input1 - input2) + margin)``; targets are 1 or -1."""
 
 def max_pool1d(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> None:
-    """Largest element of each window; with ``return_indices`` also where it is."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_pool2d(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> None:
-    """Largest element of each window; with ``return_indices`` also where it is."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_pool3d(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> None:
-    """Largest element of each window; with ``return_indices`` also where it is."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_pool3d_with_indices(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
-    dilation: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
+    dilation: _int | Sequence[_int] = 1,
     ceil_mode: _bool = False,
     return_indices: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Largest element of each window, and where it is in the spatial dimensions as one row."""
+) -> Any:
+    """Largest element of each window, and where it is if that is asked for."""
 
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
     output_size: Sequence[_int] | None = None,
 ) -> Tensor:
-    """Undo `max_pool1d` from its indices; what was no maximum is zero."""
+    """Undo max pooling from its indices; what was no maximum is zero."""
 
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
     output_size: Sequence[_int] | None = None,
 ) -> Tensor:
-    """Undo `max_pool2d` from its indices; what was no maximum is zero."""
+    """Undo max pooling from its indices; what was no maximum is zero."""
 
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
     kernel_size: _int | Sequence[_int],
     stride: _int | Sequence[_int] | None = None,
-    padding: _int | Sequence[_int] = ...,
+    padding: _int | Sequence[_int] = 0,
     output_size: Sequence[_int] | None = None,
 ) -> Tensor:
-    """Undo `max_pool3d` from its indices; what was no maximum is zero."""
+    """Undo max pooling from its indices; what was no maximum is zero."""
 
 def mish(input: Tensor, inplace: _bool = False) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra, 2019)."""
@@ -654,7 +867,14 @@ def mish(input: Tensor, inplace: _bool = False) -> Tensor:
 def mish_(input: Tensor) -> Tensor:
     """In-place version of `mish`: writes the result into ``input`` and returns it."""
 
-def mse_loss(input: Tensor, target: Tensor, reduction: _str = 'mean') -> Tensor:
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+    weight: Tensor | None = None,
+) -> Tensor:
     """Squared differences, their mean or sum."""
 
 def multi_head_attention_forward(
@@ -683,9 +903,39 @@ def multi_head_attention_forward(
     static_v: Tensor | None = None,
     average_attn_weights: _bool = True,
     is_causal: _bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Attention of several heads (Vaswani et al., 2017) of sequences (length, batch, features),
-    with projections before and after; also the weights, averaged over heads."""
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of several heads, with projections before and after (Vaswani et al., 2017)."""
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: _int = 1,
+    margin: _float = 1.0,
+    weight: Tensor | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """How far other classes come within a margin of the target's score, to the power ``p``."""
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """How far other classes come within 1 of each target class's score."""
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """Mean over classes of `binary_cross_entropy_with_logits`."""
 
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """Channels of all groups interleaved (Zhang et al., 2018)."""
@@ -694,20 +944,21 @@ def nll_loss(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
+    size_average: _bool | None = None,
     ignore_index: _int = -100,
+    reduce: _bool | None = None,
     reduction: _str = 'mean',
 ) -> Tensor:
-    """Negative log likelihood: ``-input[target]`` over classes in dimension 1."""
+    """Negative log likelihood: ``-input[target]`` over classes."""
 
 def normalize(
     input: Tensor,
     p: _float = 2.0,
-    dim: _int | Sequence[_int] = ...,
+    dim: _int | Sequence[_int] = 1,
     eps: _float = 1e-12,
-    *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Vectors along a dimension, divided by their ``p``-norm (by ``eps`` if that is smaller)."""
+    """Vectors along a dimension, divided by their norm."""
 
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
     """Rows of zeros with a one at each class; by default as many classes as the largest needs."""
@@ -739,6 +990,18 @@ def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
     """Blocks of r by r pixels laid out as channels: undoes `pixel_shuffle`."""
 
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: _bool = True,
+    full: _bool = False,
+    size_average: _bool | None = None,
+    eps: _float = 1e-08,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """Negative log likelihood of counts under Poisson distributions."""
+
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Negative elements times a weight, one or one for each channel (He et al., 2015)."""
 
@@ -753,6 +1016,14 @@ def relu6_(input: Tensor) -> Tensor:
 
 def relu_(input: Tensor) -> Tensor:
     """In-place version of `relu`: writes the result into ``input`` and returns it."""
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None = None,
+    eps: _float | None = None,
+) -> Tensor:
+    """Root mean square 1 over the last dimensions, then scale (Zhang and Sennrich, 2019)."""
 
 def rrelu_(
     input: Tensor,
@@ -792,8 +1063,32 @@ def silu(input: Tensor, inplace: _bool = False) -> Tensor:
 def silu_(input: Tensor) -> Tensor:
     """In-place version of `silu`: writes the result into ``input`` and returns it."""
 
-def softmax(input: Tensor, dim: _int | None = None, dtype: _dtype | None = None) -> Tensor:
-    """`softmax` along ``dim``."""
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+    beta: _float = 1.0,
+) -> Tensor:
+    """Differences: squared below ``beta``, absolute above (Girshick, 2015)."""
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """``log(1 + exp(-target * input))``; targets are 1 or -1."""
+
+def softmax(
+    input: Tensor,
+    dim: _int | None = None,
+    _stacklevel: _int = 3,
+    dtype: Any = None,
+) -> Tensor:
+    """Exponentials along a dimension, scaled to sum 1, computed in ``dtype`` if it is given."""
 
 def softmin(
     input: Tensor,
@@ -840,26 +1135,60 @@ def threshold(
 def threshold_(input: Tensor, threshold: _float | _complex, value: _float | _complex) -> Tensor:
     """In-place version of `threshold`: writes the result into ``input`` and returns it."""
 
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: _float = 1.0,
+    p: _float = 2,
+    eps: _float = 1e-06,
+    swap: _bool = False,
+    size_average: _bool | None = None,
+    reduce: _bool | None = None,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """``max(0, distance to positive - distance to negative + margin)`` (Balntas et al., 2016)."""
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: _float = 1.0,
+    swap: _bool = False,
+    reduction: _str = 'mean',
+) -> Tensor:
+    """`triplet_margin_loss` with a distance of the caller's; Euclidean if none is given."""
+
 def unfold(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
-    dilation: _int | Sequence[_int] = ...,
-    padding: _int | Sequence[_int] = ...,
-    stride: _int | Sequence[_int] = ...,
+    dilation: _int | Sequence[_int] = 1,
+    padding: _int | Sequence[_int] = 0,
+    stride: _int | Sequence[_int] = 1,
 ) -> Tensor:
     """Windows of images (N, C, H, W) as columns (N, C * window, windows)."""
 
 def upsample(
     input: Tensor,
-    size: Any = None,
-    scale_factor: Any = None,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: _float | Sequence[_float] | None = None,
     mode: _str = 'nearest',
     align_corners: _bool | None = None,
 ) -> Tensor:
     """`interpolate` by its old name."""
 
-def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_bilinear(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: _float | Sequence[_float] | None = None,
+) -> Tensor:
     """`interpolate` with ``mode='bilinear'`` and aligned corners, by its old name."""
 
-def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+def upsample_nearest(
+    input: Tensor,
+    size: _int | Sequence[_int] | None = None,
+    scale_factor: _float | Sequence[_float] | None = None,
+) -> Tensor:
     """`interpolate` with ``mode='nearest'``, by its old name."""

@@ -30,6 +30,12 @@ class _linalg_slogdet(NamedTuple):
     LU: Tensor
     pivots: Tensor
 
+class _linalg_solve_ex(NamedTuple):
+    result: Tensor
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
 class _linalg_svd(NamedTuple):
     U: Tensor
     S: Tensor
@@ -154,6 +160,10 @@ class min(NamedTuple):
 class mode(NamedTuple):
     values: Tensor
     indices: Tensor
+
+class multilabel_margin_loss_forward(NamedTuple):
+    output: Tensor
+    is_target: Tensor
 
 class nanmedian(NamedTuple):
     values: Tensor

@@ -160,6 +160,18 @@ def check_spec(case: Case, t: Tensor, spec: TensorSpec) -> None:
         )
 
 
+def check_pending(case: Case, result: Any, wanted: Any) -> None:
+    """Check what is known of results before they are computed.
+
+    Afterwards nothing refers to them but ``result``, so that a pipeline which drops them is found.
+    """
+    for t, eager in zip(tensors_of(result), tensors_of(wanted), strict=False):
+        require(
+            (t._shape, t._dtype) == (eager._shape, eager._dtype),
+            f"{case} is {t.dtype}{list(t.shape)} while pending",
+        )
+
+
 def significant(t: Tensor, strides: tuple[int, ...]) -> list[int]:
     """The strides that say where elements lie: those of dimensions with several of them."""
     return [n for size, n in zip(t._shape, strides, strict=True) if size > 1] if t.numel() else []
@@ -355,12 +367,8 @@ class BackendConformance:
             if pending:
                 args = tuple(a.clone() if isinstance(a, Tensor) else a for a in args)
             result = case.call(args, kwargs)
-            known = [] if isinstance(wanted, Exception) else tensors_of(wanted)
-            for t, eager in zip(tensors_of(result), known, strict=False):
-                require(
-                    (t._shape, t._dtype) == (eager._shape, eager._dtype),
-                    f"{case} is {t.dtype}{list(t.shape)} while pending",
-                )
+            if not isinstance(wanted, Exception):
+                check_pending(case, result, wanted)
         for t in tensors_of(result):
             require(not t._pending, f"{case} is pending after its pipeline has ended")
         return result

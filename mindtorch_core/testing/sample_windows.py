@@ -143,6 +143,7 @@ _FOLDING: Final[dict[str, tuple[Sample, ...]]] = {
     ),
 }
 
+_SMOOTH: Final = ("bilinear", "bicubic", "lanczos")
 _LARGE: Final = {1: (7,), 2: (7, 6), 3: (4, 6, 5)}
 _SMALL: Final = {1: (3,), 2: (3, 2), 3: (2, 3, 2)}
 
@@ -161,17 +162,15 @@ def _resized(name: str, n: int, *more: Any) -> dict[str, tuple[Sample, ...]]:
     }
 
 
-WINDOWS: Final[dict[str, tuple[Sample, ...]]] = {**_CONVOLUTION, **_POOLING, **_FOLDING}
-for _n, _linear in zip(_DIMENSIONS, ("linear1d", "bilinear2d", "trilinear3d"), strict=True):
-    WINDOWS |= {
-        **_convolutions(_n),
-        **_pools(_n),
-        **_pads("reflection", _n),
-        **_pads("replication", _n),
-        **_resized(f"upsample_nearest{_n}d", _n),
-        **_resized(f"_upsample_nearest_exact{_n}d", _n),
-        **_resized(f"upsample_{_linear}", _n, _n == 2),
-    }
-WINDOWS |= {**_plane_pools(2), **_plane_pools(3), **_resized("upsample_bicubic2d", 2, False)}
-for _kind in ("bilinear", "bicubic", "lanczos"):
-    WINDOWS |= _resized(f"_upsample_{_kind}2d_aa", 2, False)
+def _all() -> dict[str, tuple[Sample, ...]]:
+    rows = {**_CONVOLUTION, **_POOLING, **_FOLDING, **_plane_pools(2), **_plane_pools(3)}
+    for n, linear in zip(_DIMENSIONS, ("linear1d", "bilinear2d", "trilinear3d"), strict=True):
+        rows |= _convolutions(n) | _pools(n) | _pads("reflection", n) | _pads("replication", n)
+        rows |= _resized(f"upsample_nearest{n}d", n) | _resized(f"_upsample_nearest_exact{n}d", n)
+        rows |= _resized(f"upsample_{linear}", n, n == 2)
+    for name in ("upsample_bicubic2d", *(f"_upsample_{kind}2d_aa" for kind in _SMOOTH)):
+        rows |= _resized(name, 2, False)
+    return rows
+
+
+WINDOWS: Final = _all()

@@ -1,4 +1,4 @@
-"""The primitives, by NumPy. Operands arrive in one dtype; results are made row-major."""
+"""The primitives, by NumPy. Operands arrive in one dtype."""
 
 import math
 
@@ -9,6 +9,7 @@ import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import checked_number
 from mindtorch_core.random import source_for
+from mindtorch_core.shapes import contiguous_strides
 
 from .runtime import NUMPY
 
@@ -24,10 +25,11 @@ def kernel(*names):
     return decorate
 
 
-def made(values, dtype, like):
-    """A new tensor with given elements."""
+def made(values, dtype, like, strides=None):
+    """A new tensor with given elements, row-major if no strides are given."""
     values = np.asarray(values)
-    out = torch.empty(values.shape, dtype=dtype, device=like.device)
+    steps = strides or contiguous_strides(values.shape)
+    out = torch.empty_strided(values.shape, steps, dtype=dtype, device=like.device)
     with np.errstate(all="ignore"):
         np.copyto(out._data, values, casting="unsafe")
     return out
@@ -51,7 +53,7 @@ def elementwise(name, compute, array=wide):
         spec = rule(*operands, **options)
         with np.errstate(all="ignore"):
             values = compute(*(array(t) for t in operands), **options)
-        return made(values, spec.dtype, operands[0])
+        return made(values, spec.dtype, operands[0], spec.strides)
 
     KERNELS[name] = run
 

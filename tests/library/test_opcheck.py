@@ -237,13 +237,23 @@ NO_FAKE = {
     *["argwhere", "bincount", "histogram.bin_ct", "histogramdd", "histogramdd.int_bins"],
     *["_unique2", "_unique"],
     *["unique_dim", "unique_dim_consecutive", "unique_consecutive"],
+    *["nonzero_numpy", "combinations", "repeat_interleave.Tensor", "repeat_interleave.self_Tensor"],
+    *["_ctc_loss.Tensor", "_ctc_loss_backward.Tensor", "ctc_loss.Tensor"],  # lengths as elements
+    *(
+        f"{space}.{ends}"
+        for space in ("linspace", "logspace")
+        for ends in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
+    ),
 }
 # These may give an argument itself or write one, as in PyTorch, whose schemas do not say so either.
 MAY_ALIAS = {
     *["broadcast_tensors", "conj_physical", "set_.source_Tensor"],
     *["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"],
-    *["set_.source_Tensor_storage_offset", "instance_norm"],  # instance_norm: the statistics
-    *[f"atleast_{n}d{overload}" for n in (1, 2, 3) for overload in ("", ".Sequence")],
+    *["set_.source_Tensor_storage_offset", "histogramdd.TensorList_bins"],
+    *["native_batch_norm", "batch_norm", "instance_norm"],  # the statistics
+    *["meshgrid", "meshgrid.indexing"],
+    *["unsafe_chunk", "unsafe_split.Tensor", "unsafe_split_with_sizes"],
+    *[f"atleast_{n}d{overload}" for n in (1, 2, 3) for overload in ("", ".Sequence", ".spread")],
 }
 
 

@@ -38,6 +38,8 @@ def gradcheck(op, dtype, device="cpu", *, second=False, inplace=False):
         # PyTorch compares element by element where one direction is too coarse.
         "fast_mode": op.gradcheck_fast_mode is not False,
     }
+    if second:
+        options["gen_non_contig_grad_outputs"] = True
     wrapped = counterpart(op.gradcheck_wrapper)  # such as a matrix that is made symmetric
     left = SAMPLES
 
@@ -82,7 +84,8 @@ def _on_a_copy(method):
 def _function_of_leaves(fn, wrapped, sample, convert):
     """A sample's tensors that require grad, each once, and the call as a function of these.
 
-    Those of lower precision, which a step vanishes in, stay as they are. Every tensor gets memory of its own: a difference may not move two of them, or two elements.
+    Those of lower precision, which a step vanishes in, stay as they are. None shares its memory: a
+    difference may not move two of them, or two elements.
     """
     given = convert([sample.input, list(sample.args), sample.kwargs])
     tensors = {id(t): t for t in tensors_in(given, torch.Tensor)}

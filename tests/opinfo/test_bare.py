@@ -20,10 +20,7 @@ from mindtorch_core.operators.define import definitions
 
 SAMPLES = 8  # per check; the CPU's tests run more
 CASES = [
-    (op, check, run)
-    for op in OPS
-    for check, run in cases(OPS[op])
-    if reason_for(op, check) is None
+    (op, check, run) for op in OPS for check, run in cases(OPS[op]) if reason_for(op, check) is None
 ]
 
 

@@ -172,10 +172,16 @@ def agree_without_autocast(ours, theirs, sample):
     return not difference(result(ours, args, kwargs), expected)
 
 
+# PyTorch's fake tensors go through another formula than its kernels, which multiply matrices.
+FAKED_OTHERWISE = ("torch.affine_grid_generator",)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "float32/float16", "int64"])
 def test_dtypes_of_ops_on_other_devices(dtype, shapes, fake_cuda):
     compared, problems = 0, []
     for where, ours, theirs, sample in calls(dtype):
+        if where.startswith(FAKED_OTHERWISE):
+            continue
         try:
             args, kwargs = sample.build("shapes")
         except (RuntimeError, ValueError):

@@ -151,6 +151,7 @@ CASES = {
     "cross_entropy": ("m", lambda l, m: nn(l).cross_entropy(m, index(l, 2, 0), label_smoothing=0.1)),
     "cross_entropy.soft": ("mp", lambda l, m, p: nn(l).cross_entropy(m, p)),
     "mse_loss": ("ab", lambda l, a, b: nn(l).mse_loss(a, b)),
+    "conv2d": ("mn", lambda l, m, n: nn(l).conv2d(n[None, None], m[None, None], padding=1)),
     "col2im": ("w", lambda l, w: nn(l).fold(w.unsqueeze(0), (2, 4), (2, 2))),
     **{
         f"_upsample_{mode}2d_aa": (

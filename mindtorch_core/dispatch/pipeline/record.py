@@ -107,7 +107,8 @@ def _recorder(
             else:
                 outs = (_fresh(pipe, spec, args, kwargs),)
             pipe.entries.append(Entry(op, args, kwargs, outs, *user_line()))
-        return outs if isinstance(spec, tuple) else outs[0]
+        # A tuple of its own: what only the entry's tuple holds is what nobody can see.
+        return (*outs,) if isinstance(spec, tuple) else outs[0]
 
     return record
 

@@ -43,6 +43,8 @@ def _tensordot(
     shape = [self._shape[i] for i in rows] + [other._shape[j] for j in columns]
     left: Any = self.permute(rows + a)
     right: Any = other.permute(b + columns)
+    if not shape:
+        return left.reshape(-1).dot(right.reshape(-1))
     count, width = _product(self._shape, a), _product(other._shape, columns)
     left = left.reshape(_product(self._shape, rows), count)
     return left.mm(right.reshape(count, width)).reshape(shape)

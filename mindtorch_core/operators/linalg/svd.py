@@ -9,8 +9,6 @@ from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op
 from .matrices import adjoint, check_floating, check_matrix, on_diagonal, tracked
 
-_DRIVERS = ("gesvd", "gesvdj", "gesvda")
-
 
 def _svd_rule(
     A: Tensor, full_matrices: bool = False, compute_uv: bool = True, *, driver: str | None = None

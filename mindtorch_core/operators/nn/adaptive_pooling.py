@@ -154,7 +154,7 @@ def _adaptive(n: int) -> None:
     if n > 1:
         op(
             f"_{average}(Tensor self, SymInt[{n}] output_size) -> Tensor",
-            doc=f"`{average}`.",
+            doc=f"`{average}`, as PyTorch names the op behind it.",
             decomposition=_average(n),
             namespaces=("torch",),
         )

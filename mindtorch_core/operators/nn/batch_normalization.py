@@ -241,6 +241,7 @@ op(
         *_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps),
         input.new_empty((0,), dtype=uint8),
     ),
+    out=True,
     namespaces=("torch",),
 )
 op(

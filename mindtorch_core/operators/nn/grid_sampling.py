@@ -216,15 +216,12 @@ def _affine_grid(theta: Tensor, size: Any, align_corners: bool) -> Any:
         )
     if any(s <= 0 for s in size):
         raise ValueError(f"Expected non-zero, positive output size. Got {show(tuple(size))}")
-    if theta._dtype.category != FLOATING:
-        raise ValueError(f"Expected theta to have floating point type, but got {theta._dtype}")
     shape = tuple(size[2:])
-    columns = []
-    for i in reversed(range(n)):  # x comes first, which is the last dimension
-        line = _line(shape[i], theta, align_corners)
-        columns.append(line.view(-1, *(1,) * (n - 1 - i)).expand(shape))
-    columns.append(fn.ones(shape, dtype=theta._dtype, device=theta._device))
-    base = fn.stack(columns, -1).reshape(1, -1, n + 1).expand(size[0], -1, n + 1)
+    base = fn.ones((*shape, n + 1), dtype=theta._dtype, device=theta._device)
+    for i in range(n):
+        line = _line(shape[i], theta, align_corners).view(-1, *(1,) * (n - 1 - i))
+        base.select(-1, n - 1 - i).copy_(line)  # x comes first, which is the last dimension
+    base = base.view(1, -1, n + 1).expand(size[0], -1, n + 1)
     return base.bmm(theta.transpose(1, 2)).reshape(size[0], *shape, n)
 
 
@@ -296,4 +293,6 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         align_corners: as for `grid_sample`.
     """
     corners = _corners("affine_grid", align_corners)
+    if theta._dtype.category != FLOATING:
+        raise ValueError(f"Expected theta to have floating point type, but got {theta._dtype}")
     return fn.affine_grid_generator(theta, size, corners)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from ...shapes import show
+from ...memory_formats import contiguous_format
+from ...shapes import Shape, show
 from ...tensor import Tensor
 from ..define import op
 
 
-def _pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
-    shape, r = self._shape, upscale_factor
+def _check_image(name: str, shape: Shape, factor: int) -> None:
+    kind = "upscale" if name == "pixel_shuffle" else "downscale"
     if len(shape) < 3:
         raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
+            f"{name} expects input to have at least 3 dimensions, but got input with {len(shape)} "
+            f"dimension(s)"
         )
-    if r <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {kind}_factor, but got {factor}")
+
+
+def _pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
+    shape, r = self._shape, upscale_factor
+    _check_image("pixel_shuffle", shape, r)
     *lead, channels, high, wide = shape
     if channels % (r * r):
         raise RuntimeError(
@@ -25,18 +31,15 @@ def _pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
     n = len(lead)
     parts = self.reshape(*lead, channels // (r * r), r, r, high, wide)
     order = (*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return parts.permute(order).reshape(*lead, channels // (r * r), high * r, wide * r)
+    moved = parts.permute(order).clone(
+        memory_format=contiguous_format
+    )  # no view, even of one pixel
+    return moved.reshape(*lead, channels // (r * r), high * r, wide * r)
 
 
 def _pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     shape, r = self._shape, downscale_factor
-    if len(shape) < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with "
-            f"{len(shape)} dimension(s)"
-        )
-    if r <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
+    _check_image("pixel_unshuffle", shape, r)
     *lead, channels, high, wide = shape
     for name, size in (("height", high), ("width", wide)):
         if size % r:
@@ -47,7 +50,10 @@ def _pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     n = len(lead)
     parts = self.reshape(*lead, channels, high // r, r, wide // r, r)
     order = (*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return parts.permute(order).reshape(*lead, channels * r * r, high // r, wide // r)
+    moved = parts.permute(order).clone(
+        memory_format=contiguous_format
+    )  # no view, even of one pixel
+    return moved.reshape(*lead, channels * r * r, high // r, wide // r)
 
 
 def _channel_shuffle(self: Tensor, groups: int) -> Tensor:
@@ -64,7 +70,7 @@ def _channel_shuffle(self: Tensor, groups: int) -> Tensor:
             f"groups."
         )
     parts = self.reshape(shape[0], groups, shape[1] // groups, *shape[2:])
-    return parts.transpose(1, 2).reshape(shape)
+    return parts.transpose(1, 2).clone(memory_format=contiguous_format).reshape(shape)
 
 
 op(

@@ -25,7 +25,7 @@ def _softmax_rule(self: Tensor, dim: int, dtype: Any = None) -> TensorSpec:
 
 def _shifted(self: Tensor, dim: int, d: Any) -> Any:
     """What the exponentials are taken of: the largest becomes 0, so that none overflows."""
-    x = widened(_cast(self, d))
+    x = widened(_cast(self, d)).contiguous()
     if 0 in x._shape:
         return x
     return x - x.amax(dim, True)
@@ -82,7 +82,7 @@ def _log_softmax_grad(grad_output: Any, output: Any, dim: int) -> Any:
 
 def _in_dtype(formula: Any) -> Any:
     return lambda grad_output, output, dim, input_dtype: _cast(
-        formula(widened(grad_output), widened(output), dim), input_dtype
+        formula(widened(grad_output).contiguous(), widened(output).contiguous(), dim), input_dtype
     )
 
 

@@ -40,6 +40,40 @@ RESULTS = {
         (4, 5),
         torch.float32,
     ),
+    "embedding with a norm": (
+        lambda: torch.nn.functional.embedding(
+            meta(4, dtype=torch.int64), meta(10, 5), max_norm=1.0
+        ),
+        (4, 5),
+        torch.float32,
+    ),
+    **{
+        f"embedding bag, {mode}": (
+            lambda mode=mode: torch.nn.functional.embedding_bag(
+                meta(2, 3, dtype=torch.int64), meta(10, 5), mode=mode, padding_idx=0
+            ),
+            (2, 5),
+            torch.float32,
+        )
+        for mode in ("sum", "mean", "max")
+    },
+    "one hot": (
+        lambda: torch.nn.functional.one_hot(meta(4, dtype=torch.int64), 3),
+        (4, 3),
+        torch.int64,
+    ),
+    "index reduce": (
+        lambda: meta(5, 3).index_reduce(0, meta(2, dtype=torch.int64), meta(2, 3), "amax"),
+        (5, 3),
+        torch.float32,
+    ),
+    "ctc loss": (
+        lambda: torch.nn.functional.ctc_loss(
+            meta(6, 2, 4), meta(2, 3, dtype=torch.int64), (6, 5), (3, 2)
+        ),
+        (),
+        torch.float32,
+    ),
     "cross entropy": (
         lambda: torch.nn.functional.cross_entropy(meta(8, 10), meta(8, dtype=torch.int64)),
         (),
@@ -55,6 +89,20 @@ def test_results_have_shape_and_dtype(name):
     assert (result.shape, result.dtype) == (shape, dtype)
     assert result.is_meta
     assert result.device == torch.device("meta")
+
+
+def test_what_the_values_would_say_is_refused():
+    lengths = meta(2, dtype=torch.int64)
+    with pytest.raises(NotImplementedError, match="no data"):
+        torch.nn.functional.ctc_loss(meta(6, 2, 4), meta(2, 3, dtype=torch.int64), lengths, lengths)
+    with pytest.raises(RuntimeError, match="no elements"):
+        torch.nn.functional.one_hot(meta(4, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("name", ["abs_", "absolute_"])
+def test_absolute_values_do_not_fit_into_complex_memory(name):
+    with pytest.raises(RuntimeError, match="In-place abs is not supported for complex tensors"):
+        getattr(meta(3, dtype=torch.complex64), name)()
 
 
 def test_strides_are_those_of_real_tensors():

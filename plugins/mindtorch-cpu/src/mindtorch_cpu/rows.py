@@ -17,8 +17,8 @@ __all__ = ["BLOCK", "dots", "in_rows", "large_sum", "over_blocks", "sums", "sums
 
 # Elements of a block: with an output and two temporary arrays it fits a second-level cache of 1 MiB.
 BLOCK: Final = 1 << 16
-# Elements that one BLAS product adds up: its rounding errors stay small, and it uses one thread.
-_PIECE: Final = 1 << 13
+# Elements that one BLAS product adds up at most: rounding errors stay as small as in a sum by halves.
+_PIECE: Final = 1 << 10
 # Rows of fewer elements are not worth a product each.
 _SHORT: Final = 64
 
@@ -40,13 +40,30 @@ class _Unbuffered(threading.local):
 _UNBUFFERED: Final = _Unbuffered()
 
 
-def over_blocks(work: Callable[[slice], None], rows: int, width: int, block: int = BLOCK) -> None:
-    """Call ``work`` with slices of rows of ``width`` elements, in several threads."""
-    step = max(1, block // max(width, 1))
+def _quietly(work: Callable[[slice], None], part: slice) -> None:
+    try:
+        _UNBUFFERED.run(work, part)
+    except RuntimeError as error:
+        if "cannot enter context" not in str(error):
+            raise
+        with np.errstate(all="ignore"):  # a finaliser that interrupted such work of this thread
+            work(part)
+
+
+def over_blocks(work: Callable[[slice], None], rows: int, width: int, block: int = 0) -> None:
+    """Call ``work`` with slices of rows of ``width`` elements, in several threads.
+
+    Args:
+        work: computes a slice; slices do not overlap.
+        rows: how many there are.
+        width: elements of each.
+        block: elements of a slice, at least a row; 0 for as many as fit the cache.
+    """
+    step = max(1, (block or BLOCK) // max(width, 1))
     if rows <= step:
-        _UNBUFFERED.run(work, slice(0, rows))
+        _quietly(work, slice(0, rows))
         return
-    share_out(lambda first: _UNBUFFERED.run(work, slice(first, first + step)), range(0, rows, step))
+    share_out(lambda first: _quietly(work, slice(first, first + step)), range(0, rows, step))
 
 
 def in_rows(a: Any, dim: int) -> Any:
@@ -66,10 +83,11 @@ def _ones(d: Any) -> Any:
     return made
 
 
-def _pieces(n: int) -> int:
-    """Into how many equal pieces a row is cut, or 0 if they are not equal."""
-    count = -(-n // _PIECE)
-    return count if n % count == 0 else 0
+@functools.lru_cache
+def _pieces(n: int, longest: int) -> int:
+    """Into how many equal pieces a row is cut; 0 if there is no good number."""
+    least = -(-n // longest)
+    return next((count for count in range(least, 2 * least) if n % count == 0), 0)
 
 
 def dots(x: Any, y: Any) -> Any:
@@ -77,7 +95,7 @@ def dots(x: Any, y: Any) -> Any:
     n = x.shape[-1]
     if n <= _PIECE:
         return np.vecdot(x, y)
-    count = _pieces(n)
+    count = _pieces(n, _PIECE)
     if count:
         shape = (*x.shape[:-1], count, n // count)
         return np.add.reduce(np.vecdot(x.reshape(shape), y.reshape(shape)), -1)
@@ -93,7 +111,7 @@ def sums(x: Any) -> Any:
     one = _ones(x.dtype)
     if n <= _PIECE:
         return np.vecdot(x, one[:n])
-    count = _pieces(n)
+    count = _pieces(n, _PIECE)
     if count:
         parts = x.reshape(*x.shape[:-1], count, n // count)
         return np.add.reduce(np.vecdot(parts, one[: n // count]), -1)

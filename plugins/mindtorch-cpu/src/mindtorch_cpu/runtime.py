@@ -171,9 +171,14 @@ class CPURuntime(Runtime):
             return steps, 0
         return steps, (address(data) - address(storage.memory)) // size
 
-    def from_host(self, data: memoryview, shape: Shape, d: dtype, on: device) -> Tensor:
-        """A tensor with a copy of host bytes."""
-        return wrap(np.frombuffer(data, NUMPY_OF[d]).reshape(shape).copy(), d)
+    def from_host(
+        self, data: memoryview, shape: Shape, d: dtype, on: device, strides: Shape | None = None
+    ) -> Tensor:
+        """A tensor with a copy of host bytes, row-major or dense with other strides."""
+        flat = np.frombuffer(data, NUMPY_OF[d]).copy()
+        if strides is None:
+            return wrap(flat.reshape(shape), d)
+        return wrap(np.ndarray(shape, flat.dtype, flat, 0, [s * flat.itemsize for s in strides]), d)
 
     def to_host(self, tensor: Tensor) -> memoryview:
         """The elements' bytes, row-major."""

@@ -87,11 +87,6 @@ def _elu(a: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> 
     return np.where(a > 0, above, below)
 
 
-def _sigmoid(a: Any) -> Any:
-    t = np.exp(np.negative(a))
-    return np.reciprocal(np.add(t, _number(1, a)))
-
-
 def _silu(a: Any) -> Any:
     t = np.exp(np.negative(a))
     return np.divide(a, np.add(t, _number(1, a)))

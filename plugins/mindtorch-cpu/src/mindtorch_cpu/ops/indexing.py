@@ -122,15 +122,13 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any
     """Elements picked along a dimension."""
     rule_of("gather")(self, dim, index)
     a, i = self._data, index._data
-    if not a.ndim or not i.size:
-        return wrap(
-            np.broadcast_to(a, i.shape).copy() if i.size else np.empty(i.shape, a.dtype),
-            self._dtype,
-        )
+    if not i.size:
+        return wrap(np.empty(i.shape, a.dtype), self._dtype)
+    a = a.reshape(-1) if not a.ndim else a
     at = wrap_dim(dim, a.ndim)
     checked("gather", i, a.shape[at], at)
     i = i.reshape(-1) if not i.ndim else i
-    if a.flags.c_contiguous and not few(i.shape):
+    if a.flags.c_contiguous:
         found = a.reshape(-1).take(gathered_positions(i, a.shape, at))
     else:
         found = row_major(a[open_grid(i, at)])
@@ -142,27 +140,16 @@ def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate:
     out, i = self._data, index._data
     if not i.size:
         return self
-    if not out.ndim:
-        checked(name, i, 1, 0)
-        given = src._data.reshape(-1)[0]
-        quietly(np.copyto, out, out + given if accumulate else given)
-        return self
+    out = out.reshape(-1) if not out.ndim else out  # a view
     at = wrap_dim(dim, out.ndim)
     checked(name, i, out.shape[at], at)
     i = i.reshape(-1) if not i.ndim else i
     given = src._data.reshape(-1) if not src._data.ndim else src._data
     part = given[tuple(slice(n) for n in i.shape)]
-    if few(i.shape):
-        if accumulate:
-            quietly(np.add.at, out, open_grid(i, at), part)
-        else:
-            out[open_grid(i, at)] = part
-        return self
-    flat = gathered_positions(i, out.shape, at)
     if accumulate:
-        combine_at(np.add, out, flat, part, self._dtype)
+        combine_at(np.add, out, gathered_positions(i, out.shape, at), part, self._dtype)
     elif out.flags.c_contiguous:
-        out.reshape(-1)[flat] = part
+        out.reshape(-1)[gathered_positions(i, out.shape, at)] = part
     else:
         out[open_grid(i, at)] = part
     return self
@@ -205,6 +192,7 @@ def index_select(self: Any, dim: int, index: Any) -> Any:
     rule_of("index_select")(self, dim, index)
     a = self._data
     if not a.ndim:
+        checked("index_select", index._data, 1, 0, IndexError)
         return wrap(a.copy(), self._dtype)
     at = wrap_dim(dim, a.ndim)
     i = checked("index_select", index._data.reshape(-1), a.shape[at], at, IndexError)
@@ -218,6 +206,7 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     out = self._data
     part = source._data if alpha == 1 else source._data * scalar(alpha, self._dtype)
     if not out.ndim:
+        checked("index_add", index._data, 1, 0, IndexError)
         quietly(np.copyto, out, out + part.sum(dtype=out.dtype))
         return self
     at = wrap_dim(dim, out.ndim)

@@ -117,6 +117,19 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: f
     )
 
 
+def _means(x: Any, saved: Any, d: Any) -> Any:
+    """The rows' means (rows, 1), computed again where they were rounded to half precision."""
+    if NUMPY_OF[saved._dtype].itemsize >= d.itemsize:
+        return _wide(saved, d).reshape(-1, 1)
+    found = np.empty((len(x), 1), d)
+
+    def work(part: slice) -> None:
+        found[part, 0] = sums(_block(x, part, d)) / d.type(x.shape[1])
+
+    over_blocks(work, len(x), x.shape[1])
+    return found
+
+
 def _to_input(g: Any, centred: Any, factor: Any) -> None:
     """Gradient of standardised rows for the rows, written over the rows less their mean."""
     count = g.dtype.type(g.shape[1])
@@ -142,7 +155,7 @@ def layer_norm_backward(
     width = math.prod(normalized_shape)
     x, g = input._data.reshape(-1, width), grad_out._data.reshape(-1, width)
     w = _wide(weight, d)
-    means, factors = _wide(mean, d).reshape(-1, 1), _wide(rstd, d).reshape(-1, 1)
+    means, factors = _means(x, mean, d), _wide(rstd, d).reshape(-1, 1)
     found: list[Any] = [None, None, None]
     if output_mask[0]:
         out = POOL.empty(x.shape, x.dtype)
@@ -232,7 +245,7 @@ def group_norm_backward(
     each = C // group
     x, g = (t._data.reshape(N * group, each * HxW) for t in (input, grad_out))
     w = _by_group(weight, d, N, group)
-    means, factors = _wide(mean, d).reshape(-1, 1), _wide(rstd, d).reshape(-1, 1)
+    means, factors = _means(x, mean, d), _wide(rstd, d).reshape(-1, 1)
     found: list[Any] = [None, None, None]
     if output_mask[0]:
         out = POOL.empty(x.shape, x.dtype)
@@ -328,10 +341,9 @@ def batch_norm(
         for t in (means, factors)
     ]
     if training:
-        exact = [
-            wrap(t.reshape(-1), WIDER.get(input._dtype, input._dtype)) for t in (means, factors)
-        ]
-        update_running(running_mean, running_var, *exact, input, momentum, eps)
+        wide = WIDER.get(input._dtype, input._dtype)
+        mean, factor = wrap(means.reshape(-1), wide), wrap(factors.reshape(-1), wide)
+        update_running(running_mean, running_var, mean, factor, input, momentum, eps)
     return (wrap(out.reshape(spec.shape), spec.dtype), *saved)
 
 
@@ -360,8 +372,9 @@ def batch_norm_backward(
         )
     d = _compute_dtype(input)
     x, g, w = _images(input), _images(grad_out), _column(weight, d)
+    rounded = train and NUMPY_OF[save_mean._dtype].itemsize < d.itemsize
     if train:
-        means, factors = _column(save_mean, d), _column(save_invstd, d)
+        means, factors = (np.array(_column(t, d)) for t in (save_mean, save_invstd))
     else:
         means, factors = _given(running_mean, running_var, eps, d, len(x[0]), training=False)
     out = POOL.empty(x.shape, x.dtype) if output_mask[0] else None
@@ -375,7 +388,12 @@ def batch_norm_backward(
         if out is None and not output_mask[1]:
             return
         y = np.empty(gradient.shape, d) if out is None else _target(out, at, d)
-        np.subtract(_block(x, at, d), means[part], y)
+        seen = _block(x, at, d)
+        if rounded:
+            means[part] = _of_channels(seen) / count
+        np.subtract(seen, means[part], y)
+        if rounded:
+            factors[part] = 1 / np.sqrt(_of_channels(y, y) / count + d.type(eps))
         slopes[part] = _of_channels(gradient, y) * factors[part]
         if out is None:
             return

@@ -101,9 +101,9 @@ def logcumsumexp(self: Any, dim: int) -> Any:
     """Cumulative log-sum-exp of real numbers; complex ones are left to the composition."""
     d = rule_of("logcumsumexp")(self, dim).dtype
     if d.is_complex:
-        from mindtorch_core.operators.cumulative import _logcumsumexp
+        from mindtorch_core.operators.cumulative import logcumsumexp_by_scan
 
-        return _logcumsumexp(self, dim)
+        return logcumsumexp_by_scan(self, dim)
     a = self._data
     wide = _WIDE.get(d.name, np.float64)
     a = quietly(a.astype, wide)
