@@ -16,8 +16,8 @@ from pathlib import Path
 os.environ["MINDTORCH_OPINFO"] = "all"
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "opinfo"))
 
-from known import reason_for  # noqa: E402
-from survey import FAILED, MISSING, NONE, PASSED, survey  # noqa: E402
+from known import reason_for
+from survey import FAILED, MISSING, NONE, PASSED, survey
 
 Results = dict[str, tuple[str, str]]
 
@@ -74,7 +74,7 @@ def reasons(op: str, results: Results) -> str:
 
 def main() -> None:
     """Run the samples and print the page."""
-    results = survey(processes=os.cpu_count() or 1)
+    results = survey(processes=int(os.environ.get("PROCESSES", os.cpu_count() or 1)))
     states = Counter(status(r) for r in results.values())
 
     def agree(*checks: str) -> int:

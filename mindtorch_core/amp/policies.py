@@ -111,13 +111,13 @@ _ALIASES: Final = {
 # other op of the core counts as a whole, whatever it is made of here, and is left alone.
 _COMPOSED: Final = """
     _convolution_mode _fused_rms_norm _rdiv _rmatmul _rpow _scaled_dot_product_attention_math
-    affine_grid_generator arccos arcsin arctan2 cartesian_prod chain_matmul column_stack combinations concat
-    concatenate corrcoef cosine_similarity cov cross_entropy cross_entropy_loss cumulative_trapezoid
-    diff dstack einsum float_power gradient group_norm gru gru_cell hstack inner layer_norm
-    linalg_matrix_norm linalg_matrix_power linalg_matrix_rank linalg_multi_dot linalg_norm
-    linalg_pinv linalg_vander lstm lstm_cell matrix_power nanmean nanquantile nll_loss_nd pad
-    pairwise_distance pinverse rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell row_stack
-    square sum_to_size tensordot trapezoid trapz vstack
+    affine_grid_generator arccos arcsin arctan2 bilinear cartesian_prod chain_matmul column_stack
+    combinations concat concatenate corrcoef cosine_similarity cov cross_entropy cross_entropy_loss
+    cumulative_trapezoid diff dstack einsum float_power gradient group_norm gru gru_cell hstack
+    inner layer_norm linalg_matrix_norm linalg_matrix_power linalg_matrix_rank linalg_multi_dot
+    linalg_norm linalg_pinv linalg_vander lstm lstm_cell matrix_power nanmean nanquantile
+    nll_loss_nd pad pairwise_distance pinverse rms_norm rnn_relu rnn_relu_cell rnn_tanh
+    rnn_tanh_cell row_stack square sum_to_size tensordot trapezoid trapz vstack
 """
 COMPOSED: Final = frozenset(_COMPOSED.split())
 

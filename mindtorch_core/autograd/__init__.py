@@ -20,7 +20,7 @@ from .node import Node
 
 if TYPE_CHECKING:
     from . import functional, graph
-    from .gradcheck import gradcheck, gradgradcheck
+    from .gradient_checks import gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
@@ -44,8 +44,8 @@ __all__ = [
 # What is imported when it is first used, and the module it is in.
 _LAZY: Final = {
     "functional": "functional",
-    "gradcheck": "gradcheck",
-    "gradgradcheck": "gradcheck",
+    "gradcheck": "gradient_checks",
+    "gradgradcheck": "gradient_checks",
     "graph": "graph",
 }
 
@@ -55,9 +55,9 @@ def __getattr__(name: str) -> Any:
     if where is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f"{__name__}.{where}")
-    for each in [n for n, place in _LAZY.items() if place == where]:
-        globals()[each] = getattr(module, each, module)  # `gradcheck` is in a module of that name
-    return globals()[name]
+    found = module if where == name else getattr(module, name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What `mindtorch_core.autograd.gradcheck` computes with: elements, directions, disagreements."""
+"""What `mindtorch_core.autograd.gradient_checks` computes with: elements, directions, disagreements."""
 
 from __future__ import annotations
 

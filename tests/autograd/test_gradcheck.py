@@ -4,7 +4,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
-from mindtorch_core.autograd.gradcheck import GradcheckError
+from mindtorch_core.autograd.gradient_checks import GradcheckError
 
 MODES = pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
 

@@ -93,6 +93,9 @@ FACTORS: dict[str, float] = {
     **dict.fromkeys(("special_bessel_j0-float64", "special_bessel_y1-float64"), 10),
     # Next to a pole PyTorch's float32 reflection formula loses digits.
     **dict.fromkeys(("special_polygamma_special_polygamma_n_0", *_POLYGAMMA), 2),
+    # PyTorch rounds exponents to bfloat16 before it raises the base to them.
+    "logspace-bfloat16": 2,
+    "logspace_tensor_overload-bfloat16": 2,
     # PyTorch rounds sums of half precision after every batch, and every product; here once.
     "addbmm-float16": 20,
     "addbmm-bfloat16": 30,

@@ -8,7 +8,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
-from mindtorch_core.autograd.gradcheck import GradcheckError
+from mindtorch_core.autograd.gradient_checks import GradcheckError
 from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, outcome
 
 pt = pytest.importorskip("torch")

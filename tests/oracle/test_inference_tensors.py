@@ -118,6 +118,10 @@ def call_in_kind(case, kind):
         return outcome(case.call, args, kwargs), list(tensors_among((*args, *kwargs.values())))
 
 
+# They may write running statistics, which their schemas, PyTorch's, do not say.
+UPDATING = {"batch_norm", "instance_norm", "native_batch_norm"}
+
+
 @pytest.mark.parametrize("case", CASES[::3], ids=lambda c: c.id)
 def test_every_op_gives_the_same_in_the_mode(case):
     """A result that shares memory with an argument is of its kind; new memory follows the mode."""
@@ -125,9 +129,11 @@ def test_every_op_gives_the_same_in_the_mode(case):
     wanted = outcome(case.call, args, kwargs)
     for kind in ("inside, normal", "inside, inference", "outside, inference"):
         found, given = call_in_kind(case, kind)
-        if kind.startswith("outside") and is_mutable(case.op) and given:
+        writes = is_mutable(case.op) or case.op.base_name in UPDATING
+        if kind.startswith("outside") and writes and given and isinstance(found, Exception):
             assert isinstance(found, RuntimeError)
             continue
+        assert not (kind.startswith("outside") and is_mutable(case.op) and given)
         if isinstance(wanted, Exception):
             assert type(found) is type(wanted)
             continue

@@ -221,7 +221,7 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
     flat: Any = weight.permute(1, 0, 2)
     forms = input1.matmul(flat.reshape(left, outs * right))
     forms = forms.reshape(*input1._shape[:-1], outs, right)
-    result = forms.matmul(input2.unsqueeze(-1)).squeeze(-1)
+    result = forms.matmul(input2.unsqueeze(-1)).squeeze(-1).to(input1._dtype)  # autocast lowers it
     return result if bias is None else result + bias
 
 
