@@ -8,12 +8,15 @@ import itertools
 import os
 import re
 import warnings
+from unittest import mock
 
 import torch as oracle
 from compare import same
 from convert import DTYPES, Converter, Unsupported, tensors_in
 from counterparts import Missing, counterpart, function_of
+from torch.testing._internal import common_utils
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.opinfo import core
 from torch.testing._internal.opinfo.core import SampleInput
 from traits import FACTORS, ON_HOST, PREPARED, RANDOM, WITHOUT_CHANCE
 
@@ -29,8 +32,15 @@ _ABSENT = re.compile(
 )
 
 
-# Whether every float32 sample is run; otherwise up to a hundred of an op.
+# Whether every float32 sample is run, and many others; otherwise a few of each op.
 EVERYTHING = os.environ.get("MINDTORCH_OPINFO") == "all"
+
+
+def limit(most):
+    """How many samples a check runs: ``most`` (None for all of them), or a part of that."""
+    if EVERYTHING:
+        return most
+    return 30 if most is None else -(-most // 3)
 
 
 class NoSample(Exception):
@@ -47,7 +57,12 @@ def samples(op, dtype, *, most=None, grad=False):
     """Samples of an op: all of them, or the first few and some of the rest, evenly spaced."""
     oracle.manual_seed(0)
     plain = WITHOUT_CHANCE.get(op.name, lambda sample: sample)
-    with warnings.catch_warnings():
+    with (
+        warnings.catch_warnings(),
+        # PyTorch looks for its own test cases up the stack, at every sample: most of the time.
+        mock.patch.object(core, "extract_test_fn", return_value=None),
+        mock.patch.object(common_utils, "extract_test_fn", return_value=None),
+    ):
         warnings.simplefilter("ignore")  # PyTorch makes some with functions that are deprecated
         found = [plain(s) for s in op.sample_inputs("cpu", dtype, requires_grad=grad)]
     if grad:
@@ -373,13 +388,16 @@ def errors(op, dtype=FLOAT, device="cpu", most=None):
 def cases(op):
     """All checks of an op as (name, function without arguments but a device and a limit)."""
     for dtype in dtypes_of(op):
-        most = (None if EVERYTHING else 100) if dtype is FLOAT else 20
+        most = limit(None if dtype is FLOAT else 20)
         yield f"forward-{_name(dtype)}", _bound(forward, op, dtype, most=most)
     for dtype in (DOUBLE, COMPLEX):
         if op.supports_autograd and dtype in op.supported_backward_dtypes("cpu"):
-            yield f"grad-{_name(dtype)}", _bound(gradients, op, dtype, most=20)
+            yield f"grad-{_name(dtype)}", _bound(gradients, op, dtype, most=limit(20))
             if op.supports_gradgrad:
-                yield f"gradgrad-{_name(dtype)}", _bound(gradients, op, dtype, second=True, most=10)
+                yield (
+                    f"gradgrad-{_name(dtype)}",
+                    _bound(gradients, op, dtype, second=True, most=limit(10)),
+                )
     first = next(itertools.chain(dtypes_of(op), [FLOAT]))
     for name, check in (("inplace", inplace), ("out", out), ("method", method), ("errors", errors)):
         yield name, _bound(check, op, first)

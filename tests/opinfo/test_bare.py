@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is the oracle")
 
 import bare
-from checks import OPS, cases
+from checks import EVERYTHING, OPS, cases
 from known import BARE, reason_for
 from survey import FAILED, NONE, outcome
 from survey import MISSING as ABSENT
@@ -18,7 +18,7 @@ from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import coverage
 from mindtorch_core.operators.define import definitions
 
-SAMPLES = 8  # per check; the CPU's tests run more
+SAMPLES = 8 if EVERYTHING else 2  # per check; the CPU's tests run more
 CASES = [
     (op, check, run) for op in OPS for check, run in cases(OPS[op]) if reason_for(op, check) is None
 ]
