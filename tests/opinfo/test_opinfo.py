@@ -22,7 +22,10 @@ def test_agrees_with_pytorch(op, check, run):
     elif found == NONE:
         pytest.skip(f"PyTorch has no sample for it ({text})")
     else:
-        assert found in (FAILED, ABSENT), "it passes now: take it off the list in known.py"
+        told_apart = op in MISSING and check == "errors"  # any error is as good as the right one
+        assert found in (FAILED, ABSENT) or told_apart, (
+            "it passes now: take it off the list in known.py"
+        )
         pytest.xfail(reason_for(op, check))
 
 
