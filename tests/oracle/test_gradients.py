@@ -12,6 +12,7 @@ from mindtorch_core.operators.define import definitions
 from mindtorch_core.testing.comparison import assert_close, from_pytorch
 
 pt = pytest.importorskip("torch")
+pytest.importorskip("expecttest", reason="PyTorch's samples import it")
 
 from opinfo_gradients import recorded_nodes  # noqa: E402
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import int32
+from ...dtypes import int32, int64
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op, public
@@ -120,7 +120,7 @@ def order_of(pivots: Any, m: int) -> Any:
 op(
     "_lu_order(Tensor pivots, int rows) -> Tensor",
     doc="The order of rows that the exchanges of an LU factorization lead to.",
-    rule=lambda pivots, rows: TensorSpec((*pivots._shape[:-1], rows), fn.arange(0)._dtype),
+    rule=lambda pivots, rows: TensorSpec((*pivots._shape[:-1], rows), int64),
     grad="nondiff",
     decomposition=order_of,
     namespaces=("torch",),
