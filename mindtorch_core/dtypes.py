@@ -15,6 +15,7 @@ from typing import Any, Final
 
 __all__ = [
     "DTYPES",
+    "INDEX_DTYPES",
     "bfloat16",
     "bool_",
     "complex64",
@@ -118,6 +119,9 @@ bfloat16 = dtype("bfloat16", "BFloat16", 2, FLOATING, None, 15)
 uint16 = dtype("uint16", "UInt16", 2, INTEGER, "H", 27)
 uint32 = dtype("uint32", "UInt32", 4, INTEGER, "I", 28)
 uint64 = dtype("uint64", "UInt64", 8, INTEGER, "Q", 29)
+
+# What positions along a dimension may be given in.
+INDEX_DTYPES: Final = (int32, int64)
 
 DTYPES: Final[dict[str, dtype]] = {
     d.name: d

@@ -9,6 +9,9 @@ from ..devices import device
 from ..dispatch.adapters import tensors_in
 from ..dispatch.entry import OpEntry
 from ..dispatch.registry import registry
+from ..dtypes import int64
+from ..operators.define import fn, front
+from ..random import Generator
 from ..tensor import Tensor
 
 __all__ = ["cpu_fallback"]
@@ -20,7 +23,8 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
     A backend registers it for all ops of its key, as ``registry.register_fallback(key,
     cpu_fallback)``. It is reached only by ops that have neither a kernel of the backend nor a
     decomposition: those which numerical libraries compute (factorizations, Fourier transforms,
-    special functions), and primitives that the backend still lacks.
+    special functions), and primitives that the backend still lacks. Random numbers come from a
+    stream of the CPU whose seed the device's generator draws.
 
     Args:
         name: qualified name of the op.
@@ -43,19 +47,14 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
             f"the backend has to supply a kernel"
         )
     home = _device_of(args, kwargs)
+    args, kwargs = _with_cpu_generator(entry, home, args, kwargs)
     copies: dict[int, Tensor] = {}
     on_cpu = _mapped(lambda t: _copied(t, copies), (args, kwargs))
-    result = _function(entry)(*on_cpu[0], **on_cpu[1])
+    result = front(entry)(*on_cpu[0], **on_cpu[1])
     originals = {id(copies[id(t)]): t for t in tensors_in((*args, *kwargs.values()))}
     for original in _written(entry, args, kwargs):
         original.copy_(copies[id(original)])
     return _mapped(lambda t: originals[id(t)] if id(t) in originals else t.to(home), result)
-
-
-def _function(entry: OpEntry) -> Callable[..., Any]:
-    from ..operators.define import front
-
-    return front(entry)
 
 
 def _device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
@@ -65,6 +64,22 @@ def _device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:
             found: device = t._device
             return found
     return device(kwargs.get("device") or "cpu")
+
+
+def _with_cpu_generator(
+    entry: OpEntry, home: device, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a random op with a generator of the CPU, which the device's one has seeded."""
+    names = [a.name for a in entry.schema.arguments] if entry.schema is not None else []
+    if "generator" not in names:
+        return args, kwargs
+    at = names.index("generator")
+    own = args[at] if at < len(args) else kwargs.get("generator")
+    seed = fn.empty((), dtype=int64, device=home).random_(generator=own)
+    stream = Generator("cpu").manual_seed(int(seed.item()))
+    if at < len(args):
+        return (*args[:at], stream, *args[at + 1 :]), kwargs
+    return args, kwargs | {"generator": stream}
 
 
 def _copied(t: Tensor, copies: dict[int, Tensor]) -> Tensor:

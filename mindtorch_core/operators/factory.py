@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..devices import TABLE, concrete
 from ..dtypes import COMPLEX, FLOATING, checked_number, float64, get_default_dtype, int64, of_number
@@ -376,12 +376,15 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
     return line.to(d)
 
 
-for _overload, _start, _end in (
+# Overloads of what is spaced between two ends, each of them a number or a tensor.
+OF_ENDS: Final = (
     ("", "Scalar", "Scalar"),
     (".Tensor_Tensor", "Tensor", "Tensor"),
     (".Tensor_Scalar", "Tensor", "Scalar"),
     (".Scalar_Tensor", "Scalar", "Tensor"),
-):
+)
+
+for _overload, _start, _end in OF_ENDS:
     op(
         f"linspace{_overload}({_start} start, {_end} end, int steps, {OPTIONS}) -> Tensor",
         doc="``steps`` numbers evenly from ``start`` to ``end``, both included.",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..devices import row_of
-from ..dtypes import int64
+from ..dtypes import INDEX_DTYPES, int64
 from ..shapes import Shape, numel, show, wrap_dim
 from ..tensor import Tensor
 from .define import TensorSpec, fn, op
 
 
 def _check_index(name: str, index: Tensor) -> None:
-    if index._dtype.name not in ("int64", "int32"):
+    if index._dtype not in INDEX_DTYPES:
         raise RuntimeError(
             f"{name}(): Expected dtype int32/int64 for index, got {index._dtype.label}"
         )

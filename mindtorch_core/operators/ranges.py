@@ -9,7 +9,7 @@ from typing import Any
 from ..dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
 from ..tensor import Tensor
 from .define import fn, op
-from .factory import OPTIONS, spaced_dtype, zero_dimensional
+from .factory import OF_ENDS, OPTIONS, spaced_dtype, zero_dimensional
 
 __all__: list[str] = []
 
@@ -34,12 +34,7 @@ def _logspace(
     return fn.pow(base, exponents).to(d)
 
 
-for _overload, _start, _end in (
-    ("", "Scalar", "Scalar"),
-    (".Tensor_Tensor", "Tensor", "Tensor"),
-    (".Tensor_Scalar", "Tensor", "Scalar"),
-    (".Scalar_Tensor", "Scalar", "Tensor"),
-):
+for _overload, _start, _end in OF_ENDS:
     op(
         f"logspace{_overload}({_start} start, {_end} end, int steps, float base=10.0, {OPTIONS}) "
         "-> Tensor",

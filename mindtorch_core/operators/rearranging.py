@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import int32, int64
+from ..dtypes import INDEX_DTYPES
 from ..memory_formats import contiguous_format
 from ..shapes import Shape, show, wrap_dim, wrap_dims
 from ..tensor import Tensor
@@ -206,7 +206,7 @@ def check_repeats(repeats: Tensor) -> None:
             f"repeat_interleave only accept 1D vector as repeat, but repeats has shape "
             f"{show(repeats._shape)}"
         )
-    if repeats._dtype not in (int32, int64):
+    if repeats._dtype not in INDEX_DTYPES:
         raise NotImplementedError(
             f"\"repeat_interleave\" not implemented for '{repeats._dtype.label}': repeats has to be a "
             f"Long or Int tensor"

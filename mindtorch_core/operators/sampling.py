@@ -1,7 +1,7 @@
 """Samples of further distributions, made of uniform and normal numbers.
 
 Each composition transforms what `uniform_` draws. Two distributions have none that is short: Poisson
-and binomial numbers are drawn in host memory, from a seed that the device's generator draws.
+and binomial numbers are left to a numerical library.
 """
 
 from __future__ import annotations
@@ -158,19 +158,6 @@ op(
 # ---- counts -------------------------------------------------------------------------------------
 
 
-def _in_host_memory(name: str, generator: Any, *tensors: Tensor) -> Tensor:
-    """Run an op on the CPU, with a generator that the device's own one seeds."""
-    from ..random import Generator
-
-    on = tensors[0]._device
-    if on.type == "cpu":
-        raise NotImplementedError(f"the cpu backend supplies no kernel for {name}")
-    seed = fn.empty((), dtype=int64, device=on).random_(generator=generator)
-    stream = Generator("cpu").manual_seed(int(seed.item()))
-    drawn: Tensor = getattr(fn, name)(*(t.to("cpu") for t in tensors), stream)
-    return drawn.to(on)
-
-
 def _poisson_rule(self: Tensor, generator: Any = None) -> TensorSpec:
     floating_only("poisson_cpu")(self)
     return rules.same(self)
@@ -181,8 +168,8 @@ op(
     doc="Poisson numbers of the rates that ``input`` gives.",
     rule=_poisson_rule,
     grad={"self": lambda g: fn.zeros_like(g)},
-    decomposition=lambda self, generator=None: _in_host_memory("poisson", generator, self),
     random=True,
+    host=True,
     namespaces=("torch",),
 )
 
@@ -208,9 +195,7 @@ op(
         "count": lambda g, count_shape: g.new_zeros(count_shape),
         "prob": lambda g, prob_shape: g.new_zeros(prob_shape),
     },
-    decomposition=lambda count, prob, generator=None: _in_host_memory(
-        "binomial", generator, count, prob
-    ),
     random=True,
+    host=True,
     namespaces=("torch",),
 )

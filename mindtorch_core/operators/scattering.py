@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..dtypes import BOOL, COMPLEX, FLOATING, int64
+from ..dtypes import COMPLEX, FLOATING, INDEX_DTYPES, int64
 from ..promotion import WIDER
 from ..shapes import contiguous_strides, numel, show, wrap_dim
 from ..tensor import Tensor
@@ -181,7 +181,7 @@ def _index_reduce(
         )
     if len(index._shape) > 1:
         raise IndexError("index_reduce(): Index is supposed to be a vector")
-    if index._dtype.category == BOOL or index._dtype.name not in ("int32", "int64"):
+    if index._dtype not in INDEX_DTYPES:
         raise RuntimeError(
             f"index_reduce(): Expected dtype int32/int64 for index but got: {index._dtype.label}"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...dtypes import INDEX_DTYPES
 from ...shapes import show
 from ...tensor import Tensor
 from ..composed import by_name
@@ -11,7 +12,7 @@ from ..define import TensorSpec, fn, fn_linalg, op, public
 
 
 def _check(indices: Tensor, name: str) -> None:
-    if indices._dtype.name not in ("int64", "int32"):
+    if indices._dtype not in INDEX_DTYPES:
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {indices._dtype.label} instead (while checking arguments for {name})"

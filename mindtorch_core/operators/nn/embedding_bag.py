@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...dtypes import int64
+from ...dtypes import INDEX_DTYPES, int64
 from ...shapes import numel, show
 from ...tensor import Tensor
 from ..composed import widened
@@ -25,7 +25,7 @@ def _check_bag(
     if len(offsets._shape) != 1:
         raise RuntimeError(f"offsets has to be a 1D Tensor, but got {show(offsets._shape)}")
     for name, t in (("indices", indices), ("offsets", offsets)):
-        if t._dtype.name not in ("int64", "int32"):
+        if t._dtype not in INDEX_DTYPES:
             raise RuntimeError(f"expected {name} of dtype int64 or int32, got {t._dtype}")
     if per_sample is not None:
         if mode != 0:
