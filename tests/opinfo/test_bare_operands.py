@@ -126,3 +126,15 @@ def test_a_softmax_of_halves_is_rounded_once(dtype):
             rtol=torch.finfo(dtype).eps,
             atol=0,
         )
+
+
+def test_ops_that_the_cpu_draws_follow_the_device_s_seed():
+    rates = torch.full((64,), 30.0, device="bare")
+    generator = torch.Generator("bare").manual_seed(5)
+
+    def drawn():
+        return torch.poisson(rates, generator=generator).tolist()
+
+    first, second = drawn(), drawn()
+    generator.manual_seed(5)
+    assert drawn() == first != second

@@ -1,0 +1,51 @@
+"""Which of several results require grad, and what is saved only if it is needed: as PyTorch."""
+
+import pytest
+
+import mindtorch_core as torch
+
+pt = pytest.importorskip("torch", reason="PyTorch is the oracle")
+
+SEVERAL = {
+    "native_layer_norm": lambda lib, x: lib.native_layer_norm(x, [3], None, None, 1e-5),
+    "native_batch_norm": lambda lib, x: lib.native_batch_norm(
+        x, None, None, lib.zeros(3), lib.ones(3), True, 0.1, 1e-5
+    ),
+    "_linalg_slogdet": lambda lib, x: lib.ops.aten._linalg_slogdet(x @ x.mT + lib.eye(4)),
+    "_linalg_det": lambda lib, x: lib.ops.aten._linalg_det(x @ x.mT + lib.eye(4)),
+    "_ctc_loss": lambda lib, x: lib._ctc_loss(
+        x.log_softmax(1)[:, None], lib.tensor([[1, 2]]), [4], [2]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_results_that_carry_no_gradient(name):
+    flags = {}
+    for lib in (torch, pt):
+        x = lib.arange(12.0).reshape(4, 3).requires_grad_()
+        flags[lib] = [r.requires_grad for r in SEVERAL[name](lib, x)]
+    assert flags[torch] == flags[pt]
+    assert len(set(flags[pt])) == 2 or name == "native_layer_norm"
+
+
+def test_statistics_that_evaluation_reads_may_not_change_before_backward():
+    for lib in (torch, pt):
+        x = lib.arange(12.0).reshape(4, 3).requires_grad_()
+        mean, var = lib.zeros(3), lib.ones(3)
+        y = lib.nn.functional.batch_norm(x, mean, var)
+        mean.add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.sum().backward()
+
+
+def test_training_twice_before_backward_updates_statistics_in_between():
+    gradients = []
+    for lib in (torch, pt):
+        x = (lib.arange(12.0) ** 2).reshape(4, 3).requires_grad_()
+        mean, var = lib.zeros(3), lib.ones(3)
+        first = lib.nn.functional.batch_norm(x, mean, var, training=True)
+        second = lib.nn.functional.batch_norm(x * 2, mean, var, training=True)
+        (first**3 + second**3).sum().backward()
+        gradients.append([*x.grad.flatten().tolist(), *mean.tolist(), *var.tolist()])
+    assert gradients[0] == pytest.approx(gradients[1], rel=1e-4, abs=1e-5)
