@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from programs import Program, programs, run
 
 import mindtorch_core as torch
-from mindtorch_core.dispatch.pipeline import Pipeline
+from mindtorch_core.devices import TABLE
 from mindtorch_cpu.fusion.limits import LIMITS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def small_groups():
     """Plan and fuse whatever the size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Pipeline, "planned_from", 1)
+        patch.setattr(TABLE["cpu"].runtime, "planned_from", 1)
         patch.setattr(LIMITS, "min_elements", 4)
         patch.setattr(LIMITS, "tile_elements", LIMITS.tile_elements)
         yield

@@ -14,7 +14,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.devices import TABLE
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.pipeline import Pipeline, Plan, Step, recorders
+from mindtorch_core.dispatch.pipeline import Plan, Step, recorders
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.testing import conformance
 from mindtorch_core.testing.sample_table import TABLE as SAMPLES
@@ -35,7 +35,7 @@ class OnCPU(conformance.BackendConformance):
 @pytest.fixture
 def small_groups(monkeypatch):
     """Plan and fuse tensors of a few elements, from no earlier plan."""
-    monkeypatch.setattr(Pipeline, "planned_from", 1)
+    monkeypatch.setattr(TABLE["cpu"].runtime, "planned_from", 1)
     monkeypatch.setattr(LIMITS, "min_elements", 4)
     monkeypatch.setattr(planning, "_PLANS", planning._Plans(planning._PLANS._bound))
 
@@ -445,7 +445,7 @@ def test_a_backend_plans_and_launches_as_it_likes(toy, monkeypatch):
         return Plan([Step((*range(len(entries)),), compute)], groups=1, fused=3, peak_bytes=7)
 
     monkeypatch.setattr(toy.ToyRuntime, "plan", plan)
-    monkeypatch.setattr(Pipeline, "planned_from", 1)
+    monkeypatch.setattr(TABLE["cpu"].runtime, "planned_from", 1)
     a = torch.tensor([1.0, -2.0], device="toy")
     with torch.pipeline() as pipe:
         total = (a + a).relu().sum()

@@ -7,14 +7,16 @@ looks at a value.
 
 from .context import Pipeline, current_pipeline, pipeline_context
 from .record import install
-from .trace import Entry, Plan, RecordedOp, Step, tensors_of
+from .trace import Batch, Entry, Plan, RecordedOp, Step, Unsent, tensors_of
 
 __all__ = [
+    "Batch",
     "Entry",
     "Pipeline",
     "Plan",
     "RecordedOp",
     "Step",
+    "Unsent",
     "current_pipeline",
     "install",
     "pipeline_context",

@@ -14,7 +14,7 @@ from ...devices import TABLE
 from ..keys import DispatchKey, exclude_everywhere, include_everywhere
 from .frames import request, user_line
 from .launch import Launch, drop_dead
-from .trace import Entry, Plan, Step, location_of
+from .trace import Entry, Plan, location_of
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -49,12 +49,8 @@ class Pipeline:
         entries: recorded and not yet launched ops, in program order.
         max_ops: number of recorded ops at which it flushes by itself.
         max_bytes: size of the recorded results, in bytes, at which it flushes by itself.
-        planned_from: bytes of results from which on a launch is planned; below, a plan costs more
-            than it can save.
         nbytes: size of the results recorded since the last flush.
     """
-
-    planned_from = 1 << 20
 
     def __init__(
         self, max_ops: int = MAX_OPS, max_bytes: int = MAX_BYTES, trace: bool = False
@@ -120,28 +116,29 @@ class Pipeline:
             launch = Launch(entries) if history is None else history.launch(entries, reason)
             start = time.perf_counter()
             self._dropped += drop_dead(entries)
-            steps = self._planned(entries) if nbytes >= self.planned_from else None
+            plan = self._planned(entries, nbytes)
             planned = time.perf_counter()
             self._seconds["plan"] += planned - start
             self._launched += count
             try:
-                launch.run(steps)
+                launch.run(plan)
             finally:
                 self._seconds["launch"] += time.perf_counter() - planned
 
-    def _planned(self, entries: list[Entry | None]) -> list[Step | None] | None:
-        """The steps the backend makes of the entries; None to launch them one by one."""
+    def _planned(self, entries: list[Entry | None], nbytes: int) -> Plan | None:
+        """What the backend makes of the entries; None to launch them one by one."""
         device = next((e[3][0]._device for e in entries if e is not None), None)
         if device is None:
             return None
-        plan: Plan | None = TABLE[device.type].runtime.plan(entries)
+        runtime = TABLE[device.type].runtime
+        plan: Plan | None = runtime.plan(entries) if nbytes >= runtime.planned_from else None
         if plan is None:
             return None
         self._fused_groups += plan.groups
         self._fused_ops += plan.fused
         self._plan_hits += plan.cached
         self._peak_bytes = max(self._peak_bytes, plan.peak_bytes)
-        return plan.steps
+        return plan
 
     def stats(self) -> dict[str, Any]:
         """Counts so far.

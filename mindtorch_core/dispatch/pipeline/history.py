@@ -13,7 +13,7 @@ from .describe import Describer
 from .frames import user_line
 from .graph import Flush, Graph, Node, Span
 from .launch import Failed, Launch
-from .trace import Entry, Step, location_of
+from .trace import Entry, Plan, Step, location_of
 
 __all__ = ["Block", "History", "Tracing", "pending_graph", "trace_pipelines"]
 
@@ -139,14 +139,14 @@ class _TracedLaunch(Launch):
         self._describer = describer
         self._nodes = {id(e): node for e, node in zip(entries, flush.nodes, strict=True)}
 
-    def run(self, steps: list[Step | None] | None = None) -> None:
+    def run(self, plan: Plan | None = None) -> None:
         """Launch everything, with notes."""
         flush = self._flush
         for entry, node in zip(self.entries, flush.nodes, strict=True):
             node.dropped = entry is None
         flush.planned = perf_counter()
         try:
-            super().run(steps)
+            super().run(plan)
         finally:
             flush.end = perf_counter()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 from ...errors import PipelineError
@@ -10,7 +11,7 @@ from ...shapes import contiguous_strides, numel, show
 from ...storage import Storage, held_once
 from ...tensor import Tensor
 from ..keys import AUTOGRAD, MASKS, DispatchKey, set_masks
-from .trace import Entry, Step, location_of, tensors_of
+from .trace import Batch, Entry, Plan, RecordedOp, Step, Unsent, location_of, tensors_of
 
 __all__ = ["Failed", "Launch", "drop_dead"]
 
@@ -54,9 +55,10 @@ class Launch:
         self.first: PipelineError | None = None
         self._any_failed = False
         self._marked: list[Storage] = []  # memory to be marked as no longer pending at the end
+        self._collected: list[_Collected] = []  # ops whose kernels ran and that a batch may hold
 
-    def run(self, steps: list[Step | None] | None = None) -> None:
-        """Launch all entries, or the steps that a backend's plan made of them.
+    def run(self, plan: Plan | None = None) -> None:
+        """Launch all entries, in the way of a backend's plan if there is one.
 
         Raises:
             PipelineError: from the first failure, at the end.
@@ -64,8 +66,11 @@ class Launch:
         kept = (MASKS.include, MASKS.keep)
         set_masks(0, kept[1] & ~_HIDDEN)
         entries = self.entries
+        steps, batch = (None, None) if plan is None else (plan.steps, plan.batch)
         try:
-            if steps is None:
+            if batch is not None:
+                self._batch(batch)
+            elif steps is None:
                 for i, entry in enumerate(entries):
                     if entry is not None:
                         self._one(entry)
@@ -77,6 +82,7 @@ class Launch:
                         self._step(step)
                         steps[i] = None
         finally:
+            self._collected.clear()
             for entry in entries:  # left over where an interrupt came between
                 if entry is not None:
                     self._launched(entry)
@@ -113,6 +119,8 @@ class Launch:
                         _ready(each)
             result = op.impl(*args, **kwargs) if op.plan is None else op.plan(*args, **kwargs)()
             settle(outs, result)
+        except Unsent as unsent:  # the kernel had to wait for what came before
+            self._fail(outs, self._unsent(unsent))
         except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
             self._failed(entry, cause)
 
@@ -126,6 +134,43 @@ class Launch:
         self._any_failed = True
         for t in outs:
             t._own_storage().pending = Failed(error)
+
+    # ---- ops whose work is collected -----------------------------------------------------------
+
+    def _batch(self, batch: Batch) -> None:
+        """Run all kernels while a batch collects what they launch, then send it.
+
+        An entry's arguments go as soon as its kernel has run: what was collected is sent in the same
+        order, so that memory may serve again before.
+        """
+        entries = self.entries
+        batch.start()
+        try:
+            for i, entry in enumerate(entries):
+                if entry is not None:
+                    batch.position = i
+                    self._one(entry)
+                    self._launched(entry)
+                    self._collected.append(_Collected(i, entry))
+                    entries[i] = entry = None
+            try:
+                batch.send()
+            except Unsent as unsent:
+                self._unsent(unsent)
+        finally:
+            batch.stop()
+
+    def _unsent(self, unsent: Unsent) -> PipelineError:
+        """Mark what a batch did not send as failed."""
+        lost = [c for c in self._collected if c.position >= unsent.position]
+        cause = unsent.cause
+        error = lost[0].error(cause)
+        error.__cause__ = cause
+        self.first = self.first or error
+        for collected in lost:
+            self._fail(collected.results(), error)
+        self._collected = [c for c in self._collected if c.position < unsent.position]
+        return error
 
     # ---- several ops at once -------------------------------------------------------------------
 
@@ -159,6 +204,29 @@ class Launch:
         for entry, result in zip(entries, results, strict=True):
             if result is not None:
                 settle(entry[3], result)
+
+
+class _Collected:
+    """An op that a batch may hold: what an error says of it, and its results that are still alive."""
+
+    __slots__ = ("_inputs", "_op", "_results", "_where", "position")
+
+    def __init__(self, position: int, entry: Entry) -> None:
+        op, args, kwargs, outs, *where = entry
+        self.position = position
+        self._op = op
+        self._where = where
+        self._results = [weakref.ref(t) for t in outs]
+        operands = tensors_of((*args, *kwargs.values())) if kwargs else tensors_of(args)
+        self._inputs = [(t._shape, t._dtype) for t in operands]
+
+    def results(self) -> tuple[Tensor, ...]:
+        """The results that somebody still holds."""
+        return tuple(t for ref in self._results if (t := ref()) is not None)
+
+    def error(self, cause: Exception) -> PipelineError:
+        """What is said if it could not be sent."""
+        return _error_of(self._op, self._inputs, self._where, cause)
 
 
 def _made_by(t: Tensor, entries: list[Entry]) -> bool:
@@ -268,11 +336,16 @@ _UNSEEN = _references_of_an_unseen_result()
 
 
 def _error(entry: Entry, cause: Exception) -> PipelineError:
-    op, args, kwargs, _, code, instruction = entry
-    location = location_of(code, instruction)
-    inputs = ", ".join(
-        f"{show(t._shape)} {t._dtype}" for t in tensors_of((*args, *kwargs.values()))
-    )
+    op, args, kwargs, _, *where = entry
+    operands = [(t._shape, t._dtype) for t in tensors_of((*args, *kwargs.values()))]
+    return _error_of(op, operands, where, cause)
+
+
+def _error_of(
+    op: RecordedOp, operands: list[tuple[Any, Any]], where: list[Any], cause: Exception
+) -> PipelineError:
+    location = location_of(*where)
+    inputs = ", ".join(f"{show(shape)} {d}" for shape, d in operands)
     return PipelineError(
         f"{op.name} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from ...tensor import Tensor
 from ..entry import Kernel
 from ..opdef import OpDef
 
-__all__ = ["Entry", "Plan", "RecordedOp", "Step", "location_of", "tensors_of"]
+__all__ = ["Batch", "Entry", "Plan", "RecordedOp", "Step", "Unsent", "location_of", "tensors_of"]
 
 
 class RecordedOp:
@@ -91,23 +92,69 @@ class Step:
         self.compute = compute
 
 
+class Unsent(Exception):
+    """An op that a `Batch` had collected could not be sent; nor was what came after it.
+
+    Attributes:
+        position: of its entry.
+        cause: what went wrong.
+    """
+
+    def __init__(self, position: int, cause: Exception) -> None:
+        super().__init__(position, cause)
+        self.position = position
+        self.cause = cause
+
+
+class Batch(ABC):
+    """Collects what kernels would launch, so that it goes to the device at once.
+
+    Kernels of a batch run in program order and make their results as always; only what they queue
+    on the device waits for `send`. A backend has to send before anything that reads memory.
+
+    Attributes:
+        position: of the entry whose kernel is running.
+    """
+
+    position: int = 0
+
+    @abstractmethod
+    def start(self) -> None:
+        """Collect what this thread launches from now on."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Collect no more, and forget what was not sent."""
+
+    @abstractmethod
+    def send(self) -> None:
+        """Queue on the device what was collected.
+
+        Raises:
+            Unsent: if the device refuses one.
+        """
+
+
 class Plan:
     """What a backend makes of recorded ops.
 
     Attributes:
         steps: what to launch, in this order; together they cover every entry that was not dropped.
+            None launches the entries one by one.
         groups, fused: how many steps compute several entries, and how many entries those are.
         peak_bytes: memory that results, and what is computed between them, take at most.
         cached: whether an earlier plan of the same structure was used.
+        batch: collects what the entries launch; None where they launch it themselves.
     """
 
-    __slots__ = ("cached", "fused", "groups", "peak_bytes", "steps")
+    __slots__ = ("batch", "cached", "fused", "groups", "peak_bytes", "steps")
 
     def __init__(
-        self, steps: list[Step | None], *, groups: int = 0, fused: int = 0, peak_bytes: int = 0,
-        cached: bool = False,
+        self, steps: list[Step | None] | None = None, *, groups: int = 0, fused: int = 0,
+        peak_bytes: int = 0, cached: bool = False, batch: Batch | None = None,
     ) -> None:  # fmt: skip
         self.steps = steps
+        self.batch = batch
         self.groups = groups
         self.fused = fused
         self.peak_bytes = peak_bytes
