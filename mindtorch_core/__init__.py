@@ -33,11 +33,11 @@ from .autograd import (
     no_grad,
     set_grad_enabled,
 )
-from .autograd import methods as _methods  # noqa: F401  (attaches Tensor's methods)
 from .autograd import record as _record
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .autograd.grad_mode import is_inference_mode_enabled
 from .autograd.inference import is_inference
+from .autograd.methods import detach_  # (its module attaches Tensor's methods)
 from .creation import as_tensor, from_numpy, tensor
 from .devices import device, get_default_device, set_default_device
 from .dispatch import pipeline as _pipeline
@@ -93,6 +93,14 @@ from .plugins import PLUGIN_API
 from .plugins import loader as _loader
 from .printing import set_printoptions
 from .promotion import can_cast, promote_types, result_type
+from .queries import (
+    get_device,
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+)
 from .random import (
     Generator,
     fork_rng,
@@ -106,6 +114,7 @@ from .random import default_generator as _default_generator
 from .serialization import load, save
 from .shapes import Size, broadcast_shapes
 from .sharing import asarray, from_dlpack, frombuffer
+from .streams import Event, Stream
 from .tensor import Tensor, is_tensor, numel
 from .threads import get_num_threads, set_num_threads
 
@@ -120,6 +129,7 @@ __all__ = [
     "DispatchKey",
     "DispatchKeySet",
     "DispatchMode",
+    "Event",
     "Generator",
     "NoKernelError",
     "OperandTypeError",
@@ -128,6 +138,7 @@ __all__ = [
     "PipelineError",
     "SchemaError",
     "Size",
+    "Stream",
     "Tag",
     "Tensor",
     "__version__",
@@ -151,6 +162,7 @@ __all__ = [
     "complex128",
     "contiguous_format",
     "current_pipeline",
+    "detach_",
     "device",
     "double",
     "dtype",
@@ -168,6 +180,7 @@ __all__ = [
     "get_autocast_dtype",
     "get_default_device",
     "get_default_dtype",
+    "get_device",
     "get_num_threads",
     "get_rng_state",
     "half",
@@ -184,9 +197,14 @@ __all__ = [
     "is_anomaly_enabled",
     "is_autocast_cache_enabled",
     "is_autocast_enabled",
+    "is_complex",
+    "is_floating_point",
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
     "is_tensor",
     "layout",
     "load",

@@ -18,6 +18,7 @@ from .shapes import Shape, contiguous_strides, numel, storage_extent
 from .storage import Storage
 
 if TYPE_CHECKING:
+    from .streams import EventType, StreamType
     from .tensor import Tensor
 
 __all__ = ["Runtime"]
@@ -29,17 +30,24 @@ class Runtime(ABC):
     Attributes:
         type: the device type this runtime serves.
         key: bits that every tensor of the device carries, set when the backend is loaded.
+        planned_from: bytes of results from which on a pipeline asks `plan` how to launch them.
         executes: False for a device without data, whose ops need not be deferred.
         autocast_dtype: dtype that `torch.autocast` uses on the device unless told otherwise; None
             leaves the choice to the core.
         autocast_dtypes: dtypes that `torch.autocast` may use on it.
+        stream_type: the class of its streams, derived from `mindtorch_core.streams.Stream`; None for
+            a device on which nothing is ever queued.
+        event_type: the class of its events, or None.
     """
 
     type: str = ""
     key: int = 0
+    planned_from: int = 0
     executes: bool = True
     autocast_dtype: dtype | None = None
     autocast_dtypes: tuple[dtype, ...] = (bfloat16, float16)
+    stream_type: StreamType | None = None
+    event_type: EventType | None = None
 
     # ---- required ------------------------------------------------------------------------------
 
@@ -111,6 +119,31 @@ class Runtime(ABC):
     def properties(self, on: device) -> dict[str, Any]:
         """Facts about a device for people to read."""
         return {"name": str(on)}
+
+    # ---- streams -------------------------------------------------------------------------------
+
+    def default_stream(self, on: device) -> Any:
+        """The stream that threads use on a device unless they set another."""
+        from .streams import Stream
+
+        return (self.stream_type or Stream)._numbered(on, 0)
+
+    def current_stream(self, on: device) -> Any:
+        """The stream on which this thread's ops are queued on a device."""
+        chosen: dict[device, Any] = getattr(self._current, "streams", {})
+        return chosen.get(on) or self.default_stream(on)
+
+    def set_stream(self, stream: Any) -> None:
+        """Queue this thread's ops on a stream from now on."""
+        self._current.__dict__.setdefault("streams", {})[stream.device] = stream
+
+    def record_stream(self, storage: Storage, stream: Any) -> None:
+        """Keep memory from being reused before what a stream has queued by then is done.
+
+        Called for memory that is used on another stream than it was made on. The default is for
+        devices on which nothing is ever queued.
+        """
+        return
 
     # ---- tensors -------------------------------------------------------------------------------
 
@@ -211,8 +244,20 @@ class Runtime(ABC):
     # ---- statistics and random numbers ---------------------------------------------------------
 
     def memory_stats(self, on: device) -> dict[str, int]:
-        """Counters of the device's allocator; empty if it keeps none."""
+        """Counters of the device's allocator, under PyTorch's names; empty if it keeps none."""
         return {}
+
+    def reset_memory_stats(self, on: device, part: str) -> None:
+        """Let a part of the counters start anew: ``peak`` or ``accumulated``."""
+        return
+
+    def memory_info(self, on: device) -> tuple[int, int]:
+        """Free and total bytes of a device.
+
+        Raises:
+            RuntimeError: if the backend cannot tell.
+        """
+        raise RuntimeError(f"the {self.type} backend does not tell how much memory {on} has")
 
     def empty_cache(self) -> None:
         """Return memory that the allocator keeps for later to the system."""

@@ -181,6 +181,14 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
         """Whether the dtype holds negative numbers."""
         return self._dtype.is_signed
 
+    def is_nonzero(self) -> bool:
+        """Whether the only element differs from zero."""
+        return bool(self)
+
+    def is_same_size(self, other: Tensor) -> bool:
+        """Whether another tensor has the same shape."""
+        return self._shape == other._shape
+
     @property
     def T(self) -> Tensor:
         """All dimensions reversed."""
@@ -301,6 +309,24 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
         """Index of the tensor's device; -1 for a device without index."""
         index = self._device.index
         return -1 if index is None else index
+
+    def record_stream(self, stream: Any) -> None:
+        """Keep the memory, once the tensor is gone, until a stream has done what it has queued.
+
+        To be called for a tensor that is used on another stream than it was made on.
+
+        Raises:
+            TypeError: if it is no stream.
+            ValueError: if it is one of another device.
+        """
+        from .streams import Stream
+
+        if not isinstance(stream, Stream):
+            raise TypeError(f"record_stream expects a torch.Stream, got {type(stream).__name__}")
+        if stream.device is not self._device:
+            raise ValueError(f"a stream of {stream.device} cannot use a tensor on {self._device}")
+        storage = self._settled()._own_storage()
+        TABLE[self._device.type].runtime.record_stream(storage, stream)
 
     def is_shared(self) -> bool:
         """Whether the memory is shared between processes; no backend does that."""

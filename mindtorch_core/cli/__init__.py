@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "explain": "show which kernels a call of an op runs, and why",
     "ops": "list the ops and how a backend serves them",
     "keys": "list the dispatch keys in their order, and the aliases",
+    "doctor": "examine what the installed backends need, and say what is missing",
     "trace": "run a script and show what its pipelines record and launch",
 }
 

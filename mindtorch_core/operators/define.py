@@ -27,6 +27,7 @@ from ..dispatch.registry import OpEntry, registry
 from ..dispatch.schema import split_name
 from ..tensor import Tensor
 from .docstrings import docstring
+from .inplace_functions import INPLACE_FUNCTIONS
 from .variants import inplace_fallback, return_type, write_out
 
 __all__ = [
@@ -252,6 +253,8 @@ def public(*places: str, name: str = "") -> Callable[[F], F]:
 
 def _expose(entry: OpEntry, name: str, namespaces: Sequence[str]) -> None:
     """Show an op to users; taken back with the registrations of the transaction it is part of."""
+    if name in INPLACE_FUNCTIONS and "torch" not in namespaces:
+        namespaces = ("torch", *namespaces)
     for place in namespaces:
         namespace, colon, other = place.partition(":")
         shown = other if colon else name

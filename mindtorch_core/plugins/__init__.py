@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .backend import PLUGIN_API, Backend
+from .diagnosis import Diagnosis, diagnose
 from .loader import BackendStatus, backends, load, load_all, unload
 
 if TYPE_CHECKING:
@@ -20,7 +21,9 @@ __all__ = [
     "PLUGIN_API",
     "Backend",
     "BackendStatus",
+    "Diagnosis",
     "backends",
+    "diagnose",
     "hookimpl",
     "load",
     "load_all",

@@ -8,6 +8,7 @@ import pluggy
 
 from ..dispatch.keys import DispatchKey
 from .backend import Backend
+from .diagnosis import Diagnosis
 
 __all__ = ["PROJECT", "hookimpl", "hookspec"]
 
@@ -28,4 +29,12 @@ def mindtorch_register(key: DispatchKey) -> None:
 
     Called after the key and the device name are reserved, inside the loading transaction. A
     backend with a fixed key may register when its module is imported instead. Optional.
+    """
+
+
+@hookspec
+def mindtorch_doctor() -> Diagnosis:  # type: ignore[empty-body]
+    """Examine what the backend needs: libraries, drivers, devices. Must not raise. Optional.
+
+    It answers the command ``mindtorch doctor``, and may load libraries and use devices.
     """

@@ -266,6 +266,16 @@ def load_all() -> None:
             _loader.load_entry(name)
 
 
+def ask(device: str, hook: str) -> Any:
+    """Call a hook of the backend that serves a device; None if it does not implement it."""
+    with _loader.lock:
+        (name,) = [n for n, (_, status) in _loader.discover().items() if status.device == device]
+    manager = _loader.manager
+    others = [p for p in manager.get_plugins() if manager.get_name(p) != name]
+    answers = manager.subset_hook_caller(hook, others)()
+    return answers[0] if answers else None
+
+
 def unload(name: str) -> None:
     """Take a loaded backend's registrations back. Its live tensors become unusable. For tests.
 

@@ -18,9 +18,12 @@ from . import results
 
 __all__ = [
     "abs",
+    "abs_",
     "absolute",
     "acos",
+    "acos_",
     "acosh",
+    "acosh_",
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
@@ -33,6 +36,7 @@ __all__ = [
     "addcmul",
     "addmm",
     "addmv",
+    "addmv_",
     "addr",
     "adjoint",
     "affine_grid_generator",
@@ -48,24 +52,35 @@ __all__ = [
     "any",
     "arange",
     "arccos",
+    "arccos_",
     "arccosh",
+    "arccosh_",
     "arcsin",
+    "arcsin_",
     "arcsinh",
+    "arcsinh_",
     "arctan",
     "arctan2",
+    "arctan_",
     "arctanh",
+    "arctanh_",
     "argmax",
     "argmin",
     "argsort",
     "argwhere",
     "as_strided",
+    "as_strided_",
     "as_strided_copy",
     "as_strided_scatter",
     "asin",
+    "asin_",
     "asinh",
+    "asinh_",
     "atan",
     "atan2",
+    "atan_",
     "atanh",
+    "atanh_",
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
@@ -97,6 +112,7 @@ __all__ = [
     "cat",
     "cdist",
     "ceil",
+    "ceil_",
     "celu",
     "celu_",
     "chain_matmul",
@@ -106,9 +122,13 @@ __all__ = [
     "cholesky_solve",
     "chunk",
     "clamp",
+    "clamp_",
     "clamp_max",
+    "clamp_max_",
     "clamp_min",
+    "clamp_min_",
     "clip",
+    "clip_",
     "clone",
     "col2im",
     "column_stack",
@@ -118,6 +138,7 @@ __all__ = [
     "concatenate",
     "conj",
     "conj_physical",
+    "conj_physical_",
     "constant_pad_nd",
     "conv1d",
     "conv2d",
@@ -130,7 +151,9 @@ __all__ = [
     "copysign",
     "corrcoef",
     "cos",
+    "cos_",
     "cosh",
+    "cosh_",
     "cosine_embedding_loss",
     "cosine_similarity",
     "count_nonzero",
@@ -144,6 +167,7 @@ __all__ = [
     "cumsum",
     "cumulative_trapezoid",
     "deg2rad",
+    "deg2rad_",
     "det",
     "detach",
     "detach_copy",
@@ -174,30 +198,39 @@ __all__ = [
     "eq",
     "equal",
     "erf",
+    "erf_",
     "erfc",
+    "erfc_",
     "erfinv",
     "exp",
     "exp2",
+    "exp2_",
+    "exp_",
     "expand_copy",
     "expm1",
+    "expm1_",
     "eye",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
     "feature_dropout",
     "feature_dropout_",
     "fill",
+    "fill_",
     "fix",
+    "fix_",
     "flatten",
     "flip",
     "fliplr",
     "flipud",
     "float_power",
     "floor",
+    "floor_",
     "floor_divide",
     "fmax",
     "fmin",
     "fmod",
     "frac",
+    "frac_",
     "fractional_max_pool2d",
     "fractional_max_pool3d",
     "frexp",
@@ -206,6 +239,7 @@ __all__ = [
     "full_like",
     "gather",
     "gcd",
+    "gcd_",
     "ge",
     "geqrf",
     "ger",
@@ -230,6 +264,7 @@ __all__ = [
     "hstack",
     "hypot",
     "i0",
+    "i0_",
     "igamma",
     "igammac",
     "im2col",
@@ -239,6 +274,7 @@ __all__ = [
     "index_copy",
     "index_fill",
     "index_put",
+    "index_put_",
     "index_reduce",
     "index_select",
     "inner",
@@ -261,7 +297,9 @@ __all__ = [
     "kthvalue",
     "layer_norm",
     "lcm",
+    "lcm_",
     "ldexp",
+    "ldexp_",
     "le",
     "lerp",
     "less",
@@ -273,8 +311,12 @@ __all__ = [
     "linspace",
     "log",
     "log10",
+    "log10_",
     "log1p",
+    "log1p_",
     "log2",
+    "log2_",
+    "log_",
     "log_softmax",
     "logaddexp",
     "logaddexp2",
@@ -285,6 +327,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logit_",
     "logspace",
     "logsumexp",
     "lt",
@@ -327,6 +370,7 @@ __all__ = [
     "mv",
     "mvlgamma",
     "nan_to_num",
+    "nan_to_num_",
     "nanmean",
     "nanmedian",
     "nanquantile",
@@ -341,7 +385,9 @@ __all__ = [
     "native_layer_norm",
     "ne",
     "neg",
+    "neg_",
     "negative",
+    "negative_",
     "nextafter",
     "nonzero",
     "nonzero_static",
@@ -375,6 +421,7 @@ __all__ = [
     "qr",
     "quantile",
     "rad2deg",
+    "rad2deg_",
     "rand",
     "rand_like",
     "randint",
@@ -386,6 +433,7 @@ __all__ = [
     "ravel",
     "real",
     "reciprocal",
+    "reciprocal_",
     "reflection_pad1d",
     "reflection_pad1d_backward",
     "reflection_pad2d",
@@ -411,10 +459,12 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "round_",
     "row_stack",
     "rrelu",
     "rrelu_",
     "rsqrt",
+    "rsqrt_",
     "rsub",
     "scalar_tensor",
     "scatter",
@@ -429,11 +479,15 @@ __all__ = [
     "selu_",
     "sgn",
     "sigmoid",
+    "sigmoid_",
     "sign",
     "signbit",
     "sin",
+    "sin_",
     "sinc",
+    "sinc_",
     "sinh",
+    "sinh_",
     "slice",
     "slice_copy",
     "slice_scatter",
@@ -445,7 +499,9 @@ __all__ = [
     "split_with_sizes",
     "split_with_sizes_copy",
     "sqrt",
+    "sqrt_",
     "square",
+    "square_",
     "squeeze",
     "squeeze_copy",
     "stack",
@@ -464,7 +520,9 @@ __all__ = [
     "take",
     "take_along_dim",
     "tan",
+    "tan_",
     "tanh",
+    "tanh_",
     "tensor_split",
     "tensordot",
     "threshold",
@@ -485,6 +543,7 @@ __all__ = [
     "triu_indices",
     "true_divide",
     "trunc",
+    "trunc_",
     "unbind",
     "unbind_copy",
     "unflatten",
@@ -525,6 +584,7 @@ __all__ = [
     "vstack",
     "where",
     "xlogy",
+    "xlogy_",
     "zero_",
     "zeros",
     "zeros_like",
@@ -533,14 +593,23 @@ __all__ = [
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value."""
 
+def abs_(input: Tensor) -> Tensor:
+    """In-place version of `abs`: writes the result into ``input`` and returns it."""
+
 def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `abs`."""
 
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Angle whose cosine is given."""
 
+def acos_(input: Tensor) -> Tensor:
+    """In-place version of `acos`: writes the result into ``input`` and returns it."""
+
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
+
+def acosh_(input: Tensor) -> Tensor:
+    """In-place version of `acosh`: writes the result into ``input`` and returns it."""
 
 def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
     """Means of windows that divide the input into ``output_size`` parts."""
@@ -647,6 +716,16 @@ def addmv(
     out: Tensor | None = None,
 ) -> Tensor:
     """``beta * input + alpha * (mat @ vec)``."""
+
+def addmv_(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: _float | _complex = 1,
+    alpha: _float | _complex = 1,
+) -> Tensor:
+    """In-place version of `addmv`: writes the result into ``input`` and returns it."""
 
 def addr(
     input: Tensor,
@@ -761,14 +840,26 @@ def arange(
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `acos`."""
 
+def arccos_(input: Tensor) -> Tensor:
+    """In-place version of `arccos`: writes the result into ``input`` and returns it."""
+
 def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `acosh`."""
+
+def arccosh_(input: Tensor) -> Tensor:
+    """In-place version of `arccosh`: writes the result into ``input`` and returns it."""
 
 def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `asin`."""
 
+def arcsin_(input: Tensor) -> Tensor:
+    """In-place version of `arcsin`: writes the result into ``input`` and returns it."""
+
 def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `asinh`."""
+
+def arcsinh_(input: Tensor) -> Tensor:
+    """In-place version of `arcsinh`: writes the result into ``input`` and returns it."""
 
 def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `atan`."""
@@ -776,8 +867,14 @@ def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `atan2`."""
 
+def arctan_(input: Tensor) -> Tensor:
+    """In-place version of `arctan`: writes the result into ``input`` and returns it."""
+
 def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `atanh`."""
+
+def arctanh_(input: Tensor) -> Tensor:
+    """In-place version of `arctanh`: writes the result into ``input`` and returns it."""
 
 def argmax(
     input: Tensor,
@@ -822,6 +919,14 @@ def as_strided(
 ) -> Tensor:
     """A view of the storage with any sizes, strides and offset."""
 
+def as_strided_(
+    input: Tensor,
+    size: Sequence[_int],
+    stride: Sequence[_int],
+    storage_offset: _int | None = None,
+) -> Tensor:
+    """In-place version of `as_strided`: the tensor becomes that view of its memory."""
+
 def as_strided_copy(
     input: Tensor,
     size: Sequence[_int],
@@ -846,8 +951,14 @@ def as_strided_scatter(
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Angle whose sine is given."""
 
+def asin_(input: Tensor) -> Tensor:
+    """In-place version of `asin`: writes the result into ``input`` and returns it."""
+
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic sine."""
+
+def asinh_(input: Tensor) -> Tensor:
+    """In-place version of `asinh`: writes the result into ``input`` and returns it."""
 
 def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Angle whose tangent is given."""
@@ -855,8 +966,14 @@ def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Angle of the point (other, input) in radians."""
 
+def atan_(input: Tensor) -> Tensor:
+    """In-place version of `atan`: writes the result into ``input`` and returns it."""
+
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
+
+def atanh_(input: Tensor) -> Tensor:
+    """In-place version of `atanh`: writes the result into ``input`` and returns it."""
 
 @overload
 def atleast_1d(input: Tensor) -> Tensor:
@@ -1151,6 +1268,9 @@ def cdist(
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Smallest integer not below."""
 
+def ceil_(input: Tensor) -> Tensor:
+    """In-place version of `ceil`: writes the result into ``input`` and returns it."""
+
 def celu(input: Tensor, alpha: _float | _complex = 1.0) -> Tensor:
     """``x``, and ``alpha * expm1(x / alpha)`` below 0 (Barron, 2017)."""
 
@@ -1206,6 +1326,17 @@ def clamp(
     """Limit elements to the range from ``min`` to ``max``; None leaves a side open."""
 
 @overload
+def clamp_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """In-place version of `clamp`: writes the result into ``input`` and returns it."""
+@overload
+def clamp_(
+    input: Tensor,
+    min: _float | _complex | None = None,
+    max: _float | _complex | None = None,
+) -> Tensor:
+    """In-place version of `clamp`: writes the result into ``input`` and returns it."""
+
+@overload
 def clamp_max(input: Tensor, max: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`clamp` with ``max`` only."""
 @overload
@@ -1213,11 +1344,25 @@ def clamp_max(input: Tensor, max: _float | _complex, *, out: Tensor | None = Non
     """`clamp` with ``max`` only."""
 
 @overload
+def clamp_max_(input: Tensor, max: Tensor) -> Tensor:
+    """In-place version of `clamp_max`: writes the result into ``input`` and returns it."""
+@overload
+def clamp_max_(input: Tensor, max: _float | _complex) -> Tensor:
+    """In-place version of `clamp_max`: writes the result into ``input`` and returns it."""
+
+@overload
 def clamp_min(input: Tensor, min: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`clamp` with ``min`` only."""
 @overload
 def clamp_min(input: Tensor, min: _float | _complex, *, out: Tensor | None = None) -> Tensor:
     """`clamp` with ``min`` only."""
+
+@overload
+def clamp_min_(input: Tensor, min: Tensor) -> Tensor:
+    """In-place version of `clamp_min`: writes the result into ``input`` and returns it."""
+@overload
+def clamp_min_(input: Tensor, min: _float | _complex) -> Tensor:
+    """In-place version of `clamp_min`: writes the result into ``input`` and returns it."""
 
 @overload
 def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
@@ -1229,6 +1374,17 @@ def clip(
     max: _float | _complex | None = None,
 ) -> Tensor:
     """Alias of `clamp`."""
+
+@overload
+def clip_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """In-place version of `clip`: writes the result into ``input`` and returns it."""
+@overload
+def clip_(
+    input: Tensor,
+    min: _float | _complex | None = None,
+    max: _float | _complex | None = None,
+) -> Tensor:
+    """In-place version of `clip`: writes the result into ``input`` and returns it."""
 
 def clone(input: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy in memory of its own, in its order of dimensions or in a memory format."""
@@ -1270,6 +1426,9 @@ def conj(input: Tensor) -> Tensor:
 
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate, written out into new memory; real tensors are returned as they are."""
+
+def conj_physical_(input: Tensor) -> Tensor:
+    """In-place version of `conj_physical`: writes the result into ``input`` and returns it."""
 
 def constant_pad_nd(
     input: Tensor,
@@ -1421,8 +1580,14 @@ def corrcoef(input: Tensor) -> Tensor:
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Cosine of radians."""
 
+def cos_(input: Tensor) -> Tensor:
+    """In-place version of `cos`: writes the result into ``input`` and returns it."""
+
 def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
+
+def cosh_(input: Tensor) -> Tensor:
+    """In-place version of `cosh`: writes the result into ``input`` and returns it."""
 
 def cosine_embedding_loss(
     input1: Tensor,
@@ -1532,6 +1697,9 @@ def cumulative_trapezoid(y: Tensor, *, dx: _float | _complex = 1, dim: _int = -1
 
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Radians of an angle in degrees."""
+
+def deg2rad_(input: Tensor) -> Tensor:
+    """In-place version of `deg2rad`: writes the result into ``input`` and returns it."""
 
 def det(input: Tensor) -> Tensor:
     """Determinant of a square matrix."""
@@ -1756,8 +1924,14 @@ def equal(input: Tensor, other: Tensor) -> _bool:
 def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Error function."""
 
+def erf_(input: Tensor) -> Tensor:
+    """In-place version of `erf`: writes the result into ``input`` and returns it."""
+
 def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 - erf(x)``."""
+
+def erfc_(input: Tensor) -> Tensor:
+    """In-place version of `erfc`: writes the result into ``input`` and returns it."""
 
 def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of the error function."""
@@ -1767,6 +1941,12 @@ def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def exp2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Powers of 2."""
+
+def exp2_(input: Tensor) -> Tensor:
+    """In-place version of `exp2`: writes the result into ``input`` and returns it."""
+
+def exp_(input: Tensor) -> Tensor:
+    """In-place version of `exp`: writes the result into ``input`` and returns it."""
 
 def expand_copy(
     input: Tensor,
@@ -1779,6 +1959,9 @@ def expand_copy(
 
 def expm1(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``exp(x) - 1``, accurate near 0."""
+
+def expm1_(input: Tensor) -> Tensor:
+    """In-place version of `expm1`: writes the result into ``input`` and returns it."""
 
 def eye(
     n: _int,
@@ -1812,8 +1995,18 @@ def fill(input: Tensor, value: Tensor) -> Tensor:
 def fill(input: Tensor, value: _float | _complex) -> Tensor:
     """One number everywhere."""
 
+@overload
+def fill_(input: Tensor, value: Tensor) -> Tensor:
+    """The value of a zero-dimensional tensor everywhere."""
+@overload
+def fill_(input: Tensor, value: _float | _complex) -> Tensor:
+    """In-place version of `fill`: writes the result into ``input`` and returns it."""
+
 def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `trunc`."""
+
+def fix_(input: Tensor) -> Tensor:
+    """In-place version of `fix`: writes the result into ``input`` and returns it."""
 
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
     """Join the dimensions from ``start_dim`` to ``end_dim`` into one."""
@@ -1851,6 +2044,9 @@ def float_power(
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Largest integer not above."""
 
+def floor_(input: Tensor) -> Tensor:
+    """In-place version of `floor`: writes the result into ``input`` and returns it."""
+
 def floor_divide(
     input: Tensor,
     other: Tensor | _float | _complex,
@@ -1875,6 +2071,9 @@ def fmod(
 
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """What `trunc` takes away."""
+
+def frac_(input: Tensor) -> Tensor:
+    """In-place version of `frac`: writes the result into ``input`` and returns it."""
 
 def fractional_max_pool2d(
     input: Tensor,
@@ -1948,6 +2147,9 @@ def gather(
 
 def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Greatest common divisor."""
+
+def gcd_(input: Tensor, other: Tensor) -> Tensor:
+    """In-place version of `gcd`: writes the result into ``input`` and returns it."""
 
 def ge(
     input: Tensor,
@@ -2286,6 +2488,9 @@ def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Modified Bessel function of the first kind of order 0."""
 
+def i0_(input: Tensor) -> Tensor:
+    """In-place version of `i0`: writes the result into ``input`` and returns it."""
+
 def igamma(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Regularized lower incomplete gamma function P(input, other)."""
 
@@ -2358,6 +2563,14 @@ def index_put(
     accumulate: _bool = False,
 ) -> Tensor:
     """A copy with values put at the positions that index tensors give."""
+
+def index_put_(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """Put values at the positions that index tensors give; ``accumulate`` adds them."""
 
 def index_reduce(
     input: Tensor,
@@ -2553,8 +2766,14 @@ def layer_norm(
 def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Least common multiple; 0 where either is 0."""
 
+def lcm_(input: Tensor, other: Tensor) -> Tensor:
+    """In-place version of `lcm`: writes the result into ``input`` and returns it."""
+
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * 2**other``."""
+
+def ldexp_(input: Tensor, other: Tensor) -> Tensor:
+    """In-place version of `ldexp`."""
 
 def le(
     input: Tensor,
@@ -2719,11 +2938,23 @@ def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def log10(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 10."""
 
+def log10_(input: Tensor) -> Tensor:
+    """In-place version of `log10`: writes the result into ``input`` and returns it."""
+
 def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``log(1 + x)``, accurate near 0."""
 
+def log1p_(input: Tensor) -> Tensor:
+    """In-place version of `log1p`: writes the result into ``input`` and returns it."""
+
 def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm to base 2."""
+
+def log2_(input: Tensor) -> Tensor:
+    """In-place version of `log2`: writes the result into ``input`` and returns it."""
+
+def log_(input: Tensor) -> Tensor:
+    """In-place version of `log`: writes the result into ``input`` and returns it."""
 
 def log_softmax(
     input: Tensor,
@@ -2760,6 +2991,9 @@ def logical_xor(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> T
 
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
     """Log of the odds ``x / (1 - x)``; ``eps`` keeps ``x`` from the ends of [0, 1]."""
+
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """In-place version of `logit`: writes the result into ``input`` and returns it."""
 
 @overload
 def logspace(
@@ -3145,6 +3379,14 @@ def nan_to_num(
     """NaN replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the largest
     numbers)."""
 
+def nan_to_num_(
+    input: Tensor,
+    nan: _float | None = None,
+    posinf: _float | None = None,
+    neginf: _float | None = None,
+) -> Tensor:
+    """In-place version of `nan_to_num`: writes the result into ``input`` and returns it."""
+
 def nanmean(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -3275,8 +3517,14 @@ def ne(
 def neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Negative."""
 
+def neg_(input: Tensor) -> Tensor:
+    """In-place version of `neg`: writes the result into ``input`` and returns it."""
+
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `neg`."""
+
+def negative_(input: Tensor) -> Tensor:
+    """In-place version of `negative`: writes the result into ``input`` and returns it."""
 
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next number after ``input`` towards ``other``."""
@@ -3545,6 +3793,9 @@ def quantile(
 def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees of an angle in radians."""
 
+def rad2deg_(input: Tensor) -> Tensor:
+    """In-place version of `rad2deg`: writes the result into ``input`` and returns it."""
+
 @overload
 def rand(
     *size: _int,
@@ -3734,6 +3985,9 @@ def real(input: Tensor) -> Tensor:
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / x``."""
 
+def reciprocal_(input: Tensor) -> Tensor:
+    """In-place version of `reciprocal`: writes the result into ``input`` and returns it."""
+
 def reflection_pad1d(
     input: Tensor,
     padding: _int | Sequence[_int],
@@ -3913,6 +4167,13 @@ def round(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def round(input: Tensor, *, decimals: _int, out: Tensor | None = None) -> Tensor:
     """Nearest multiple of ``10**-decimals``, halves to even."""
 
+@overload
+def round_(input: Tensor) -> Tensor:
+    """In-place version of `round`: writes the result into ``input`` and returns it."""
+@overload
+def round_(input: Tensor, *, decimals: _int) -> Tensor:
+    """In-place version of `round`: writes the result into ``input`` and returns it."""
+
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors below each other: vectors are rows."""
 
@@ -3936,6 +4197,9 @@ def rrelu_(
 
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / sqrt(x)``."""
+
+def rsqrt_(input: Tensor) -> Tensor:
+    """In-place version of `rsqrt`: writes the result into ``input`` and returns it."""
 
 def rsub(
     input: Tensor,
@@ -4095,6 +4359,9 @@ def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``1 / (1 + exp(-x))``."""
 
+def sigmoid_(input: Tensor) -> Tensor:
+    """In-place version of `sigmoid`: writes the result into ``input`` and returns it."""
+
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-1, 0 or 1 by sign."""
 
@@ -4104,11 +4371,20 @@ def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sine of radians."""
 
+def sin_(input: Tensor) -> Tensor:
+    """In-place version of `sin`: writes the result into ``input`` and returns it."""
+
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``sin(pi x) / (pi x)``, and 1 at 0."""
 
+def sinc_(input: Tensor) -> Tensor:
+    """In-place version of `sinc`: writes the result into ``input`` and returns it."""
+
 def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
+
+def sinh_(input: Tensor) -> Tensor:
+    """In-place version of `sinh`: writes the result into ``input`` and returns it."""
 
 def slice(
     input: Tensor,
@@ -4211,8 +4487,14 @@ def split_with_sizes_copy(
 def sqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Square root."""
 
+def sqrt_(input: Tensor) -> Tensor:
+    """In-place version of `sqrt`: writes the result into ``input`` and returns it."""
+
 def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Square."""
+
+def square_(input: Tensor) -> Tensor:
+    """In-place version of `square`: writes the result into ``input`` and returns it."""
 
 @overload
 def squeeze(input: Tensor) -> Tensor:
@@ -4371,8 +4653,14 @@ def take_along_dim(
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Tangent of radians."""
 
+def tan_(input: Tensor) -> Tensor:
+    """In-place version of `tan`: writes the result into ``input`` and returns it."""
+
 def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
+
+def tanh_(input: Tensor) -> Tensor:
+    """In-place version of `tanh`: writes the result into ``input`` and returns it."""
 
 @overload
 def tensor_split(
@@ -4525,6 +4813,9 @@ def true_divide(
 
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Integer part."""
+
+def trunc_(input: Tensor) -> Tensor:
+    """In-place version of `trunc`: writes the result into ``input`` and returns it."""
 
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Slices along a dimension, as a tuple."""
@@ -4903,6 +5194,9 @@ def xlogy(
 @overload
 def xlogy(input: _float | _complex, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """``input * log(other)``, and 0 where ``input`` is 0."""
+
+def xlogy_(input: Tensor, other: Tensor | _float | _complex) -> Tensor:
+    """In-place version of `xlogy`: writes the result into ``input`` and returns it."""
 
 def zero_(input: Tensor) -> Tensor:
     """In-place version of `zero`: writes the result into ``input`` and returns it."""

@@ -63,6 +63,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
     "hardsigmoid_",
@@ -571,6 +572,15 @@ def group_norm(
     eps: _float = 1e-05,
 ) -> Tensor:
     """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018)."""
+
+def gumbel_softmax(
+    logits: Tensor,
+    tau: _float = 1,
+    hard: _bool = False,
+    eps: _float = 1e-10,
+    dim: _int = -1,
+) -> Tensor:
+    """Sample from the Gumbel-Softmax distribution (Jang et al., 2017; Maddison et al., 2017)."""
 
 def hardshrink(
     input: Tensor,

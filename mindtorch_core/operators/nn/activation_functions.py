@@ -6,7 +6,7 @@ from typing import Any
 
 from ...tensor import Tensor
 from ..composed import by_name
-from ..define import fn_nn, public
+from ..define import fn, fn_nn, public
 
 
 def _called(name: str, inplace: bool, input: Tensor, *args: Any) -> Tensor:
@@ -98,6 +98,27 @@ def tanhshrink(input: Tensor) -> Tensor:
 def softsign(input: Tensor) -> Tensor:
     """``x / (|x| + 1)``."""
     return input / (input.abs() + 1)
+
+
+@public("nn")
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """Sample from the Gumbel-Softmax distribution (Jang et al., 2017; Maddison et al., 2017).
+
+    Args:
+        logits: unnormalized log probabilities, of any shape.
+        tau: temperature, not negative.
+        hard: give one-hot vectors, whose gradients are those of the soft sample.
+        eps: has no effect; PyTorch keeps it for old callers.
+        dim: the dimension of the categories.
+    """
+    noise = -fn.empty_like(logits).exponential_().log()
+    soft: Tensor = fn_nn.softmax((logits + noise) / tau, dim=dim)
+    if not hard:
+        return soft
+    at = soft.argmax(dim, keepdim=True)
+    return fn.zeros_like(logits).scatter_(dim, at, 1.0) - soft.detach() + soft
 
 
 @public("nn")

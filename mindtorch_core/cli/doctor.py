@@ -1,0 +1,69 @@
+"""Examine what backends need, such as libraries, drivers and devices, and say what is missing.
+
+Without a name all installed backends are examined. The exit status is 1 if one of them cannot be used.
+
+Examples:
+  mindtorch doctor
+  mindtorch doctor cpu
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from .usage import UsageError, add_json, print_json
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "backends", metavar="BACKEND", nargs="*", help="names of installed backends (default: all)"
+    )
+    add_json(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what was found; 1 if a backend cannot be used."""
+    from ..plugins import backends
+
+    installed = [status.name for status in backends()]
+    for name in options.backends:
+        if name not in installed:
+            raise UsageError(
+                f"no backend {name!r} is installed (installed: {', '.join(installed) or 'none'}); "
+                f"fix: pip install mindtorch-{name}"
+            )
+    reports = [_examined(name) for name in options.backends or installed]
+    if options.json:
+        print_json(reports)
+    else:
+        print("\n\n".join(_as_text(report) for report in reports))
+    return 0 if all(report["healthy"] for report in reports) else 1
+
+
+def _examined(name: str) -> dict[str, object]:
+    """What is known of one installed backend."""
+    from ..errors import BackendUnavailableError
+    from ..plugins import backends, diagnose
+
+    (status,) = [each for each in backends() if each.name == name]
+    try:
+        found = diagnose(name if not status.device else status.device)
+        healthy, text = found.healthy, found.text
+    except BackendUnavailableError as error:
+        healthy, text = False, str(error)
+    return {
+        "backend": name,
+        "distribution": status.distribution,
+        "healthy": healthy,
+        "text": text,
+    }
+
+
+def _as_text(report: dict[str, object]) -> str:
+    head = f"{report['backend']}: {report['distribution']}"
+    verdict = "can be used" if report["healthy"] else "CANNOT be used"
+    lines = str(report["text"]).splitlines()
+    return "\n".join([f"{head}, {verdict}", *(f"  {line}".rstrip() for line in lines)])
