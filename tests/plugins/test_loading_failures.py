@@ -68,7 +68,8 @@ assert (status.state, status.device, status.key) == ("failed", "", "")
 with refused("the half-way point"):
     torch.device("bad")
 cpu_and_meta_work()
-"""
+""",
+        backends="cpu,meta,bad",
     )
 
 
