@@ -1,0 +1,134 @@
+"""Test sessions that install one distribution each, as its users get it.
+
+    nox -l                      list them
+    nox -s cpu                  the CPU backend alone: its wheel, the core's wheel, nothing else
+    nox -s "cpu(oldest)"        the same with the oldest versions of its dependencies
+    nox -s build -- DIRECTORY   sdists and wheels of every distribution
+    nox -s lint                 ruff and mypy
+
+A session builds the wheels it needs from their sdists, or takes them from the folder that the
+variable MINDTORCH_WHEELS names, which ``build`` fills.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.10.9"
+nox.options.default_venv_backend = "uv"
+
+ROOT = Path(__file__).parent
+WHEELS = "MINDTORCH_WHEELS"
+FROM_WHEEL = "import {0}, sys; sys.exit('site-packages' not in {0}.__file__)"
+VERSIONS = {"newest": "highest", "oldest": "lowest-direct"}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One package of the repository.
+
+    Attributes:
+        name: of the distribution; its wheel is called so.
+        folder: its project, relative to the root.
+        beside: the only other distributions that are installed for its tests.
+        tests: what pytest runs, relative to the folder.
+    """
+
+    name: str
+    folder: str
+    beside: tuple[str, ...] = ("mindtorch-core",)
+    tests: str = "tests"
+
+    @property
+    def short(self) -> str:
+        """Its session's name."""
+        return self.name.removeprefix("mindtorch-")
+
+
+DISTRIBUTIONS = {
+    d.name: d
+    for d in (
+        Distribution("mindtorch-core", ".", (), "tests/plugins/test_core_alone.py"),
+        Distribution("mindtorch-cpu", "plugins/mindtorch-cpu"),
+        Distribution("mindtorch-meta", "plugins/mindtorch-meta"),
+    )
+}
+
+
+def build(session: nox.Session, distribution: Distribution, out: Path) -> None:
+    """Build a distribution's sdist, and its wheel from that."""
+    session.run_install(
+        "uv", "build", "-q", str(ROOT / distribution.folder), "--out-dir", str(out), external=True
+    )
+
+
+def wheels(session: nox.Session, names: list[str]) -> list[str]:
+    """Paths of the wheels of distributions, built if nobody has done it."""
+    ready = os.environ.get(WHEELS)
+    out = Path(ready) if ready else Path(session.create_tmp()).resolve()
+    found = []
+    for name in names:
+        pattern = f"{name.replace('-', '_')}-*.whl"
+        if not ready:
+            for old in out.glob(pattern):
+                old.unlink()
+            build(session, DISTRIBUTIONS[name], out)
+        (wheel,) = out.glob(pattern)
+        found.append(str(wheel))
+    return found
+
+
+def alone(session: nox.Session, distribution: Distribution, versions: str) -> None:
+    """Run a distribution's tests where only it, and what it may rely on, is installed."""
+    folder = ROOT / distribution.folder
+    session.install(
+        *wheels(session, [distribution.name, *distribution.beside]),
+        "--group",
+        f"{folder / 'pyproject.toml'}:test",
+        "--resolution",
+        VERSIONS[versions],
+    )
+    session.chdir(session.create_tmp())  # not the root, whose folder would be imported
+    session.run("python", "-c", FROM_WHEEL.format(distribution.name.replace("-", "_")))
+    session.chdir(folder)
+    # The root's settings for pytest, but nothing of the root on the path.
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder),
+        *distribution.tests.split(), *session.posargs,
+        env={"PYTHONPATH": "", "MINDTORCH_BACKENDS": ""},
+    )  # fmt: skip
+
+
+def make_session(distribution: Distribution) -> None:
+    """Define a distribution's session, for both ends of its dependencies' versions."""
+
+    @nox.session(name=distribution.short, tags=["alone"])
+    @nox.parametrize("versions", list(VERSIONS), ids=list(VERSIONS))
+    def session(session: nox.Session, versions: str) -> None:
+        alone(session, distribution, versions)
+
+
+for _each in DISTRIBUTIONS.values():
+    make_session(_each)
+
+nox.options.sessions = [*(f"{d.short}(newest)" for d in DISTRIBUTIONS.values()), "lint"]
+
+
+@nox.session(name="build", python=False)
+def build_all(session: nox.Session) -> None:
+    """Build sdists and wheels of all distributions into a folder, by default ``dist``."""
+    out = Path(session.posargs[0] if session.posargs else ROOT / "dist").resolve()
+    for distribution in DISTRIBUTIONS.values():
+        build(session, distribution, out)
+
+
+@nox.session(python=False)
+def lint(session: nox.Session) -> None:
+    """Check style and types."""
+    session.run("uv", "run", "--no-sync", "ruff", "check", ".", external=True)
+    session.run("uv", "run", "--no-sync", "ruff", "format", "--check", ".", external=True)
+    session.run("uv", "run", "--no-sync", "mypy", external=True)
