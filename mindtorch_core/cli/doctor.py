@@ -50,7 +50,7 @@ def _examined(name: str) -> dict[str, object]:
 
     (status,) = [each for each in backends() if each.name == name]
     try:
-        found = diagnose(name if not status.device else status.device)
+        found = diagnose(name)
         healthy, text = found.healthy, found.text
     except BackendUnavailableError as error:
         healthy, text = False, str(error)

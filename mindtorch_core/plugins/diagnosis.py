@@ -20,20 +20,23 @@ class Diagnosis:
     text: str
 
 
-def diagnose(device: str) -> Diagnosis:
-    """Have a device's backend examine its installation, by its hook ``mindtorch_doctor``.
+def diagnose(name: str) -> Diagnosis:
+    """Have an installed backend examine what it needs, by its hook ``mindtorch_doctor``.
 
     A backend without the hook is healthy if it loads and finds a device.
 
-    Raises:
-        BackendUnavailableError: if no backend serves the device, or it does not load.
-    """
-    from . import loader
+    Args:
+        name: the backend's name, as in `backends`.
 
-    row = loader.load(device)
-    found = loader.ask(device, "mindtorch_doctor")
+    Raises:
+        BackendUnavailableError: if it is not installed, switched off, or failed to load.
+    """
+    from ..devices import TABLE
+    from .loader import ask, backends
+
+    found: Diagnosis | None = ask(name, "mindtorch_doctor")
     if found is not None:
-        diagnosis: Diagnosis = found
-        return diagnosis
-    count = row.runtime.device_count()
+        return found
+    (status,) = [each for each in backends() if each.name == name]
+    count = TABLE[status.device].runtime.device_count()
     return Diagnosis(count > 0, f"devices: {count}" if count else "no device was found")

@@ -266,13 +266,21 @@ def load_all() -> None:
             _loader.load_entry(name)
 
 
-def ask(device: str, hook: str) -> Any:
-    """Call a hook of the backend that serves a device; None if it does not implement it."""
+def ask(name: str, hook: str) -> Any:
+    """Call a hook of an installed backend, which is loaded; None if it does not implement the hook.
+
+    Raises:
+        BackendUnavailableError: if it is not installed, switched off, or failed to load.
+    """
     with _loader.lock:
-        (name,) = [n for n, (_, status) in _loader.discover().items() if status.device == device]
-    manager = _loader.manager
-    others = [p for p in manager.get_plugins() if manager.get_name(p) != name]
-    answers = manager.subset_hook_caller(hook, others)()
+        if name in _loader.discover():
+            _loader.load_entry(name)
+        plugin = _loader.manager.get_plugin(name)
+        if plugin is None:
+            error, cause = _unavailable(name)
+            raise error from cause
+        others = [p for p in _loader.manager.get_plugins() if p is not plugin]
+    answers = _loader.manager.subset_hook_caller(hook, others)()
     return answers[0] if answers else None
 
 

@@ -13,7 +13,7 @@ from ..dtypes import BOOL, COMPLEX, DTYPES, FLOATING
 from ..shapes import Shape, contiguous_strides, numel, storage_extent
 from ..tensor import Tensor, from_values
 
-__all__ = ["DEVICE", "LAYOUTS", "Sample", "TensorRecipe", "build", "tensor"]
+__all__ = ["DEVICE", "LAYOUTS", "Sample", "TensorRecipe", "build", "tensor", "values_of"]
 
 # Ways to lay the same elements out in memory. Each is a view of a larger block except the first.
 LAYOUTS: Final = ("contiguous", "transposed", "strided", "offset")
@@ -71,11 +71,17 @@ class Sample:
 
     def build(self, device: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The call's arguments with fresh tensors on a device; the same values every time."""
+        return self.arguments(lambda recipe: build(recipe, device), device)
+
+    def arguments(
+        self, make: Callable[[TensorRecipe], Any], device: str
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The call's arguments, with tensors of any library made from the recipes."""
         place = iter(range(1000))
 
         def made(value: Any) -> Any:
             if isinstance(value, TensorRecipe):
-                return build(replace(value, seed=value.seed + 1000 * next(place)), device)
+                return make(replace(value, seed=value.seed + 1000 * next(place)))
             return device if value is DEVICE else value
 
         return (
@@ -143,7 +149,7 @@ def build(recipe: TensorRecipe, device: str) -> Tensor:
         ValueError: if the layout is not one of `LAYOUTS`.
     """
     d, on = DTYPES[recipe.dtype], concrete(device)
-    values = _values(recipe)
+    values = values_of(recipe)
     if recipe.layout == "contiguous":
         return from_values(values, recipe.shape, d, on)
     strides, offset = _geometry(recipe)
@@ -176,8 +182,8 @@ def _positions(shape: Shape, strides: Shape, offset: int) -> Iterator[int]:
     return iter(found)
 
 
-def _values(recipe: TensorRecipe) -> list[Any]:
-    """The elements, row-major."""
+def values_of(recipe: TensorRecipe) -> list[Any]:
+    """The elements of a recipe's tensor, row-major."""
     count = numel(recipe.shape)
     if recipe.values is not None:
         return list(recipe.values)

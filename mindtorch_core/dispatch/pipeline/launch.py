@@ -97,7 +97,7 @@ class Launch:
         """Remember which memory is no longer pending. It is marked so when all ops are done."""
         for t in entry[3]:
             s = t._storage
-            if s is not None:
+            if s is not None and s.pending is not None:  # not one that a kernel has made
                 self._marked.append(s)
 
     # ---- one op --------------------------------------------------------------------------------
