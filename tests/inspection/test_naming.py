@@ -47,7 +47,9 @@ def test_overloads_packets_and_functions_are_found():
     assert find_op(torch.nn.functional.softmax).name == "aten::softmax"
 
 
-@pytest.mark.parametrize("op", ["max", torch.max, torch.ops.aten.max], ids=str)
+@pytest.mark.parametrize(
+    "op", ["max", torch.max, torch.ops.aten.max], ids=["name", "function", "packet"]
+)
 def test_arguments_choose_among_overloads(op):
     t = torch.ones(2, 2)
     assert explain(op, t).op == "aten::max"
