@@ -55,6 +55,16 @@ DISTRIBUTIONS = {
         Distribution("mindtorch-core", ".", (), "tests/plugins/test_core_alone.py"),
         Distribution("mindtorch-cpu", "plugins/mindtorch-cpu"),
         Distribution("mindtorch-meta", "plugins/mindtorch-meta"),
+        Distribution("mindtorch-npu-simulator", "plugins/mindtorch-npu-simulator", ()),
+        Distribution(
+            "mindtorch-npu",
+            "plugins/mindtorch-npu",
+            ("mindtorch-core", "mindtorch-cpu", "mindtorch-npu-simulator"),
+        ),
+        *(
+            Distribution(name, f"examples/{name}", ("mindtorch-core", "mindtorch-cpu"))
+            for name in ("mindtorch-acme", "mindtorch-zed")
+        ),
     )
 }
 

@@ -13,4 +13,6 @@ __all__ = ["mindtorch_backend", "ops"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="meta", runtime=RUNTIME, api=1, key="Meta")
+    return Backend(
+        device="meta", runtime=RUNTIME, api=1, key="Meta", known_failures="known_failures.txt"
+    )

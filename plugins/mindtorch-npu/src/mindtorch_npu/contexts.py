@@ -1,0 +1,189 @@
+"""CANN in this process: initialisation, the context of every thread, forks and shutdown.
+
+A thread without a context can do nothing. Whoever is about to call CANN for a device calls
+`Contexts.activate` first, which costs an attribute lookup when the thread is there already. The
+first use of a device in the process makes its default context; other threads share it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+from .acl import ACLError, acl, check
+
+__all__ = ["CONTEXTS", "Contexts", "quietly"]
+
+REPEATED: Final = 100002  # aclInit: somebody in the process has done it, and will finalise
+FORKED: Final = (
+    "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use "
+    "the 'spawn' start method"
+)
+CLOSED: Final = "the NPU runtime has been shut down: the process is exiting"
+
+
+class _Local(threading.local):
+    """What a thread uses.
+
+    Attributes:
+        bound: device whose context the thread has; -1 for none.
+        handles: its current stream by device, once one was asked for.
+        numbers: the numbers of those streams, where they are not the default ones.
+    """
+
+    def __init__(self) -> None:
+        self.bound = -1
+        self.handles: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+
+
+def quietly(call: Callable[..., Any], *args: Any) -> None:
+    """Call what may fail where nobody could do anything about it."""
+    try:
+        call(*args)
+    except RuntimeError:
+        return
+
+
+class Contexts:
+    """The state of CANN in this process.
+
+    Attributes:
+        alive: whether functions of CANN may be called: not before it was initialised, not after the
+            shutdown, and not in a forked child. Finalisers ask.
+        local: state of the calling thread.
+        closing: called at exit while everything still works.
+    """
+
+    def __init__(self) -> None:
+        self.alive = False
+        self.local = _Local()
+        self.closing: list[Callable[[], None]] = []
+        self._refused = ""  # why it cannot be initialised any more
+        self._lock = threading.RLock()
+        self._contexts: dict[int, int] = {}
+        self._count = 0
+        self._ours = False
+        self._abandoned: set[int] = set()
+        os.register_at_fork(after_in_child=self._forked)
+
+    # ---- initialisation ------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Load and initialise CANN, if that has not been done.
+
+        Raises:
+            ToolkitError: if there is none, or it cannot be loaded.
+            ACLError: if it does not start.
+            RuntimeError: in a forked child of a process that uses NPUs, and at exit.
+        """
+        if self.alive:
+            return
+        with self._lock:
+            if self._refused:
+                raise RuntimeError(self._refused)
+            if self.alive:
+                return
+            code = acl.aclInit(None)
+            if code != REPEATED:
+                check(code, "aclInit")
+                self._ours = True
+            self.alive = True
+            atexit.register(self._close)
+
+    def count(self) -> int:
+        """Number of devices; 0 where CANN is missing or does not start."""
+        if self._count or self._refused:
+            return self._count
+        try:
+            return self.find_devices()
+        except (RuntimeError, OSError):
+            return 0
+
+    def find_devices(self) -> int:
+        """Number of devices, asking CANN until there is one.
+
+        Raises:
+            RuntimeError: if CANN is missing or fails.
+        """
+        self.start()
+        found = ctypes.c_uint32()
+        check(acl.aclrtGetDeviceCount(ctypes.byref(found)), "aclrtGetDeviceCount")
+        self._count = int(found.value)
+        return self._count
+
+    # ---- threads -------------------------------------------------------------------------------
+
+    def activate(self, index: int) -> None:
+        """Give this thread the context of a device.
+
+        Raises:
+            RuntimeError: if CANN is missing or fails.
+        """
+        if self.local.bound != index:
+            self._bind(index)
+
+    def _bind(self, index: int) -> None:
+        self.start()
+        local = self.local
+        local.bound = -1
+        context = self._contexts.get(index)
+        if context is None:
+            self._first_use(index)
+        else:
+            check(acl.aclrtSetCurrentContext(context), "aclrtSetCurrentContext")
+        local.bound = index
+
+    def _first_use(self, index: int) -> None:
+        """Make a device's default context."""
+        with self._lock:
+            check(acl.aclrtSetDevice(index), f"aclrtSetDevice({index})")
+            if index in self._contexts:  # another thread was faster
+                check(acl.aclrtResetDevice(index), f"aclrtResetDevice({index})")
+                check(acl.aclrtSetCurrentContext(self._contexts[index]), "aclrtSetCurrentContext")
+                return
+            context = ctypes.c_void_p()
+            try:
+                check(acl.aclrtGetCurrentContext(ctypes.byref(context)), "aclrtGetCurrentContext")
+            except ACLError:
+                acl.aclrtResetDevice(index)
+                raise
+            self._contexts[index] = context.value or 0
+
+    # ---- the end -------------------------------------------------------------------------------
+
+    def _close(self) -> None:
+        """Give everything back, in whatever state the process is; nothing works afterwards."""
+        if not self.alive:
+            return
+        for close in self.closing:
+            quietly(close)
+        with self._lock:
+            self.alive = False
+            self._refused = CLOSED
+            self.local = _Local()
+            for index in self._contexts.keys() - self._abandoned:
+                quietly(acl.aclrtResetDevice, index)
+            self._contexts.clear()
+            if self._ours and not self._abandoned:
+                quietly(acl.aclFinalize)
+
+    def abandon(self, index: int) -> None:
+        """Leave a device alone at exit: it does not answer, and resetting it would wait for it."""
+        self._abandoned.add(index)
+
+    def _forked(self) -> None:
+        """In a forked child nothing of the parent's CANN can be used."""
+        self._lock = threading.RLock()
+        self.local = _Local()
+        self._contexts = {}
+        if self.alive:
+            self.alive = False
+            self._refused = FORKED
+
+
+CONTEXTS: Final = Contexts()

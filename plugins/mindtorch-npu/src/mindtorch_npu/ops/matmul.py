@@ -1,0 +1,112 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Final
+
+from mindtorch_core.dtypes import dtype
+from mindtorch_core.shapes import numel
+from mindtorch_core.tensor import Tensor
+
+from ..creation import fill
+from ..runtime import RUNTIME
+from .operands import flat, made, number, reshaped, takes, transposed
+from .steps import Work, rule_of, steps
+
+__all__ = ["precision"]
+
+# Chips whose matrix units multiply float32 as it is; older ones have none for it and compute in
+# float16. CANN's names of these modes of computation:
+_KEEP, _MAY_LOWER = 0, 1
+_SINGLE: Final = ("Ascend910B", "Ascend910_93", "Ascend950")
+
+
+@functools.cache
+def precision() -> int:
+    """How matrix products and convolutions treat float32: exactly, where the chip can."""
+    return _KEEP if RUNTIME.name().startswith(_SINGLE) else _MAY_LOWER
+
+
+def _product(operator: str, spec: Any, a: Tensor, b: Tensor) -> Work | None:
+    """A product into a fresh result."""
+    d: dtype = spec.dtype
+    if a._dtype is not d or b._dtype is not d or not takes(operator, d):
+        return None
+    out = made(spec, a._device)
+    if not numel(spec.shape):
+        return out, []
+    if not a._shape[-1]:
+        return out, fill(out, 0)
+    return out, [(operator, (a, b, out, precision()))]
+
+
+@steps("aten::mm")
+def mm(self: Any, mat2: Any) -> Work | None:
+    """Product of two matrices."""
+    return _product("Mm", rule_of("mm")(self, mat2), self, mat2)
+
+
+@steps("aten::bmm")
+def bmm(self: Any, mat2: Any) -> Work | None:
+    """Products of matrices, batch by batch."""
+    return _product("BatchMatMul", rule_of("bmm")(self, mat2), self, mat2)
+
+
+@steps("aten::matmul")
+def matmul(self: Any, other: Any) -> Work | None:
+    """Product of tensors of any ranks."""
+    spec = rule_of("matmul")(self, other)
+    if max(len(self._shape), len(other._shape)) > 6:
+        return None
+    return _product("Matmul", spec, self, other)
+
+
+@steps("aten::addmm")
+def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Work | None:
+    """``beta * self + alpha * (mat1 @ mat2)``."""
+    spec = rule_of("addmm")(self, mat1, mat2, beta=beta, alpha=alpha)
+    if beta == 0 or not mat1._shape[-1]:  # what is not added may hold NaN
+        return None
+    return _added("Addmm", spec, self, mat1, mat2, beta, alpha)
+
+
+def _added(
+    operator: str, spec: Any, self: Tensor, a: Tensor, b: Tensor, beta: Any, alpha: Any
+) -> Work | None:
+    d: dtype = spec.dtype
+    if any(t._dtype is not d for t in (self, a, b)) or not takes(operator, d):
+        return None
+    out = made(spec, a._device)
+    if not numel(spec.shape):
+        return out, []
+    factors = number(beta, d), number(alpha, d)
+    return out, [(operator, (self, a, b, *factors, out, precision()))]
+
+
+@steps("aten::linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Work | None:
+    """``input @ weight.T + bias``."""
+    spec = rule_of("linear")(input, weight, bias)
+    if len(weight._shape) != 2 or not input._shape:
+        return None
+    if bias is None:
+        return _product("Matmul", spec, input, transposed(weight))
+    d, inner = spec.dtype, input._shape[-1]
+    if len(bias._shape) != 1 or bias._dtype is not d or not inner:
+        return None
+    if len(input._shape) == 2:
+        return _added("Addmm", spec, bias, input, transposed(weight), 1, 1)
+    rows = numel(input._shape[:-1])
+    if flat(input) and rows and weight._dtype is input._dtype is d:
+        if not takes("Addmm", d):
+            return None
+        out = made(spec, input._device)
+        folded = reshaped(input, (rows, inner)), reshaped(out, (rows, spec.shape[-1]))
+        arguments = (bias, folded[0], transposed(weight), 1, 1, folded[1], precision())
+        return out, [("Addmm", arguments)]
+    work = _product("Matmul", spec, input, transposed(weight))
+    if work is None or not numel(spec.shape):
+        return work
+    out, calls = work
+    return out, [*calls, ("InplaceAdd", (out, bias, 1))]

@@ -1,0 +1,204 @@
+"""Layer, group and batch normalisation, with their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindtorch_core.devices import device
+from mindtorch_core.dtypes import dtype, float32
+from mindtorch_core.operators.nn.batch_normalization import batch_norm_rule
+from mindtorch_core.shapes import numel
+from mindtorch_core.tensor import Tensor
+
+from .operands import cast, contiguous, empty, filled, made, takes
+from .steps import Call, Work, rule_of, steps
+
+__all__: list[str] = []
+
+Mask = Sequence[bool]
+
+
+def _alike(d: dtype, *tensors: Tensor | None) -> bool:
+    """Whether all tensors that are there are of one dtype."""
+    return all(t is None or t._dtype is d for t in tensors)
+
+
+def _statistics(specs: Sequence[Any], on: device) -> list[Tensor]:
+    """Statistics as operators write them: in float32, whatever is normalised."""
+    return [empty(spec.shape, float32, on) for spec in specs]
+
+
+def _gradients(
+    mask: Mask, shapes: Sequence[tuple[int, ...] | None], d: dtype, on: device
+) -> list[Tensor | None]:
+    """Empty gradients, of what is asked for and there."""
+    return [
+        empty(shape, d, on) if wanted and shape is not None else None
+        for wanted, shape in zip(mask, shapes, strict=True)
+    ]
+
+
+def _shape(t: Tensor | None) -> tuple[int, ...] | None:
+    return None if t is None else t._shape
+
+
+# ---- layer norm ----------------------------------------------------------------------------------
+
+
+@steps("aten::native_layer_norm")
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> Work | None:
+    """The normalised input, means, and reciprocal standard deviations."""
+    specs = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
+    d, on = input._dtype, input._device
+    if not takes("LayerNorm", d) or not _alike(d, weight, bias):
+        return None
+    if not numel(input._shape):
+        return None
+    out, calls = made(specs[0], on), list[Call]()
+    found = _statistics(specs[1:], on)
+    arguments = (input, list(normalized_shape), weight, bias, eps, out, *found)
+    calls.append(("LayerNorm", arguments))
+    mean, rstd = (cast(t, spec.dtype, calls) for t, spec in zip(found, specs[1:], strict=True))
+    return (out, mean, rstd), calls
+
+
+@steps("aten::native_layer_norm_backward")
+def layer_norm_backward(
+    grad_out: Any, input: Any, normalized_shape: Any, mean: Any, rstd: Any, weight: Any, bias: Any,
+    output_mask: Mask,
+) -> Work | None:  # fmt: skip
+    """Gradients of `native_layer_norm` for input, weight and bias."""
+    d, on = input._dtype, input._device
+    if not takes("LayerNormBackward", d) or not _alike(d, grad_out, weight, bias):
+        return None
+    if not numel(input._shape):
+        return None
+    calls: list[Call] = []
+    shapes = input._shape, _shape(weight), _shape(bias)
+    found = _gradients(output_mask, shapes, d, on)
+    mask = [t is not None for t in found]
+    saved = [cast(t, float32, calls) for t in (mean, rstd)]
+    arguments = (grad_out, input, list(normalized_shape), *saved, weight, bias, mask, *found)
+    if any(mask):
+        calls.append(("LayerNormBackward", arguments))
+    return tuple(found), calls
+
+
+# ---- group norm ----------------------------------------------------------------------------------
+
+
+def _parameters(
+    weight: Tensor | None, bias: Tensor | None, channels: int, d: dtype, on: device,
+    calls: list[Call],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Scale and shift, those that change nothing where none are given."""
+    return (
+        filled((channels,), 1, d, on, calls) if weight is None else weight,
+        filled((channels,), 0, d, on, calls) if bias is None else bias,
+    )
+
+
+@steps("aten::native_group_norm")
+def group_norm(
+    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
+) -> Work | None:
+    """The normalised input, means, and reciprocal standard deviations of each group."""
+    specs = rule_of("native_group_norm")(input, weight, bias, N, C, HxW, group, eps)
+    d, on = input._dtype, input._device
+    if not takes("GroupNorm", d) or not _alike(d, weight, bias):
+        return None
+    if not numel(input._shape):
+        return None
+    out, calls = made(specs[0], on), list[Call]()
+    found = [empty(spec.shape, d, on) for spec in specs[1:]]
+    pair = _parameters(weight, bias, C, d, on, calls)
+    source = contiguous(input, calls)
+    calls.append(("GroupNorm", (source, *pair, N, C, HxW, group, eps, out, *found)))
+    mean, rstd = (cast(t, spec.dtype, calls) for t, spec in zip(found, specs[1:], strict=True))
+    return (out, mean, rstd), calls
+
+
+@steps("aten::native_group_norm_backward")
+def group_norm_backward(
+    grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int,
+    group: int, output_mask: Mask,
+) -> Work | None:  # fmt: skip
+    """Gradients of `native_group_norm` for input, weight and bias."""
+    d, on = input._dtype, input._device
+    if not takes("GroupNormBackward", d) or not _alike(d, grad_out, weight, mean, rstd):
+        return None
+    if not numel(input._shape):
+        return None
+    calls: list[Call] = []
+    found = _gradients(output_mask, (input._shape, (C,), (C,)), d, on)
+    gamma, _ = _parameters(weight, input, C, d, on, calls)
+    pair = contiguous(grad_out, calls), contiguous(input, calls)
+    arguments = (*pair, mean, rstd, gamma, N, C, HxW, group, list(output_mask), *found)
+    if any(output_mask):
+        calls.append(("GroupNormBackward", arguments))
+    return tuple(found), calls
+
+
+# ---- batch norm ----------------------------------------------------------------------------------
+
+
+def _served(operator: str, input: Tensor, *parameters: Tensor | None) -> bool:
+    d = input._dtype
+    return bool(
+        takes(operator, d)
+        and _alike(d, *parameters)
+        and 2 <= len(input._shape) <= 5
+        and numel(input._shape)
+    )
+
+
+@steps("aten::native_batch_norm", "aten::_native_batch_norm_legit")
+def batch_norm(
+    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool,
+    momentum: float, eps: float,
+) -> Work | None:  # fmt: skip
+    """The normalised input; in training the batch's statistics, and running ones are updated."""
+    specs = batch_norm_rule(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    d, on = input._dtype, input._device
+    if not _served("BatchNorm", input, weight, bias, running_mean, running_var):
+        return None
+    channels, calls = input._shape[1], list[Call]()
+    out = made(specs[0], on)
+    pair = _parameters(weight, bias, channels, d, on, calls)
+    running = (
+        filled((channels,), 0, d, on, calls) if running_mean is None else running_mean,
+        filled((channels,), 1, d, on, calls) if running_var is None else running_var,
+    )
+    found = [empty((channels,), d, on) for _ in range(2)]
+    calls.append(
+        ("BatchNorm", (input, *pair, *running, training, float(momentum), eps, out, *found))
+    )
+    if not training:
+        return (out, *(made(spec, on) for spec in specs[1:])), calls
+    return (out, *(cast(t, specs[1].dtype, calls) for t in found)), calls
+
+
+@steps("aten::native_batch_norm_backward")
+def batch_norm_backward(
+    grad_out: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, save_mean: Any,
+    save_invstd: Any, train: bool, eps: float, output_mask: Mask,
+) -> Work | None:  # fmt: skip
+    """Gradients of `native_batch_norm` for input, weight and bias."""
+    d, on = input._dtype, input._device
+    given = grad_out, weight, running_mean, running_var, save_mean, save_invstd
+    if not _served("BatchNormBackward", input, *given):
+        return None
+    channels, calls = input._shape[1], list[Call]()
+    gamma, _ = _parameters(weight, input, channels, d, on, calls)
+    kept = [
+        filled((channels,), value, d, on, calls) if t is None or not numel(t._shape) else t
+        for t, value in ((running_mean, 0), (running_var, 1), (save_mean, 0), (save_invstd, 1))
+    ]
+    found = _gradients(output_mask, (input._shape, (channels,), (channels,)), d, on)
+    arguments = (grad_out, input, gamma, *kept, train, eps, list(output_mask), *found)
+    if any(output_mask):
+        calls.append(("BatchNormBackward", arguments))
+    return tuple(found), calls

@@ -1,0 +1,116 @@
+"""``torch.npu.Stream`` and ``torch.npu.Event``."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Final, Self
+
+from mindtorch_core.devices import device
+from mindtorch_core.streams import Event, Stream
+
+from .acl import EventFlag, acl, check
+from .batching import send_collected
+from .contexts import CONTEXTS
+from .devices import device_at
+
+__all__ = ["NPUEvent", "NPUStream"]
+
+PLAIN: Final = EventFlag.SYNC | EventFlag.CAPTURE_STREAM_PROGRESS
+TIMED: Final = PLAIN | EventFlag.TIME_LINE
+
+
+def index_of(on: device) -> int:
+    """The number of a concrete device."""
+    return on.index or 0
+
+
+class NPUStream(Stream):
+    """A queue of work on an NPU.
+
+    A device has one default stream and 32 others; making more gives those again, in turn. Priorities
+    are accepted and have no effect: CANN reserves them.
+    """
+
+    __slots__ = ()
+
+    _family = "npu"
+
+    @classmethod
+    def _new_id(cls, on: device, priority: int) -> int:
+        number = device_at(index_of(on)).next_stream()
+        device_at(index_of(on)).stream(number)
+        return number
+
+    @property
+    def handle(self) -> int:
+        """CANN's ``aclrtStream``."""
+        return device_at(index_of(self.device)).stream(self.stream_id)
+
+    npu_stream = handle
+
+    def _is_done(self) -> bool:
+        return device_at(index_of(self.device)).stream_done(self.stream_id)
+
+    def _finish(self) -> None:
+        device_at(index_of(self.device)).synchronize_stream(self.stream_id)
+
+
+class NPUEvent(Event):
+    """A mark in the streams of one NPU."""
+
+    __slots__ = ("_handle",)
+
+    _family = "npu"
+    _handle: int
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Make an event; CANN's is made when it is first recorded."""
+        made: Self = super().__new__(cls, *args, **options)
+        made._handle = 0
+        return made
+
+    @property
+    def _flags(self) -> int:
+        return TIMED if self.enable_timing else PLAIN
+
+    def _record(self, stream: Stream) -> None:
+        send_collected()
+        on = device_at(index_of(stream.device))
+        if not self._handle:
+            self._handle = on.take_event(self._flags)
+        on.record(self._handle, stream.stream_id)
+
+    def _hold(self, stream: Stream) -> None:
+        if stream.device is not self.device:  # CANN promises waiting only within a device
+            self._finish()
+            return
+        send_collected()
+        on = device_at(index_of(stream.device))
+        check(
+            acl.aclrtStreamWaitEvent(on.stream(stream.stream_id), self._handle),
+            "aclrtStreamWaitEvent",
+        )
+
+    def _is_done(self) -> bool:
+        return device_at(self._index).event_done(self._handle)
+
+    def _finish(self) -> None:
+        CONTEXTS.activate(self._index)
+        check(acl.aclrtSynchronizeEvent(self._handle), "aclrtSynchronizeEvent")
+
+    def _milliseconds(self, end: Any) -> float:
+        CONTEXTS.activate(self._index)
+        result = ctypes.c_float()
+        check(
+            acl.aclrtEventElapsedTime(ctypes.byref(result), self._handle, end._handle),
+            "aclrtEventElapsedTime",
+        )
+        return result.value
+
+    @property
+    def _index(self) -> int:
+        return 0 if self.device is None else index_of(self.device)
+
+    def __del__(self) -> None:
+        if self._handle:
+            device_at(self._index).drop_event(self._flags, self._handle)

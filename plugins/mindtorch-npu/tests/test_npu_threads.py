@@ -1,0 +1,47 @@
+"""Threads with pipelines: collected launches use memory that has gone, and no other thread gets it."""
+
+import threading
+
+import pytest
+
+import mindtorch_core as torch
+
+
+def computed(x, steps):
+    """Many intermediate results, each of which goes at once."""
+    for step in range(steps):
+        x = (x + step) * 1.5 - x.relu()
+    return x.sum(0)
+
+
+@pytest.mark.parametrize("own_stream", [False, True])
+@pytest.mark.parametrize("limited", [False, True])
+def test_pipelines_of_threads_do_not_share_memory(npu, simulator, own_stream, limited):
+    start = torch.randn(200, 300)
+    expected = computed(start, 6)
+    total = npu.mem_get_info()[1]
+    if limited:
+        simulator.set_memory_limit(24 << 20)
+    failures = []
+
+    def work(number):
+        try:
+            with npu.stream(npu.Stream() if own_stream else None):
+                for _ in range(12):
+                    x = start.to("npu")
+                    with torch.pipeline():
+                        found = computed(x, 6)
+                    assert torch.allclose(found.cpu(), expected, rtol=1e-3, atol=1e-3)
+                    if number == 0:
+                        npu.empty_cache()
+        except BaseException as error:  # noqa: BLE001 (raised again below)
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+        assert not thread.is_alive()
+    simulator.set_memory_limit(total)
+    assert not failures, failures[0]

@@ -1,0 +1,86 @@
+"""`mindtorch doctor`: what it says of backends that work, that fail, and that examine themselves."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mindtorch_core.cli import main
+from mindtorch_core.errors import BackendUnavailableError
+from mindtorch_core.plugins import diagnose
+
+TOY = Path(__file__).parents[1] / "toy_backend" / "plugin.py"
+HOOK = """
+
+@hookimpl
+def mindtorch_doctor():
+    from mindtorch_core.plugins import Diagnosis
+
+    return Diagnosis({healthy}, "looked for a driver\\nfound one")
+"""
+
+
+def test_a_backend_with_a_device_is_healthy(capsys):
+    assert main(["doctor", "cpu"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("cpu: mindtorch-cpu ")
+    assert first.endswith(", can be used")
+    assert second == "  devices: 1"
+
+
+def test_all_installed_backends_are_examined_by_default(capsys):
+    assert main(["doctor", "--json", "cpu", "meta"]) == 0
+    reports = json.loads(capsys.readouterr().out)
+    assert [r["backend"] for r in reports] == ["cpu", "meta"]
+    main(["doctor", "--json"])
+    everything = json.loads(capsys.readouterr().out)
+    assert {r["backend"] for r in everything} >= {"cpu", "meta"}
+    assert all(r["healthy"] and r["text"] for r in everything if r["backend"] in ("cpu", "meta"))
+
+
+def test_a_backend_that_is_not_installed(capsys):
+    assert main(["doctor", "nowhere"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "no backend 'nowhere' is installed" in err
+    assert "pip install mindtorch-nowhere" in err
+    with pytest.raises(BackendUnavailableError, match="nowhere"):
+        diagnose("nowhere")
+
+
+@pytest.mark.parametrize(("healthy", "verdict"), [(True, "can be used"), (False, "CANNOT be used")])
+def test_a_backend_examines_itself(site, healthy, verdict):
+    source = TOY.read_text("utf-8") + HOOK.format(healthy=healthy)
+    site.backend("entry", source, config="DEVICE, KEY, API = 'acme', None, 1\n")
+    site.run(
+        f"""
+from contextlib import redirect_stdout
+from io import StringIO
+from mindtorch_core.cli import main
+
+with redirect_stdout(StringIO()) as printed:
+    assert main(["doctor", "entry"]) == {int(not healthy)}
+expected = "entry: mindtorch-entry 1.0, {verdict}\\n  looked for a driver\\n  found one\\n"
+assert printed.getvalue() == expected, printed.getvalue()
+"""
+    )
+
+
+def test_a_backend_that_fails_to_load(site):
+    site.backend("acme", "raise OSError('no driver')")
+    site.run(
+        """
+from contextlib import redirect_stdout
+from io import StringIO
+from mindtorch_core.cli import main
+
+record_warnings()
+
+with redirect_stdout(StringIO()) as printed:
+    assert main(["doctor", "acme", "cpu"]) == 1
+failed, works = printed.getvalue().split("\\n\\n")
+assert failed.startswith("acme: mindtorch-acme 1.0, CANNOT be used"), failed
+assert "OSError: no driver" in failed, failed
+assert works.startswith("cpu: "), works
+"""
+    )
