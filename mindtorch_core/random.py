@@ -157,6 +157,12 @@ def default_generator(on: device) -> Generator:
     return found
 
 
+def forget_generators(device_type: str) -> None:
+    """Forget the default generators of a device type, whose backend is unloaded."""
+    for on in [on for on in _defaults if on.type == device_type]:
+        del _defaults[on]
+
+
 def _start(generator: Generator) -> None:
     """Start a default generator's stream: where `manual_seed` said, anywhere before it was called."""
     chosen = _seed[0]

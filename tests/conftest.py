@@ -4,8 +4,10 @@ spot, among them a toy backend, and interpreters that start fresh.
 
 import importlib
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,24 @@ class Site:
         for module, text in {"__init__": "", "config": config, "plugin": source}.items():
             (package / f"{module}.py").write_text(text)
 
+    def project(self, folder):
+        """Install a project with the layout of ``src``, as its ``pyproject.toml`` describes it."""
+        project = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))["project"]
+        name = project["name"].replace("-", "_")
+        shutil.copytree(folder / "src" / name, self.folder / name)
+        info = self.folder / f"{name}-{project['version']}.dist-info"
+        info.mkdir()
+        metadata = (
+            f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+        )
+        (info / "METADATA").write_text(metadata)
+        (info / "entry_points.txt").write_text(
+            "".join(
+                f"[{group}]\n" + "".join(f"{each} = {module}\n" for each, module in points.items())
+                for group, points in project["entry-points"].items()
+            )
+        )
+
     def toy(self, device, key=None, *, entry=None, distribution=None, api=1):
         """Install the toy backend under a device name."""
         source = (SOURCES / "plugin.py").read_text()
@@ -67,20 +87,25 @@ class Site:
         """
         file = self.folder / "script.py"
         file.write_text("from checks import *\n" + script)
+        done = self.python("-W", "error", str(file), backends=backends)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def python(self, *arguments, backends=None, cwd=None):
+        """Run a fresh interpreter that sees this folder; returns what came of it."""
         env = {k: v for k, v in os.environ.items() if k != "MINDTORCH_BACKENDS"}
         above = os.environ.get("PYTHONPATH")
         env["PYTHONPATH"] = os.pathsep.join([str(self.folder), *([above] if above else [])])
         if backends is not None:
             env["MINDTORCH_BACKENDS"] = backends
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(file)],
+        return subprocess.run(
+            [sys.executable, *arguments],
             env=env,
+            cwd=cwd,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture

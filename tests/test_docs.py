@@ -1,5 +1,6 @@
 """The documentation: its code runs, its tables are current, its links lead somewhere."""
 
+import os
 import re
 import subprocess
 import sys
@@ -64,10 +65,15 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors, f"{page.name} links to {target}"
 
 
-def test_the_backend_page_makes_a_working_backend(tmp_path):
-    page = (ROOT / "docs" / "backend.md").read_text(encoding="utf-8")
+BACKEND = (ROOT / "docs" / "backend.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory):
+    """A folder with what the backend page writes, installed, and its program."""
+    folder = tmp_path_factory.mktemp("backend")
     named = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.S | re.M)
-    files = {name.removeprefix("src/"): code for name, code in named.findall(page)}
+    files = {name.removeprefix("src/"): code for name, code in named.findall(BACKEND)}
     files["mindtorch_acme/__init__.py"] = ""
     project = tomllib.loads(files.pop("pyproject.toml"))["project"]
     info = f"mindtorch_acme-{project['version']}.dist-info"  # makes it count as installed
@@ -76,18 +82,40 @@ def test_the_backend_page_makes_a_working_backend(tmp_path):
         f"[{group}]\n" + "".join(f"{name} = {module}\n" for name, module in points.items())
         for group, points in project["entry-points"].items()
     )
-    files["try_acme.py"] += "try: x.sin()\nexcept torch.NoKernelError as e: print(e)\n"
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def in_folder(folder, *arguments):
+    """Run an interpreter that finds a folder's packages; what it prints."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "try_acme.py"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, *arguments],
+        cwd=folder, capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "PYTHONPATH": str(folder)},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    printed = re.search(r"^prints\n\n```text\n(.*?)^```$", page, re.S | re.M)
-    refused = re.search(r"^NoKernelError: (.*?)^```$", page, re.S | re.M)
-    assert done.stdout == printed[1] + refused[1]
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_backend_page_makes_a_working_backend(acme):
+    printed = re.search(r"^prints\n\n```text\n(.*?)^```$", BACKEND, re.S | re.M)
+    assert in_folder(acme, "-W", "error", "try_acme.py") == printed[1]
+
+
+def test_the_backend_of_the_page_passes_the_kit(acme):
+    (command,) = [code for language, code in FENCE.findall(BACKEND) if language == "console"]
+    arguments = command.removeprefix("$ mindtorch ").split()
+    assert re.search(r"^\d{4,} passed", in_folder(acme, "-m", "mindtorch_core", *arguments), re.M)
+
+
+def test_the_test_file_of_the_backend_page_is_collected(acme):
+    (code,) = [c for language, c in FENCE.findall(BACKEND) if "BackendConformance" in c]
+    (acme / "test_acme.py").write_text(code, encoding="utf-8")
+    chosen = "test_forward and relu"
+    text = in_folder(acme, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen)
+    assert re.search(r"^\d+ passed", text, re.M)
 
 
 # ---- the page on dispatch ----------------------------------------------------------------------
@@ -176,3 +204,28 @@ def test_the_plan_of_the_pipeline_page_computes_everything_at_once(monkeypatch):
         made = ((x * 2).t() @ x).relu_().sum(0) / 1024
     assert made.tolist() == [512.0] * 512
     assert pipe.stats()["fused_ops"] == pipe.stats()["recorded"] == 6
+
+
+# ---- the reference for backends ----------------------------------------------------------------
+
+
+def test_the_backend_reference_names_every_hook_field_and_method():
+    from dataclasses import fields
+
+    from mindtorch_core.plugins import Backend, hookspecs
+    from mindtorch_core.runtime import Runtime
+
+    page = (ROOT / "docs" / "backend_reference.md").read_text("utf-8")
+    hooks = [name for name in vars(hookspecs) if name.startswith("mindtorch_")]
+    methods = [n for n in vars(Runtime) if not n.startswith("_")]
+    assert len(hooks) >= 3
+    assert len(methods) >= 30
+    for name in (*hooks, *methods, *(f.name for f in fields(Backend))):
+        assert re.search(rf"`{name}[`(]", page), f"{name} is missing"
+
+
+def test_the_op_of_the_backend_reference_is_the_examples():
+    page = (ROOT / "docs" / "backend_reference.md").read_text("utf-8")
+    ((_, code),) = [block for block in FENCE.findall(page) if block[0] == "python"]
+    source = ROOT / "examples/mindtorch-acme/src/mindtorch_acme/ops.py"
+    assert code in source.read_text("utf-8")

@@ -131,6 +131,12 @@ def _explicit(i: int, t: Tensor, g: Any) -> Tensor:
 _ONES: Final[dict[tuple[Any, ...], Tensor]] = {}
 
 
+def forget_ones(device_type: str) -> None:
+    """Forget the gradients that are kept for a device type, whose backend is unloaded."""
+    for key in [key for key in _ONES if key[2].type == device_type]:
+        del _ONES[key]
+
+
 def _one(t: Tensor) -> Tensor:
     """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
     if ACTIVE and is_inference_mode_enabled():

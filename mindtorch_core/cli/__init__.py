@@ -25,7 +25,10 @@ COMMANDS: Final = {
     "explain": "show which kernels a call of an op runs, and why",
     "ops": "list the ops and how a backend serves them",
     "keys": "list the dispatch keys in their order, and the aliases",
+    "backends": "list the installed backends, and why one cannot be used",
     "doctor": "examine what the installed backends need, and say what is missing",
+    "verify": "test an installed backend with the conformance kit",
+    "new-backend": "write the package of a new backend",
     "trace": "run a script and show what its pipelines record and launch",
 }
 

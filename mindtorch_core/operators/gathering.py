@@ -68,7 +68,8 @@ def _gathered(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = Fals
     self, index = ranked(self), ranked(index)
     at = wrap_dim(dim, len(self._shape))
     check_range("gather", index, self._shape[at], at)
-    return fn._index_positions(self, grid(index, at)).reshape(shape)
+    found = fn._index_positions(self, grid(index, at)).reshape(shape)
+    return found.contiguous()  # some backends lay results out as the positions are
 
 
 def ranked(t: Tensor) -> Any:

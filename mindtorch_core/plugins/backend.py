@@ -23,6 +23,8 @@ class Backend:
         api: the `PLUGIN_API` it was written for, as a number: ``api=1``.
         key: name of its dispatch key; None takes any free PrivateUse key.
         module: what ``torch.<device>`` shows; None for a `DeviceModule` around the runtime.
+        known_failures: name of a file beside the module that the entry point names, which lists the
+            tests of `mindtorch_core.testing.conformance` that the backend fails; empty for none.
     """
 
     device: str
@@ -30,3 +32,4 @@ class Backend:
     api: int
     key: str | None = None
     module: Any = None
+    known_failures: str = ""

@@ -18,6 +18,8 @@ from ..errors import BackendConflictError, BackendUnavailableError
 from .device_module import DeviceModule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pluggy
     from importlib_metadata import EntryPoint
 
@@ -284,13 +286,45 @@ def ask(name: str, hook: str) -> Any:
     return answers[0] if answers else None
 
 
+def known_failures_of(device: str) -> Path | None:
+    """The file in which a device's backend lists the conformance tests that it fails, or None.
+
+    Raises:
+        BackendUnavailableError: if no backend serves the device.
+        FileNotFoundError: if its distribution names a file that is not there.
+    """
+    from pathlib import Path
+
+    load(device)
+    with _loader.lock:
+        (ep,) = [ep for ep, status in _loader.discover().values() if status.device == device]
+    backend: Backend = ask(ep.name, "mindtorch_backend")
+    if not backend.known_failures:
+        return None
+    path = Path(str(sys.modules[ep.module].__file__)).parent / backend.known_failures
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"the backend of '{device}' says that {path} lists its known failures"
+        )
+    return path
+
+
 def unload(name: str) -> None:
-    """Take a loaded backend's registrations back. Its live tensors become unusable. For tests.
+    """Take a loaded backend's registrations back. For tests.
+
+    What this thread's pipelines have recorded is launched first. Tensors and storages of the device
+    that are still alive raise `BackendUnavailableError` from then on, whatever is done with them,
+    also if a backend of that name is loaded again. Its default generators are forgotten.
 
     Raises:
         KeyError: if no backend of that name is loaded.
     """
+    from .unloading import retire
+
     with _loader.lock:
+        if name not in _loader.undo:
+            raise KeyError(f"no backend {name!r} is loaded")
+        retire(_loader.discover()[name][1].device)
         journal = _loader.undo.pop(name)
         for undo in reversed(journal):
             undo()

@@ -115,7 +115,10 @@ ARRANGING: Final[dict[str, tuple[Sample, ...]]] = {
         s("row", t(2, 3), t(3, dtype="bool"), t(7)),
     ),
     **{
-        f"{name}.{form}": (s("five", *ends, 5), s("one", *ends, 1, dtype=float64))
+        f"{name}.{form}": (
+            s("five", *ends, 5, device=DEVICE),
+            s("one", *ends, 1, dtype=float64, device=DEVICE),
+        )
         for name in ("linspace", "logspace")
         for form, ends in _ENDS.items()
     },

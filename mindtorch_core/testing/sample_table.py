@@ -87,8 +87,8 @@ _COMPLEX: Final = (
 )
 _LOSS: Final = (
     s("mean", t(4, 3), at(4, below=3)),
-    s("sum", t(4, 3), at(4, below=3), reduction="sum"),
-    s("none", t(4, 3), at(4, below=3), reduction="none"),
+    s("sum", t(4, 3), at(4, below=3), reduction=2),
+    s("none", t(4, 3), at(4, below=3), reduction=0),
     s("weight", t(4, 3), at(4, below=3), t(3, low=0.5)),
     s("ignored", t(4, 3), order(0, 1, -100, 2)),
     s("one", t(3), at(below=3)),
@@ -366,14 +366,16 @@ _NN: Final[dict[str, tuple[Sample, ...]]] = {
     "log_softmax": _SOFTMAX,
     "nll_loss": _LOSS,
     "nll_loss_forward": (
-        s("mean", t(4, 3), at(4, below=3), None, "mean", -100),
-        s("weight", t(4, 3), order(0, 1, -100, 2), t(3, low=0.5), "sum", -100),
+        s("mean", t(4, 3), at(4, below=3), None, 1, -100),
+        s("weight", t(4, 3), order(0, 1, -100, 2), t(3, low=0.5), 2, -100),
     ),
     "nll_loss_backward": (
-        s("mean", t(), t(4, 3), at(4, below=3), None, "mean", -100, t(values=(4.0,))),
-        s("none", t(4), t(4, 3), at(4, below=3), t(3, low=0.5), "none", -100, t()),
+        s("mean", t(), t(4, 3), at(4, below=3), None, 1, -100, t(values=(4.0,))),
+        s("none", t(4), t(4, 3), at(4, below=3), t(3, low=0.5), 0, -100, t()),
     ),
-    "mse_loss": tuple(s(how, t(2, 3), t(2, 3), reduction=how) for how in ("mean", "sum", "none")),
+    "mse_loss": tuple(
+        s(how, t(2, 3), t(2, 3), reduction=i) for i, how in enumerate(("none", "mean", "sum"))
+    ),
 }
 _REDUCING: Final[dict[str, tuple[Sample, ...]]] = {
     **{name: (s("2d", t(2, 3)), s("int64", t(4, dtype="int64"))) for name in ("max", "min")},

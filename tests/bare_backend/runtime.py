@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 
 from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.errors import OutOfMemoryError
 from mindtorch_core.runtime import Runtime
 
 NUMPY = {
@@ -41,7 +42,10 @@ class BareRuntime(Runtime):
         return 1
 
     def allocate(self, nbytes, on):
-        return np.zeros(nbytes, np.uint8)
+        try:
+            return np.zeros(nbytes, np.uint8)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"bare: {nbytes} bytes do not fit into memory") from error
 
     def copy_from_host(self, memory, start, data):
         memory[start : start + len(data)] = np.frombuffer(data, np.uint8)

@@ -105,3 +105,22 @@ def test_the_command_works_without_a_backend(python):
     assert refused.returncode == 2
     assert "pip install mindtorch-cpu" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_a_new_backend_is_written_by_what_is_installed(python, tmp_path):
+    """Its templates are data files, which a distribution may forget."""
+    command = [str(python.parent / "mindtorch"), "new-backend", "zap", "--directory", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "mindtorch-zap"
+    assert (folder / ".github" / "workflows" / "ci.yml").is_file()
+    check(
+        python,
+        f"""
+import sys
+sys.path.insert(0, {str(folder / "src")!r})
+from mindtorch_zap import plugin
+assert plugin.mindtorch_backend().device == "zap"
+assert len(plugin.KERNELS) >= 3
+""",
+    )

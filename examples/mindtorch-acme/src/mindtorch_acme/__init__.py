@@ -1,0 +1,1 @@
+"""Acme's backend of mindtorch."""

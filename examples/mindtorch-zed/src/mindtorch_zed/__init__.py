@@ -1,0 +1,1 @@
+"""Backend of mindtorch for the device 'zed'."""

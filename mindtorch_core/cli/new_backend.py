@@ -1,0 +1,123 @@
+"""Write the package of a new backend: it loads, works and passes the conformance kit's smoke level.
+
+What it has no kernel for is computed on the CPU. Its README says where to go on.
+
+Examples:
+  mindtorch new-backend acme
+  mindtorch new-backend acme --directory ~/src
+"""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import re
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from .usage import UsageError
+
+__all__ = ["add_arguments", "run"]
+
+# Where each template goes, relative to the new folder.
+_FILES: Final = {
+    "pyproject.toml": "pyproject.toml",
+    "README.md": "README.md",
+    "gitignore": ".gitignore",
+    "ci.yml": ".github/workflows/ci.yml",
+    "init.py": "src/$package/__init__.py",
+    "plugin.py": "src/$package/plugin.py",
+    "runtime.py": "src/$package/runtime.py",
+    "kernels.py": "src/$package/kernels.py",
+    "known_failures.txt": "src/$package/known_failures.txt",
+    "test_conformance.py": "tests/test_conformance.py",
+    "test_device.py": "tests/test_device.py",
+}
+_LONGEST: Final = 20  # longer names leave no room in lines of 100 columns
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("name", metavar="NAME", help="the device's name, such as acme")
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="where the folder mindtorch-NAME is made (default: the current folder)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the package."""
+    _check_name(options.name)
+    distribution = f"mindtorch-{options.name.replace('_', '-')}"
+    folder = options.directory / distribution
+    if not options.directory.is_dir():
+        raise UsageError(f"there is no folder {str(options.directory)!r} to make {distribution} in")
+    if folder.exists():
+        raise UsageError(
+            f"{str(folder)!r} exists already; choose another --directory, or remove it"
+        )
+    for path, text in _package(options.name, distribution).items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    print(
+        f"wrote {folder}\n"
+        f"next:\n"
+        f"  pip install -e '{folder}[test]'\n"
+        f"  mindtorch verify {options.name} --level smoke"
+    )
+    return 0
+
+
+def _check_name(name: str) -> None:
+    """Refuse what cannot be the name of a new device.
+
+    Raises:
+        UsageError: if it is no name, or one that something else has.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise UsageError(
+            f"{name!r} cannot be a device's name: use a letter, then letters, digits and "
+            f"underscores, all lower-case, such as acme"
+        )
+    if len(name) > _LONGEST:
+        raise UsageError(f"{name!r} is too long: at most {_LONGEST} letters")
+    from ..devices import KNOWN_TYPES
+    from ..plugins import backends
+
+    for status in backends():
+        if name in (status.name, status.device):
+            raise UsageError(f"the device {name!r} is supplied by {status.distribution} already")
+    if name in KNOWN_TYPES:
+        raise UsageError(f"{name!r} is a device that PyTorch knows; choose a name of your own")
+    import mindtorch_core
+
+    if name in dir(mindtorch_core):
+        raise UsageError(f"torch.{name} is something else already; choose another name")
+
+
+def _package(name: str, distribution: str) -> dict[str, str]:
+    """Text of each file of the package, by its path."""
+    from .. import __version__
+    from ..plugins import PLUGIN_API
+
+    words = {
+        "device": name,
+        "package": f"mindtorch_{name}",
+        "distribution": distribution,
+        "class_": "".join(part.capitalize() for part in name.split("_")),
+        "api": str(PLUGIN_API),
+        "core": __version__,
+    }
+    templates = files(__package__) / "templates" / "backend"
+    return {
+        Template(path).substitute(words): Template(
+            (templates / f"{source}.in").read_text(encoding="utf-8")
+        ).substitute(words)
+        for source, path in _FILES.items()
+    }

@@ -1,0 +1,88 @@
+"""Test an installed backend: registration, memory, copies, queues, every op, gradients and more.
+
+The levels are smoke (seconds), core (minutes) and full. The exit status is 0 if everything passes
+but what the backend's distribution declares to fail, and 1 if something else fails, or passes that
+was declared to fail.
+
+Examples:
+  mindtorch verify acme
+  mindtorch verify acme --level smoke -k copies
+  mindtorch verify acme --level full --html acme.html --junit acme.xml
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+from pathlib import Path
+
+from .usage import UsageError, add_modules, import_modules
+
+__all__ = ["add_arguments", "run"]
+
+_KIT = "mindtorch_core.testing.conformance"
+# Statuses of pytest: for arguments that it does not understand, and if no test was chosen.
+_UNUSABLE, _NO_TESTS = 4, 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("device", metavar="DEVICE", help="the device to test, such as acme")
+    parser.add_argument(
+        "--level",
+        choices=("smoke", "core", "full"),
+        default="core",
+        help="how much is tested (default: core)",
+    )
+    parser.add_argument("--html", metavar="FILE", help="write a page: results of every op by dtype")
+    parser.add_argument("--junit", metavar="FILE", help="write the results as JUnit XML")
+    parser.add_argument(
+        "-k", dest="chosen", metavar="EXPRESSION", help="only tests whose ids match, as in pytest"
+    )
+    add_modules(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the tests; 0 if all is as declared, 1 if not."""
+    if importlib.util.find_spec("pytest") is None:
+        raise UsageError("the tests need pytest: pip install pytest")
+    import pytest
+
+    from ..devices import row_of
+
+    for file in (options.html, options.junit):
+        if file is not None and not Path(file).absolute().parent.is_dir():
+            raise UsageError(f"cannot write {file!r}: its folder does not exist")
+    import_modules(options.modules)
+    try:
+        row_of(options.device)
+    except RuntimeError as error:
+        raise UsageError(" ".join(str(error).split())) from None
+
+    from ..testing.conformance.options import CHOSEN
+
+    CHOSEN.quiet = True
+    status = int(pytest.main(_arguments(options)))
+    if status == _UNUSABLE:
+        raise UsageError("pytest refuses the arguments, for the reason above")
+    if status == _NO_TESTS:
+        raise UsageError(f"no test matches -k {options.chosen!r} at the level {options.level}")
+    return status
+
+
+def _arguments(options: argparse.Namespace) -> list[str]:
+    """What pytest is told. The settings of the folder that the command runs in have no part."""
+    kit = Path(str(importlib.util.find_spec(_KIT).origin)).parent  # type: ignore[union-attr]
+    given = ["-c", os.devnull, "--rootdir", str(kit), str(kit / "test_installed.py")]
+    given += ["-p", f"{_KIT}.plugin", "-p", "no:cacheprovider", "-W", "error"]
+    given += ["--assert=plain"]  # the framework is imported already: too late to rewrite it
+    given += ["--no-header", "--tb=no", "-rN", "-q", "--device", options.device]
+    given += ["--level", options.level]
+    if options.html is not None:
+        given += ["--conformance-html", str(Path(options.html).absolute())]
+    if options.junit is not None:
+        given += ["--junitxml", str(Path(options.junit).absolute())]
+    if options.chosen is not None:
+        given += ["-k", options.chosen]
+    return given

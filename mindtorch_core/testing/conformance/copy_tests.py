@@ -1,0 +1,154 @@
+"""Copies: between device and host, layouts and dtypes, onto views, and between devices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+
+import mindtorch_core as torch
+
+from ...dtypes import DTYPES
+from ..comparison import assert_close, outcome
+from ..recipes import LAYOUTS, build, tensor
+from .base import ConformanceBase
+from .checks import has, has_dtype, made, require
+from .sweeps import SWEPT
+
+__all__ = ["CopyTests"]
+
+
+class CopyTests(ConformanceBase):
+    """Elements arrive, whatever their layout and dtype, and nothing else changes."""
+
+    def _dtypes(self) -> list[str]:
+        return [name for name in SWEPT if has_dtype(self.device, name)]
+
+    def test_host_and_back(self) -> None:
+        """Elements of every dtype and layout come back as they went."""
+        for name, layout in product(self._dtypes(), LAYOUTS):
+            recipe = tensor(3, 4, dtype=name)
+            wanted = build(recipe, self.device).tolist()
+            found = build(replace(recipe, layout=layout), self.device)
+            require(found.tolist() == wanted, f"{name}, {layout}: the host gets other elements")
+            require(found.clone().tolist() == wanted, f"{name}, {layout}: clone differs")
+            packed = found.contiguous()
+            require(packed.tolist() == wanted, f"{name}, {layout}: contiguous() differs")
+            require(packed.is_contiguous(), f"{name}, {layout}: contiguous() is not")
+            require(found.t().tolist() == list(map(list, zip(*wanted, strict=True))),
+                    f"{name}, {layout}: the transpose differs")  # fmt: skip
+
+    def test_with_the_cpu(self) -> None:
+        """Tensors go to the CPU and come from it, in every layout, and do not share memory."""
+        if not has("cpu"):
+            pytest.skip("there is no CPU backend to copy to")
+        for name, layout in product(self._dtypes(), LAYOUTS):
+            recipe = tensor(3, 4, dtype=name, layout=layout)
+            mine, host = build(recipe, self.device), build(recipe, "cpu")
+            for what, found, wanted in (
+                ("to the CPU", mine.cpu(), host),
+                ("from the CPU", host.to(self.device), mine),
+                ("copy_ from the CPU", torch.empty_like(mine).copy_(host), mine),
+                ("copy_ to the CPU", torch.empty_like(host).copy_(mine), host),
+                ("not blocking", host.to(self.device, non_blocking=True), mine),
+            ):
+                assert_close(found, wanted, msg=f"{what}, {name}, {layout}")
+        a = made([1, 2], self.device)
+        b = a.cpu()
+        a.add_(1)
+        if self.device != "cpu":
+            require(b.tolist() == [1, 2], "the copy on the CPU changes with its source")
+
+    def test_between_layouts(self) -> None:
+        """``copy_`` writes the elements of a view and nothing around them."""
+        for to, of in product(LAYOUTS, LAYOUTS):
+            source = build(tensor(3, 4, layout=of, seed=7), self.device)
+            target = build(tensor(3, 4, layout=to), self.device)
+            memory = _memory_of(target)
+            outside = _without(memory.tolist(), target)
+            target.copy_(source)
+            require(target.tolist() == source.tolist(), f"copy_ from {of} to {to} differs")
+            require(_without(memory.tolist(), target) == outside, f"copy_ to {to} wrote elsewhere")
+
+    def test_conversions(self) -> None:
+        """Elements are converted between all pairs of dtypes as Python would."""
+        names = self._dtypes()
+        for source, target in product(names, names):
+            values: list[Any] = [0, 1, 2, 3] if source != "bool" else [False, True, True, False]
+            found = made(values, self.device, source).to(DTYPES[target])
+            wanted = [bool(v) if target == "bool" else int(v) for v in values]
+            require(
+                found.dtype is DTYPES[target] and found.tolist() == wanted,
+                f"{source} to {target} gave {found.dtype} {found.tolist()}",
+            )
+        if "float32" in names and "int32" in names:
+            cut = made([1.75, -1.75, 0.5], self.device).to(torch.int32)
+            require(
+                cut.tolist() == [1, -1, 0], f"float32 to int32 gave {cut.tolist()}, not cut off"
+            )
+
+    def test_odd_shapes(self) -> None:
+        """Scalars, empty tensors, expanded and flipped ones are copied."""
+        scalar = torch.tensor(2.5, device=self.device)
+        require(scalar.item() == 2.5 and scalar.clone().tolist() == 2.5, "a scalar differs")
+        one = made([1, 2, 3], self.device)
+        wide = one.expand(2, 3)
+        require(wide.clone().tolist() == [[1, 2, 3], [1, 2, 3]], "an expanded tensor differs")
+        require(wide.tolist() == [[1, 2, 3], [1, 2, 3]], "an expanded tensor's list differs")
+        require(one.new_zeros((0, 3)).clone().tolist() == [], "an empty tensor differs")
+        target = torch.zeros(2, 3, device=self.device)
+        target.copy_(one)
+        require(target.tolist() == [[1, 2, 3]] * 2, "copy_ does not broadcast")
+        target[:, 1].fill_(9)
+        require(target.tolist() == [[1, 9, 3]] * 2, "fill_ of a column wrote elsewhere")
+
+    def test_copies_are_copies(self) -> None:
+        """``clone`` and ``to(copy=True)`` give memory of their own; ``to`` the same gives itself."""
+        for what, copy in (
+            ("clone()", torch.clone),
+            ("to(copy=True)", lambda t: t.to(t.dtype, copy=True)),
+            ("a conversion", lambda t: t.to(torch.int64)),
+            ("x + 0", lambda t: t + 0),
+            ("torch.tensor-like copy", lambda t: torch.empty_like(t).copy_(t)),
+        ):
+            t = made([1, 2], self.device)
+            found = copy(t)
+            t.fill_(7)
+            require(found.tolist() == [1, 2], f"{what} shares memory with its source")
+            found.fill_(5)
+            require(t.tolist() == [7, 7], f"writing into {what} changes its source")
+        t = made([1, 2], self.device)
+        require(t.to(self.device) is t, "to() the device that it is on makes another tensor")
+
+    def test_between_devices(self) -> None:
+        """Tensors go from each device to each other; operands on two devices are refused."""
+        devices = self.devices()
+        if len(devices) < 2:
+            pytest.skip(f"there is one {self.device} device")
+        for a, b in product(devices, devices):
+            t = made([1, 2, 3], a)
+            require(t.device is a, f"a tensor asked for on {a} is on {t.device}")
+            moved = t.to(b)
+            require((moved.device, moved.tolist()) == (b, [1, 2, 3]), f"from {a} to {b} it differs")
+            require((moved + 1).device is b, f"the result of an op on {b} is elsewhere")
+            if a is not b:
+                found = outcome(lambda t=t, moved=moved: t + moved)
+                require(isinstance(found, RuntimeError), f"operands on {a} and {b} are added")
+                t.add_(1)
+                require(moved.tolist() == [1, 2, 3], f"the copy on {b} changes with that on {a}")
+
+
+def _memory_of(t: Any) -> Any:
+    """The whole memory behind a tensor, as one row."""
+    storage = t.untyped_storage()
+    return t.as_strided((storage.nbytes // t.dtype.itemsize,), (1,), 0)
+
+
+def _without(memory: list[Any], t: Any) -> list[Any]:
+    """Elements of the memory that are not the tensor's."""
+    rows, columns = t.shape
+    first, (down, right) = t.storage_offset(), t.stride()
+    own = {first + i * down + j * right for i in range(rows) for j in range(columns)}
+    return [value for i, value in enumerate(memory) if i not in own]

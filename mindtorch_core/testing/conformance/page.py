@@ -1,0 +1,62 @@
+"""The report as one page: ops by dtype, searchable, with every message; it needs no network."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from importlib import resources
+from typing import Any
+
+from ...devices import row_of
+from .cases import LEVELS
+from .results import STATES, Results
+from .sweeps import SWEPT
+
+__all__ = ["write_page"]
+
+_PLACE = "/*DATA*/"
+
+
+def write_page(path: str, results: Results, device: str, level: str) -> None:
+    """Write the page.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    # In a script element only "</" could end the data early.
+    text = json.dumps(_data(results, device, level), separators=(",", ":")).replace("</", "<\\/")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(template.replace(_PLACE, text))
+
+
+def _data(results: Results, device: str, level: str) -> dict[str, Any]:
+    from ... import __version__
+
+    used = {dtype for row in results.ops.values() for dtype in row}
+    dtypes = [d for d in SWEPT if d in used] + sorted(used - set(SWEPT))
+    return {
+        "device": device,
+        "distribution": row_of(device).distribution,
+        "core": __version__,
+        "level": level,
+        "levels": LEVELS,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "states": STATES,
+        "totals": results.totals(),
+        "dtypes": dtypes,
+        "ops": [
+            {
+                "op": op,
+                "family": results.families[op],
+                "state": results.state_of(op),
+                "cells": {d: _cell(cell) for d, cell in results.ops[op].items()},
+            }
+            for op in sorted(results.ops)
+        ],
+        "others": [{"test": test, **_cell(cell)} for test, cell in results.others.items()],
+    }
+
+
+def _cell(cell: Any) -> dict[str, Any]:
+    return {"state": cell.state, "counts": cell.counts, "problems": cell.problems}

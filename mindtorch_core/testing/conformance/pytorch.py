@@ -1,0 +1,102 @@
+"""PyTorch as a second reference, where it is installed. It is no dependency of anything here."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import warnings
+from typing import Any, Final
+
+from ...dtypes import DTYPES, dtype
+from ..recipes import DEVICE, Sample, values_of
+from .cases import NEEDS_DTYPE, Case
+
+__all__ = ["call", "kind", "oracle"]
+
+# Where a function that is no op of PyTorch's is found, by the namespace that it has here.
+_PLACES: Final = {"torch": "", "Tensor": "Tensor", "nn": "nn.functional"}
+# Functions whose results PyTorch may give otherwise, with the reason.
+_FREE: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        ("svd", "linalg_svd", "linalg_eig", "linalg_eigh", "qr", "linalg_qr"),
+        "vectors are unique but for a sign or a phase",
+    ),
+    "special_airy_ai": "PyTorch 2.13 gives nan at infinity, where the limit is 0",
+    "embedding_bag": "the results beside the first serve its own backward",
+    "unique_dim": "results that were not asked for have any shape",
+    "cumprod_backward": "the sample's result is not that of its input",
+}
+
+
+@functools.cache
+def oracle() -> Any:
+    """The module, or None if it is not installed."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    return importlib.import_module("torch")
+
+
+def call(case: Case) -> list[tuple[Any, Any]] | None:
+    """PyTorch's results of a call: for each tensor itself and the same computed in float64.
+
+    Returns:
+        None if PyTorch has no such public function, refuses the call, which may take more here, or
+        is free to give something else.
+    """
+    name = case.op.base_name
+    fn = None if name.startswith("_") or name in _FREE else _function(case)
+    if fn is None:
+        return None
+    exact = case.sample if case.op.name in NEEDS_DTYPE else case.sample.in_float64()
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            found, wide = (_flat(_called(fn, sample)) for sample in (case.sample, exact))
+    except (RuntimeError, TypeError, IndexError, NotImplementedError, ValueError):
+        return None
+    if found is None or wide is None or len(found) != len(wide):
+        return None
+    return list(zip(found, wide, strict=True))
+
+
+def kind(t: Any) -> tuple[tuple[int, ...], str]:
+    """Shape and name of the dtype."""
+    return tuple(t.shape), str(t.dtype).rpartition(".")[2]
+
+
+def _function(case: Case) -> Any:
+    torch = oracle()
+    found = getattr(torch.ops.aten, case.op.base_name, None)
+    for namespace in case.op.namespaces if found is None else ():
+        place, _, name = namespace.partition(":")
+        module = torch
+        for part in filter(None, _PLACES.get(place, place).split(".")):
+            module = getattr(module, part, None)
+        found = found or getattr(module, name or case.op.base_name, None)
+    return found
+
+
+def _called(fn: Any, sample: Sample) -> Any:
+    torch = oracle()
+
+    def made(recipe: Any) -> Any:
+        t = torch.tensor(values_of(recipe), dtype=getattr(torch, recipe.dtype))
+        return t.reshape(recipe.shape)
+
+    args, kwargs = sample.arguments(made, "cpu")
+    return fn(*(_foreign(a) for a in args), **{k: _foreign(v) for k, v in kwargs.items()})
+
+
+def _foreign(value: Any) -> Any:
+    """A plain value as PyTorch writes it."""
+    if isinstance(value, dtype):
+        return getattr(oracle(), value.name)
+    return "cpu" if value is DEVICE else value
+
+
+def _flat(result: Any) -> list[Any] | None:
+    """The tensors of a result; None if it holds something else."""
+    if isinstance(result, tuple | list):
+        parts = [_flat(part) for part in result]
+        return None if None in parts else [t for part in parts for t in part or ()]
+    return [result] if hasattr(result, "dtype") and kind(result)[1] in DTYPES else None

@@ -1,0 +1,132 @@
+"""Registration: device name, dispatch key, device module, primitives, and taking it all back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+import mindtorch_core as torch
+
+from ...devices import TABLE, row_of
+from ...dispatch.keys import BACKEND_KEYS
+from ...inspection import coverage
+from ...plugins import backends
+from ...runtime import Runtime
+from .base import ConformanceBase, from_level, without_data
+from .checks import refuses, require
+
+__all__ = ["RegistrationTests"]
+
+# Run in a fresh interpreter: what loading registers, unloading takes back.
+_ROUND_TRIP: Final = """
+import sys, warnings
+import mindtorch_core as torch
+from mindtorch_core import plugins
+from mindtorch_core.devices import TABLE
+from mindtorch_core.dispatch.registry import registry
+name = sys.argv[1]
+found = [s for s in plugins.backends() if name in (s.name, s.device)]
+if not found:
+    sys.exit(77)
+registry.rest.define()
+def state():
+    return {e.name: sorted(map(str, e.kernels)) for e in registry}, sorted(registry.fallbacks)
+plugins.load_all()
+entry = next(s.name for s in plugins.backends() if s.device == name)
+plugins.unload(entry)
+before = state()
+plugins.load(name)
+loaded = state()
+plugins.unload(entry)
+assert name not in TABLE, f"{name} is still in the table of devices"
+left = [op for op, keys in state()[0].items() if keys != before[0].get(op)]
+assert not left, f"unloading {entry} leaves kernels of {', '.join(left[:5])}"
+assert state() == before, "unloading leaves a fallback"
+plugins.load(name)
+assert state() == loaded, "the second loading registers something else than the first"
+"""
+
+
+class RegistrationTests(ConformanceBase):
+    """What the core knows of the backend once it is loaded."""
+
+    @without_data
+    def test_registered(self) -> None:
+        """The device has a row with a runtime, a key of its own, and a distribution."""
+        row = row_of(self.device)
+        require(isinstance(row.runtime, Runtime), "the runtime does not derive from Runtime")
+        require(
+            row.type == row.runtime.type == self.device,
+            f"the runtime says it serves {row.runtime.type!r}, not {self.device!r}",
+        )
+        require(row.key in set(map(int, BACKEND_KEYS)), "its key is none of the backends' keys")
+        sharing = [r.type for r in TABLE.values() if r.key == row.key and r is not row]
+        require(not sharing, f"{self.device} shares its dispatch key with {', '.join(sharing)}")
+        require(row.runtime.key == row.keys, "its tensors do not carry the keys of its row")
+        loaded = [s for s in backends() if s.device == self.device]
+        require(
+            len(loaded) == 1 and loaded[0].state == "loaded",
+            f"{len(loaded)} loaded distributions say that they serve {self.device}",
+        )
+
+    @without_data
+    def test_device_count(self) -> None:
+        """There is a device; one more than there are is refused with an error that says so."""
+        count = self.runtime().device_count()
+        require(count >= 1, f"device_count() is {count}: there is no {self.device} device to test")
+        found = self.devices()
+        require(len(set(found)) == count, f"{count} devices are not told apart: {found}")
+        if found[0].index is None:
+            return  # a device without an index, such as the CPU
+        beyond = f"{self.device}:{count}"
+        call = f"torch.empty(2, device={beyond!r})"
+        error = refuses(call, lambda: torch.empty(2, device=beyond), RuntimeError)
+        require(beyond in str(error), f"the error for {beyond} does not name it: {error}")
+
+    @without_data
+    def test_device_module(self) -> None:
+        """``torch.<device>`` tells how many devices there are and which is current."""
+        module = getattr(torch, self.device, None)
+        if module is None or not hasattr(module, "device_count"):
+            pytest.skip(f"torch.{self.device} has no device functions")
+        runtime = self.runtime()
+        require(module.is_available() is True, "is_available() is not True, yet it is tested")
+        require(module.device_count() == runtime.device_count(), "device_count() differs")
+        require(0 <= module.current_device() < runtime.device_count(), "current_device() is none")
+        module.synchronize()
+
+    @without_data
+    def test_primitives_are_served(self) -> None:
+        """Every op that backends have to supply has a kernel; others are made of them."""
+        missing = [each.op for each in coverage(self.device).primitives if each.served == "missing"]
+        require(not missing, f"no kernel serves the primitives {', '.join(missing)}")
+
+    @without_data
+    def test_kernels_are_the_distributions(self) -> None:
+        """Kernels at the device's key say which distribution registered them."""
+        row = row_of(self.device)
+        foreign = {
+            each.op: each.kernel.distribution
+            for each in coverage(self.device).ops
+            if each.served == "kernel" and each.kernel is not None
+            and each.kernel.distribution not in (row.distribution, "")
+        }  # fmt: skip
+        require(not foreign, f"kernels of {self.device} come from elsewhere: {foreign}")
+
+    @without_data
+    @from_level("core")
+    def test_unloads_and_loads_again(self) -> None:
+        """In a fresh process, unloading takes every registration back, and loading restores it."""
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+        done = subprocess.run(
+            [sys.executable, "-c", _ROUND_TRIP, self.device],
+            capture_output=True, text=True, timeout=300, check=False, env=env,
+        )  # fmt: skip
+        if done.returncode == 77:
+            pytest.skip(f"{self.device} is not installed where a new process finds it")
+        last = done.stderr.strip().splitlines()[-1:] or [""]
+        require(done.returncode == 0, f"unloading or loading again failed: {last[0]}")

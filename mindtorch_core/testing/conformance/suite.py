@@ -1,0 +1,46 @@
+"""The class that a backend's own test file derives from: all tests together."""
+
+from __future__ import annotations
+
+import pytest
+
+from .alias_tests import AliasTests
+from .autocast_tests import AutocastTests
+from .copy_tests import CopyTests
+from .gradient_tests import GradientTests
+from .memory_tests import MemoryTests
+from .object_tests import ObjectTests
+from .op_tests import OpTests
+from .program_tests import ProgramTests
+from .queue_tests import QueueTests
+from .random_tests import RandomTests
+from .registration_tests import RegistrationTests
+from .thread_tests import ThreadTests
+
+__all__ = ["BackendConformance"]
+
+
+# Some ops warn, each time, that another one should be used.
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+class BackendConformance(
+    RegistrationTests,
+    MemoryTests,
+    CopyTests,
+    QueueTests,
+    ThreadTests,
+    RandomTests,
+    AliasTests,
+    ObjectTests,
+    AutocastTests,
+    ProgramTests,
+    OpTests,
+    GradientTests,
+):
+    """Tests of a backend; subclass it in a test module and set the attributes.
+
+    Attributes:
+        device: the device under test.
+        known_failures: file beside the test module that lists tests known to fail; empty for the
+            list that the backend's distribution declares, if it does.
+        level: how much is tested: ``smoke``, ``core`` or ``full``.
+    """

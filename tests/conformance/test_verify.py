@@ -1,0 +1,254 @@
+"""The kit as a command and under pytest: status, tables, files, known failures, what is refused."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+KIT = "mindtorch_core.testing.conformance"
+
+# A distribution around the bare backend; `{fault}` is run when it registers its kernels.
+PLUGIN = """
+from bare_backend.plugin import *
+from bare_backend import plugin as bare
+from bare_backend.kernels import KERNELS
+from bare_backend.runtime import RUNTIME
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.plugins import Backend, hookimpl
+
+@hookimpl
+def mindtorch_backend():
+    return Backend(device="bare", runtime=RUNTIME, api=1, known_failures="{known}")
+
+@hookimpl
+def mindtorch_register(key):
+    bare.mindtorch_register(key)
+    {fault}
+"""
+WRONG_NEG = 'registry.register_kernel("neg", key, lambda self: KERNELS["neg"](self).double())'
+
+
+@pytest.fixture
+def site(tmp_path):
+    """Installs a variant of the bare backend, and runs commands that find it."""
+
+    class Site:
+        folder = tmp_path
+
+        def install(self, fault="pass", known=None):
+            package = tmp_path / "mindtorch_variant"
+            package.mkdir()
+            (package / "__init__.py").write_text("")
+            (package / "plugin.py").write_text(
+                PLUGIN.format(fault=fault, known="known.txt" if known is not None else "")
+            )
+            if known is not None:
+                (package / "known.txt").write_text(known)
+            info = tmp_path / "mindtorch_variant-1.0.dist-info"
+            info.mkdir()
+            (info / "METADATA").write_text(
+                "Metadata-Version: 2.1\nName: mindtorch-variant\nVersion: 1.0\n"
+            )
+            (info / "entry_points.txt").write_text(
+                "[mindtorch.backends]\nbare = mindtorch_variant.plugin\n"
+            )
+
+        def run(self, *command, backends=""):
+            env = {**os.environ, "MINDTORCH_BACKENDS": backends}
+            env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS)])
+            return subprocess.run(
+                [sys.executable, *command],
+                cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False,
+            )  # fmt: skip
+
+        def verify(self, *arguments, **options):
+            return self.run("-m", "mindtorch_core", "verify", *arguments, **options)
+
+    return Site()
+
+
+def test_the_cpu_passes_the_level_smoke(site):
+    done = site.verify("cpu", "--level", "smoke", "--html", "cpu.html", "--junit", "cpu.xml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^conformance of 'cpu', mindtorch-cpu \S+, level smoke$", done.stdout, re.M)
+    for row in ("element-wise", "views", "all ops"):
+        found = counts(done, row)
+        assert found["passed"] == found["ops"] > 0
+    assert "\n..." not in done.stdout  # no sign of each test
+    cases = list(ElementTree.parse(site.folder / "cpu.xml").iter("testcase"))
+    assert len(cases) > 3000
+    assert not [c for c in cases if c.find("failure") is not None]
+    page = (site.folder / "cpu.html").read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)\s*=|https?://|@import|fetch\(", page)  # it needs no network
+    data = data_of(page)
+    assert data["device"] == "cpu"
+    assert data["totals"]["failed"] == 0
+    (exp,) = [row for row in data["ops"] if row["op"] == "exp"]
+    assert exp["cells"]["float32"]["state"] == "passed"
+    assert {"bool", "int64", "float16", "float64", "complex64"} <= set(data["dtypes"])
+
+
+def counts(done, name):
+    """The numbers of a row of the table, by column."""
+    (head,) = re.findall(r"^family +(.*)$", done.stdout, re.M)
+    (row,) = re.findall(rf"^{name} +(.*)$", done.stdout, re.M)
+    numbers = [int(text.replace("-", "0")) for text in row.split()]
+    return dict(zip(head.split(), numbers, strict=True))
+
+
+def data_of(page):
+    (text,) = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)
+    return json.loads(text)
+
+
+def test_a_fault_is_named_and_the_status_is_1(site):
+    site.install(WRONG_NEG)
+    chosen = ("-k", "neg-float32 or reading_waits")
+    done = site.verify(
+        "bare", "--level", "smoke", *chosen, "--html", "bare.html", "--junit", "bare.xml"
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    line = next(
+        line for line in done.stdout.splitlines() if line.startswith("failed: test_forward")
+    )
+    assert line.startswith(
+        "failed: test_forward[neg-float32]: neg(float32[2, 3]) gave torch.float64"
+    )
+    assert counts(done, "all ops")["failed"] >= 1
+    assert counts(done, "runtime tests") | {"ops": 1} == {
+        "ops": 1, "passed": 1, "failed": 0, "missing": 0, "expected": 0, "skipped": 0,
+    }  # fmt: skip
+    (row,) = [
+        r for r in data_of((site.folder / "bare.html").read_text())["ops"] if r["op"] == "neg"
+    ]
+    assert row["cells"]["float32"]["state"] == "failed"
+    assert any("its rule says" in message for _, _, message in row["cells"]["float32"]["problems"])
+    failed = [
+        c.get("name")
+        for c in ElementTree.parse(site.folder / "bare.xml").iter("testcase")
+        if c.find("failure") is not None
+    ]
+    assert "test_forward[neg-float32]" in failed
+
+
+def test_declared_failures_are_expected_and_strict(site):
+    site.install(WRONG_NEG, known="test_*[neg-float32]  # always float64\n")
+    done = site.verify("bare", "--level", "smoke", "-k", "test_forward and neg-float32")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert counts(done, "all ops")["expected"] == 1
+    assert counts(done, "all ops")["failed"] == 0
+    (site.folder / "mindtorch_variant" / "known.txt").write_text(
+        "test_forward[exp-float32]  # this one is right\ntest_reading_waits  # so is this\n"
+    )
+    done = site.verify("bare", "--level", "smoke", "-k", "exp-float32 or reading_waits")
+    assert done.returncode == 1
+    assert "failed: test_reading_waits: [XPASS(strict)] so is this" in done.stdout
+    assert "failed: test_forward[exp-float32]: [XPASS(strict)] this one is right" in done.stdout
+
+
+def test_one_process_may_run_the_kit_several_times(site):
+    site.install("RUNTIME.copy_to_host = lambda memory, start, nbytes: memoryview(bytes(nbytes))")
+    done = site.run(
+        "-c",
+        "from mindtorch_core.cli import main\n"
+        "chosen = ['--level', 'smoke', '-k', 'reading_waits']\n"
+        "status = [main(['verify', device, *chosen]) for device in ('cpu', 'bare', 'cpu')]\n"
+        "assert status == [0, 1, 0], status\n",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("failed: test_reading_waits") == 1
+    assert re.findall(r"^runtime tests +(\d+)", done.stdout, re.M) == ["1", "1", "1"]
+
+
+def test_a_list_of_failures_must_be_there(site):
+    site.install(known="")
+    (site.folder / "mindtorch_variant" / "known.txt").unlink()
+    done = site.verify("bare", "--level", "smoke", "-k", "reading_waits")
+    assert done.returncode != 0
+    assert "no tests could be made: " in done.stdout
+    assert "known.txt lists its known failures" in done.stdout + done.stderr
+
+
+def test_a_missing_kernel_counts_as_missing(site):
+    site.install('registry.register_kernel("exp", key, lambda self: NOTHING(self))')
+    source = (site.folder / "mindtorch_variant" / "plugin.py").read_text()
+    (site.folder / "mindtorch_variant" / "plugin.py").write_text(
+        source + "\nfrom mindtorch_core import NoKernelError\n"
+        "def NOTHING(*args):\n    raise NoKernelError('none', op='exp', device='bare')\n"
+    )
+    done = site.verify(
+        "bare", "--level", "smoke", "-k", "test_forward and (exp-float32 or neg-float32)"
+    )
+    assert done.returncode == 1
+    assert "missing: test_forward[exp-float32]" in done.stdout
+    assert counts(done, "all ops")["missing"] >= 1
+    assert counts(done, "all ops")["failed"] == 0
+
+
+def test_without_a_cpu_backend_the_rest_is_tested(site):
+    site.install()
+    chosen = "mm-2d or exp-float32 or reading_waits or copies or seeds or programs"
+    done = site.verify("bare", "--level", "smoke", "-k", chosen, backends="bare")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no CPU backend is installed: left out" in done.stdout
+    assert counts(done, "all ops")["passed"] >= 2
+    assert counts(done, "runtime tests")["passed"] >= 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["nix"], "No installed backend provides it"),
+        (["cpu", "-k", "exp and ("], "pytest refuses the arguments"),
+        (["cpu", "--level", "smoke", "-k", "no_such_test"], "no test matches -k 'no_such_test'"),
+        (["cpu", "--html", "nowhere/page.html"], "cannot write 'nowhere/page.html'"),
+        (["cpu", "--level", "most"], "invalid choice: 'most'"),
+    ],
+)
+def test_wrong_arguments_are_one_line(site, arguments, text):
+    done = site.verify(*arguments)
+    assert done.returncode == 2
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---- under pytest -------------------------------------------------------------------------------
+
+
+def test_pytest_runs_the_kit_by_its_name(site):
+    """As a user types it; the entry point of the core's distribution is named by -p here."""
+    site.install()
+    command = ("-m", "pytest", "-p", "mindtorch_pytest", "-p", "no:cacheprovider", "--pyargs", KIT)
+    options = ("--device", "bare", "--level", "smoke", "-k", "reading_waits or mm-2d")
+    done = site.run(*command, *options, "--conformance-html", "page.html", "--junitxml", "all.xml")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "conformance of 'bare', mindtorch-variant 1.0, level smoke" in done.stdout
+    assert data_of((site.folder / "page.html").read_text())["device"] == "bare"
+    assert (site.folder / "all.xml").is_file()
+    done = site.run(*command)
+    assert done.returncode == 4
+    assert "name the device to test: --device NAME" in done.stderr
+
+
+def test_other_runs_of_pytest_get_no_options(site):
+    (site.folder / "test_nothing.py").write_text(
+        "import sys\ndef test_nothing(): assert 'mindtorch_core' not in sys.modules\n"
+    )
+    command = (
+        "-m",
+        "pytest",
+        "-p",
+        "mindtorch_pytest",
+        "-p",
+        "no:cacheprovider",
+        "test_nothing.py",
+    )
+    done = site.run(*command)
+    assert done.returncode == 0, done.stdout
+    assert site.run(*command, "--device", "bare").returncode == 4  # pytest knows no such option
