@@ -191,13 +191,15 @@ def _relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-    doc="The gradient where ``self`` is above the threshold, zero elsewhere.",
+    doc="Zero where ``self`` is at or below the threshold, the gradient elsewhere.",
     rule=rules.pointwise(count=2),
     grad={
         "grad_output": lambda g, self, threshold: fn.threshold_backward(g, self, threshold),
         "self": _zero,
     },
-    decomposition=lambda grad_output, self, threshold: fn.where(self > threshold, grad_output, 0),
+    decomposition=lambda grad_output, self, threshold: fn.where(
+        self <= threshold, grad_output.new_zeros(()), grad_output
+    ),
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),
 )

@@ -4696,7 +4696,7 @@ def threshold_backward(
     input: Tensor,
     threshold: _float | _complex,
 ) -> Tensor:
-    """The gradient where ``self`` is above the threshold, zero elsewhere."""
+    """Zero where ``self`` is at or below the threshold, the gradient elsewhere."""
 
 @overload
 def tile(input: Tensor, *dims: _int) -> Tensor:

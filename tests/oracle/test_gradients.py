@@ -457,3 +457,13 @@ def test_empty_tensors():
             function(lib, x).sum().backward()
             results.append(x.grad)
         assert_close(*results)
+
+
+def test_relu_lets_the_gradient_of_nan_pass():
+    for n in (1, 1000):  # small arrays and large ones are computed in different ways
+        found = []
+        for lib in (torch, pt):
+            x = lib.tensor([float("nan"), -1.0, 0.0, 2.0] * n).requires_grad_()
+            (x.relu() * 3).sum().backward()
+            found.append(x.grad.tolist())
+        assert found[0] == found[1]

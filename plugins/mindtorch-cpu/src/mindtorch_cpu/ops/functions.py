@@ -235,25 +235,25 @@ def relu_(self: Any) -> Any:
 
 @kernel("threshold_backward")
 def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
-    """The gradient where ``self`` is above the threshold."""
+    """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
     d = grad_output._dtype
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
-    return wrap(selected(np.greater(self._data, bound), grad_output._data), d)
+    return wrap(zeroed(quietly(np.less_equal, self._data, bound), grad_output._data), d)
 
 
 _BITS: Final = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
-def selected(mask: Any, a: Any) -> Any:
-    """``a`` where the mask holds, zero elsewhere, for arrays of one shape.
+def zeroed(mask: Any, a: Any) -> Any:
+    """Zero where the mask holds, ``a`` elsewhere, for arrays of one shape.
 
     Large arrays are multiplied by the mask as integers: 20 times faster than ``np.where``, whose
     branches a random mask makes unpredictable, and exact for infinities and NaN too.
     """
     if a.size < 512 or a.dtype.kind == "c" or a.itemsize not in _BITS or mask.shape != a.shape:
-        return np.where(mask, a, a.dtype.type(0))
+        return np.where(mask, a.dtype.type(0), a)
     bits = _BITS[a.itemsize]
-    return np.multiply(a.view(bits), mask, dtype=bits).view(a.dtype)
+    return np.multiply(a.view(bits), np.logical_not(mask, mask), dtype=bits).view(a.dtype)
 
 
 register("logical_not", unary("logical_not", np.logical_not, result=bool_))
