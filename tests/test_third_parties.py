@@ -79,6 +79,25 @@ assert y.tolist() == [3.0, 3.0]
     )
 
 
+def test_a_vendors_op_works_everywhere(site):
+    site.project(EXAMPLES / "mindtorch-acme")
+    site.project(EXAMPLES / "mindtorch-zed")
+    site.run(
+        """
+torch.device("acme")
+own = torch.ops.acme.softclip
+assert own(torch.ones(2, 3, device="meta")).shape == (2, 3)
+for on in ("acme", "zed", "cpu"):
+    a = torch.zeros(2, device=on, requires_grad=True)
+    own(a, 2.0).sum().backward()
+    assert a.grad.tolist() == [1.0, 1.0], on
+assert not hasattr(torch, "softclip") and not hasattr(torch.Tensor, "softclip")
+plugins.unload("acme")
+assert not hasattr(torch.ops.acme, "softclip")
+"""
+    )
+
+
 def test_random_numbers_of_two_vendors_are_apart(site):
     site.project(EXAMPLES / "mindtorch-acme")
     site.project(EXAMPLES / "mindtorch-zed")

@@ -10,7 +10,8 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.operators.define import definitions
 from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, outcome
-from mindtorch_core.testing.conformance import UNDEFINED, Case, is_mutable, tensors_of
+from mindtorch_core.testing.conformance.cases import UNDEFINED, Case
+from mindtorch_core.testing.conformance.checks import is_mutable, tensors_of
 from mindtorch_core.testing.samples import samples
 
 pt = pytest.importorskip("torch")

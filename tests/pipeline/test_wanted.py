@@ -16,7 +16,9 @@ from mindtorch_core.devices import TABLE
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.pipeline import Plan, Step, recorders
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.testing import conformance
+from mindtorch_core.testing import BackendConformance
+from mindtorch_core.testing.conformance.cases import UNDEFINED
+from mindtorch_core.testing.conformance.checks import tensors_of
 from mindtorch_core.testing.sample_table import TABLE as SAMPLES
 from mindtorch_cpu.fusion import planning
 from mindtorch_cpu.fusion.limits import LIMITS
@@ -25,7 +27,7 @@ SIDE = 512  # a float32 matrix of so many rows takes 1 MiB
 MIB = 1 << 20
 
 
-class OnCPU(conformance.BackendConformance):
+class OnCPU(BackendConformance):
     """The samples of every op, for the CPU."""
 
     device = "cpu"
@@ -198,7 +200,7 @@ def test_every_op_gives_the_same_bits_as_eagerly(small_groups):
     unlike = []
     compared = 0
     for case in OnCPU.cases("test_deferred"):
-        if case.random or case.op.name in conformance.UNDEFINED:
+        if case.random or case.op.name in UNDEFINED:
             continue
         wanted = outcome_bits(case, pending=None)
         for pending in (False, True):
@@ -237,7 +239,7 @@ def outcome_bits(case, pending):
                 made = case.call(args, kwargs)
     except Exception as error:  # noqa: BLE001 (an op may refuse its sample, and does so twice)
         return type(error.__cause__ if isinstance(error, torch.PipelineError) else error)
-    copies = [t.detach().clone().numpy() for t in conformance.tensors_of(made)]
+    copies = [t.detach().clone().numpy() for t in tensors_of(made)]
     return [(a.dtype, a.tobytes()) for a in copies]
 
 

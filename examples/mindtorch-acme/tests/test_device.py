@@ -147,7 +147,6 @@ def test_the_own_op_has_gradients_and_works_elsewhere():
     own = torch.ops.acme.softclip
     assert torch.autograd.gradcheck(own, (a, 2.0))
     torch.testing.assert_close(own(a).cpu(), own(a.cpu()))
-    assert own(torch.ones(2, 3, device="meta")).shape == (2, 3)
 
 
 def test_the_own_op_is_deferred():

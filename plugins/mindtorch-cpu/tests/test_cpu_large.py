@@ -12,7 +12,9 @@ import pytest
 
 import mindtorch_core as torch
 import mindtorch_cpu
-from mindtorch_core.testing import BackendConformance, comparison, conformance
+from mindtorch_core.testing import BackendConformance, comparison
+from mindtorch_core.testing.conformance.cases import UNDEFINED
+from mindtorch_core.testing.conformance.checks import tensors_of
 from mindtorch_core.testing.recipes import LAYOUTS
 from mindtorch_cpu import large, pool, rows
 
@@ -49,7 +51,7 @@ def results(case):
     """Copies of a call's results, and how they lie, or the type of the error."""
     args, kwargs = case.sample.build("cpu")
     try:
-        made = conformance.tensors_of(case.call(args, kwargs))
+        made = tensors_of(case.call(args, kwargs))
     except Exception as error:  # noqa: BLE001 (an op may refuse a layout, and does so twice)
         return type(error)
     return [(t.stride(), t.detach().clone()) for t in made]
@@ -87,7 +89,7 @@ def blocks():
 
 def cases():
     for case in OnCPU.cases("test_forward"):
-        if not case.random and case.op.name not in conformance.UNDEFINED:
+        if not case.random and case.op.name not in UNDEFINED:
             for layout in LAYOUTS:
                 yield case.variant(layout)
 

@@ -22,11 +22,7 @@ __all__ = ["mindtorch_backend", "mindtorch_doctor", "mindtorch_register"]
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
     return Backend(
-        device="acme",
-        runtime=RUNTIME,
-        api=1,
-        module=MODULE,
-        known_failures="known_failures.txt",
+        device="acme", runtime=RUNTIME, api=1, module=MODULE, known_failures="known_failures.txt"
     )
 
 
