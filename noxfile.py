@@ -109,7 +109,7 @@ def alone(session: nox.Session, distribution: Distribution, versions: str) -> No
     session.run(
         "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder),
         *distribution.tests.split(), *session.posargs,
-        env={"PYTHONPATH": "", "MINDTORCH_BACKENDS": ""},
+        env={"PYTHONPATH": "", "MINDTORCH_BACKENDS": "", "MINDTORCH_CONFORMANCE_LEVEL": "core"},
     )  # fmt: skip
 
 

@@ -19,12 +19,6 @@ MISSING = (
 )
 
 
-def pytest_collection_finish():
-    """Leave what collection has made alone: with 30,000 tests each `gc.collect` would take a second."""
-    gc.collect()
-    gc.freeze()
-
-
 def _toolkit():
     """The root of a simulated toolkit, or None."""
     named = os.environ.get("ASCEND_TOOLKIT_HOME")
@@ -72,6 +66,8 @@ def _nothing_to_report(request):
 
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_to_report_of_garbage():
+    gc.collect()
+    gc.freeze()  # what thousands of tests have left behind would slow every `gc.collect` down
     yield
     gc.collect()
     _settle()

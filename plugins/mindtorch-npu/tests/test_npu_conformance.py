@@ -1,4 +1,5 @@
 import gc
+import os
 
 import pytest
 
@@ -29,3 +30,4 @@ def _nothing_to_report_at_the_end():
 
 class TestNPU(BackendConformance):
     device = "npu"
+    level = os.environ.get("MINDTORCH_CONFORMANCE_LEVEL", "smoke")  # core in its own session
