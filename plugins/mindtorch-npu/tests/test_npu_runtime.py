@@ -376,4 +376,4 @@ def test_tensors_that_go_leave_nothing(npu, simulator):
     now = simulator.live()
     grown = {k: v - before.get(k, 0) for k, v in now.items() if k not in ("pinned memory", "event")}
     assert sum(grown.values()) <= 2  # a segment on each device at most
-    assert now["event"] <= before.get("event", 0) + 60  # they are kept for reuse
+    assert now["event"] <= before.get("event", 0) + 100  # they are kept for reuse
