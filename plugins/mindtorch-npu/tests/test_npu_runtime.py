@@ -368,6 +368,7 @@ def test_a_position_comes_back_and_a_wrong_one_is_refused(npu):
 
 
 def test_tensors_that_go_leave_nothing(npu, simulator):
+    torch.ones(1).to("npu").to("npu:1").cpu()  # streams and segments are made at first use
     before = simulator.live()
     for _ in range(200):
         torch.arange(100).to("npu").to("npu:1").cpu()
