@@ -2,6 +2,7 @@
 spot, among them a toy backend, and interpreters that start fresh.
 """
 
+import gc
 import importlib
 import os
 import shutil
@@ -106,6 +107,13 @@ class Site:
             timeout=300,
             check=False,
         )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _old_objects_out_of_the_way():
+    """Unloading a backend looks at all objects: those of 100,000 collected tests need not be seen."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
