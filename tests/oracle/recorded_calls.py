@@ -178,7 +178,6 @@ CALLS = {
         "mps without": "torch.ones(2, device='mps')",
         "xla": "torch.ones(2, device='xla')",
         "privateuseone": "torch.ones(2, device='privateuseone')",
-        "npu": "torch.ones(2, device='npu')",
         "cpu:1": "torch.ones(2, device='cpu:1').device",
         "to bad": "a.to('foo')",
         "to nonsense": "a.to(object())",
@@ -188,7 +187,6 @@ CALLS = {
         "meta index cpu": "a.to('meta')[torch.tensor([0])].shape",
         "mixed in-place": "a.clone().add_(a.to('meta'))",
         "device of list": "torch.device(['cpu'])",
-        "device int": "torch.device(0)",
         "device kw": "torch.device(type='cpu', index=-3)",
     },
     "autograd": {
