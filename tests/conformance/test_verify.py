@@ -222,9 +222,9 @@ def test_wrong_arguments_are_one_line(site, arguments, text):
 
 
 def test_pytest_runs_the_kit_by_its_name(site):
-    """As a user types it; the entry point of the core's distribution is named by -p here."""
+    """As a user types it: the core's distribution has an entry point for pytest."""
     site.install()
-    command = ("-m", "pytest", "-p", "mindtorch_pytest", "-p", "no:cacheprovider", "--pyargs", KIT)
+    command = ("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", KIT)
     options = ("--device", "bare", "--level", "smoke", "-k", "reading_waits or mm-2d")
     done = site.run(*command, *options, "--conformance-html", "page.html", "--junitxml", "all.xml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -240,15 +240,7 @@ def test_other_runs_of_pytest_get_no_options(site):
     (site.folder / "test_nothing.py").write_text(
         "import sys\ndef test_nothing(): assert 'mindtorch_core' not in sys.modules\n"
     )
-    command = (
-        "-m",
-        "pytest",
-        "-p",
-        "mindtorch_pytest",
-        "-p",
-        "no:cacheprovider",
-        "test_nothing.py",
-    )
+    command = ("-m", "pytest", "-p", "no:cacheprovider", "test_nothing.py")
     done = site.run(*command)
     assert done.returncode == 0, done.stdout
     assert site.run(*command, "--device", "bare").returncode == 4  # pytest knows no such option

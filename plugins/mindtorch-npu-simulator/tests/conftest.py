@@ -10,14 +10,21 @@ sys.path.append(
 )  # not installed: ASCEND_TOOLKIT_HOME names a built toolkit
 
 
-@pytest.fixture(scope="session")
+def pytest_collection_modifyitems(items):
+    """Put these tests first: a plugin that is tested in the same process keeps the library for it,
+    and these reset its devices."""
+    items.sort(key=lambda item: HERE not in item.path.parents)
+
+
+@pytest.fixture(scope="module")
 def binding():
     """The library, initialised. Without a toolkit every test fails here, and says so."""
     from acl_binding import Acl
 
     acl = Acl()
     acl.ok("aclInit", None)
-    return acl
+    yield acl
+    acl.ok("aclFinalize")
 
 
 @pytest.fixture
