@@ -21,6 +21,7 @@ __all__ = [
     "complex64",
     "complex128",
     "dtype",
+    "exact_integers",
     "finfo",
     "float16",
     "float32",
@@ -360,3 +361,10 @@ class iinfo:
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+def exact_integers(d: dtype) -> int:
+    """The largest integer up to which a dtype holds all of them."""
+    if d.category >= FLOATING:
+        return 1 << {"float16": 11, "bfloat16": 8, "float32": 24}.get(d.name, 53)
+    return 1 if d is bool_ else int(iinfo(d).max)

@@ -23,7 +23,7 @@ _REDUCTIONS = frozenset(
 
 def _input_mask(input: Tensor, *args: Any, mask: Tensor | None = None, **kwargs: Any) -> Tensor:
     """The mask of an input in its shape; all true if there is none."""
-    from .operators.masked import full_mask
+    from .operators.reductions.masked import full_mask
 
     return full_mask(input, mask)
 

@@ -9,35 +9,25 @@ import importlib
 
 from ..dispatch.registry import registry
 from ..tensor import Tensor
-from . import (
-    closeness,
-    comparison,
-    copying,
-    distributions,
-    factory,
-    functions,
-    gathering,
-    indexing,
-    joining,
-    linalg,
-    nn,
-    parts,
-    pointwise,
-    reduction,
-    resizing,
-    selection,
-    views,
-)
+from . import linalg, nn
+from .arranging import joining
+from .creation import copying, factory, resizing
 from .define import FUNCTIONS, NONDIFF, LateMethod, OpDef, TensorSpec, definitions, function, op
+from .elementwise import arithmetic, closeness, comparison, functions, selection
+from .indexing import gathering, index
 from .late_methods import LATE_METHODS
 from .linalg import products
 from .nn import dropout, losses, softmax
+from .random import distributions
+from .reductions import reduction
+from .views import parts, reshaping
 
 __all__ = [
     "FUNCTIONS",
     "NONDIFF",
     "OpDef",
     "TensorSpec",
+    "arithmetic",
     "closeness",
     "comparison",
     "copying",
@@ -48,38 +38,40 @@ __all__ = [
     "function",
     "functions",
     "gathering",
-    "indexing",
+    "index",
     "joining",
     "linalg",
     "losses",
     "nn",
     "op",
     "parts",
-    "pointwise",
     "products",
     "reduction",
+    "reshaping",
     "resizing",
     "selection",
     "softmax",
-    "views",
 ]
 
 # Modules of this package whose ops are defined on demand.
 _REST: tuple[str, ...] = (
-    "aliases",
-    "angles",
-    "combined",
-    "cumulative",
-    "diagonals",
-    "differences",
-    "exponentials",
+    "arranging.diagonals",
+    "arranging.rearranging",
+    "arranging.stacking",
+    "creation.ranges",
+    "elementwise.aliases",
+    "elementwise.angles",
+    "elementwise.combined",
+    "elementwise.exponentials",
+    "elementwise.floats",
+    "elementwise.multiples",
     "fft.frequencies",
     "fft.parts",
     "fft.spectrogram",
     "fft.transforms",
     "fft.windows",
-    "floats",
-    "inplace_views",
+    "indexing.placing",
+    "indexing.scattering",
     "linalg.aliases",
     "linalg.cholesky",
     "linalg.contraction",
@@ -97,9 +89,6 @@ _REST: tuple[str, ...] = (
     "linalg.svd",
     "linalg.triangular",
     "linalg.vectors",
-    "masked",
-    "more_views",
-    "multiples",
     "nn.activation_functions",
     "nn.activations",
     "nn.adaptive_pooling",
@@ -128,23 +117,26 @@ _REST: tuple[str, ...] = (
     "nn.shuffling",
     "nn.unpooling",
     "nn.upsampling",
-    "placing",
-    "ranges",
-    "rearranging",
-    "sampling",
-    "scattering",
-    "searching",
-    "segments",
-    "sorting",
+    "random.sampling",
+    "reductions.cumulative",
+    "reductions.differences",
+    "reductions.masked",
+    "reductions.segments",
+    "reductions.statistics",
+    "sorting.searching",
+    "sorting.sorting",
+    "sorting.uniqueness",
     "special.aliases",
     "special.bessel",
     "special.errors",
     "special.gamma",
     "special.polynomials",
-    "stacking",
-    "statistics",
-    "uniqueness",
-    "view_copies",
+    "views.complex_pairs",
+    "views.copies",
+    "views.dimensions",
+    "views.inplace",
+    "views.splitting",
+    "views.windows",
 )
 
 

@@ -207,7 +207,7 @@ def _options_of(out: Tensor, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 def _resize_out(out: Tensor, value: Tensor) -> None:
     """Give a tensor the shape and layout of the result that is written into it."""
-    from .resizing import resize
+    from .creation.resizing import resize
 
     if out.numel():
         warnings.warn(

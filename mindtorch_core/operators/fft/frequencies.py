@@ -6,8 +6,8 @@ from typing import Any
 
 from ...shapes import wrap_dims
 from ...tensor import Tensor
+from ..creation.factory import OPTIONS
 from ..define import fn, op
-from ..factory import OPTIONS
 
 
 def _fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:

@@ -10,7 +10,7 @@ from ...promotion import to_floating
 from ...shapes import wrap_dim
 from ...tensor import Tensor
 from ..define import fn, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 from .parts import check_precision
 
 _MODES: Final = {"backward": 0, "ortho": 1, "forward": 2}

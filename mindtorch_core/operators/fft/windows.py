@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dtypes import FLOATING, float64, get_default_dtype
+from ..creation.factory import OPTIONS
 from ..define import fn, op
-from ..factory import OPTIONS
 
 
 def cosine_sum(n: int, coefficients: tuple[float, ...], device: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from ...dtypes import COMPLEX, finfo, int32
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 from .lu import inverse_from_lu
 from .matrices import adjoint, check_square, diagonal_matrix, tracked
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...dtypes import COMPLEX
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 from .matrices import adjoint, check_square, on_diagonal, tracked
 
 # ---- Hermitian matrices -------------------------------------------------------------------------

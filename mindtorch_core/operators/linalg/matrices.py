@@ -10,7 +10,7 @@ from ...errors import LinAlgError
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 
 __all__ = [
     "adjoint",

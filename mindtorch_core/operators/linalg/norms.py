@@ -10,7 +10,7 @@ from ...promotion import WIDER, promote_types
 from ...shapes import reduced, show, wrap_dim, wrap_dims
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op, public
-from ..reduction import unreduce
+from ..reductions.reduction import unreduce
 
 _INF = float("inf")
 _REDUCED = "int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None"

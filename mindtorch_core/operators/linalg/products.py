@@ -10,7 +10,7 @@ from ...shapes import broadcast, numel, show
 from ...tensor import Tensor
 from .. import rules
 from ..define import TensorSpec, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 
 
 def _same_dtype(a: Tensor, b: Tensor) -> None:

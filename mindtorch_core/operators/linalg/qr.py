@@ -8,7 +8,7 @@ from ...dtypes import bool_
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, fn_linalg, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 from .matrices import (
     adjoint,
     check_floating,

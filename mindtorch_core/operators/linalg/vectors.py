@@ -10,7 +10,7 @@ from ...promotion import WIDER, result_type
 from ...shapes import broadcast, show, wrap_dim
 from ...tensor import Tensor
 from ..define import fn, fn_linalg, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
 from .products import c_name, scaled
 
 # ---- products of two ----------------------------------------------------------------------------

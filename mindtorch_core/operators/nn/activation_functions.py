@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensor import Tensor
-from ..composed import by_name
 from ..define import fn, fn_nn, public
+from ..elementwise.composed import by_name
 
 
 def _called(name: str, inplace: bool, input: Tensor, *args: Any) -> Tensor:

@@ -14,9 +14,9 @@ from ...dtypes import FLOATING, dtype
 from ...shapes import show, wrap_dim
 from ...tensor import Tensor
 from .. import rules
-from ..composed import by_name, composition, function, refused, two
 from ..define import TensorSpec, fn, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
+from ..elementwise.composed import by_name, composition, function, refused, two
 
 
 def _kept(d: dtype) -> dtype:

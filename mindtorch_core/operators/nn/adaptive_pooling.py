@@ -8,8 +8,8 @@ from typing import Any
 from ...dtypes import BOOL, COMPLEX
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import fn, op, public
+from ..elementwise.composed import widened
 from .pooling import spatial_gather
 from .windows import spread
 

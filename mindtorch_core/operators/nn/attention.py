@@ -7,8 +7,8 @@ from typing import Any
 
 from ...dtypes import COMPLEX, FLOATING, bool_
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import fn, op
+from ..elementwise.composed import widened
 
 
 def _safe_softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:

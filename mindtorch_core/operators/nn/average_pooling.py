@@ -8,8 +8,8 @@ from typing import Any
 from ...dtypes import BOOL, COMPLEX, FLOATING
 from ...shapes import Shape, numel, show
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import TensorSpec, fn, fn_nn, op, public
+from ..elementwise.composed import widened
 from .pooling import pool_sizes
 from .windows import spread
 

@@ -8,8 +8,8 @@ from typing import Any
 from ...dtypes import uint8
 from ...shapes import numel, show
 from ...tensor import Tensor
-from ..composed import by_name, in_wide
 from ..define import TensorSpec, fn, op, public
+from ..elementwise.composed import by_name, in_wide
 from .normalization import by_channel, scale_shift, standardised, statistics_dtype, verify_size
 
 Three = tuple[Any, Any, Any]

@@ -9,8 +9,8 @@ from ...devices import row_of
 from ...promotion import result_type
 from ...shapes import show
 from ...tensor import Tensor
-from ..composed import by_name, in_wide
 from ..define import fn, fn_nn, op, public
+from ..elementwise.composed import by_name, in_wide
 from .reducing import MEAN, loss, reduced, reduction_of
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"

@@ -11,9 +11,9 @@ from typing import Any
 
 from ...shapes import Shape, numel
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import TensorSpec, fn, op
-from ..pointwise import conj
+from ..elementwise.arithmetic import conj
+from ..elementwise.composed import widened
 from .convolution_shapes import Geometry, geometry, weight_geometry
 from .windows import offsets, slid, spread, windows_of
 

@@ -9,8 +9,8 @@ from ...dtypes import FLOATING
 from ...promotion import result_type
 from ...shapes import broadcast_all, numel
 from ...tensor import Tensor
-from ..composed import by_name
 from ..define import TensorSpec, fn, fn_linalg, op, public
+from ..elementwise.composed import by_name
 
 _INF = float("inf")
 # Differences of all pairs are made in blocks of about this many elements.

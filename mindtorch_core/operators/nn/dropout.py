@@ -8,8 +8,8 @@ from typing import Any
 
 from ...dtypes import bool_
 from ...tensor import Tensor
+from ..creation.factory import fresh
 from ..define import fn, op
-from ..factory import fresh
 
 Noise = Callable[[Tensor, float], Tensor]
 

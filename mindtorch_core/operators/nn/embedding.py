@@ -7,8 +7,8 @@ from typing import Any
 from ...dtypes import INDEX_DTYPES
 from ...shapes import show
 from ...tensor import Tensor
-from ..composed import by_name
 from ..define import TensorSpec, fn, fn_linalg, op, public
+from ..elementwise.composed import by_name
 
 
 def _check(indices: Tensor, name: str) -> None:

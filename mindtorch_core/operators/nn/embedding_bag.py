@@ -8,9 +8,9 @@ from typing import Any
 from ...dtypes import INDEX_DTYPES, int64
 from ...shapes import numel, show
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import fn, op, public
-from ..reduction import has_elements
+from ..elementwise.composed import widened
+from ..reductions.reduction import has_elements
 
 _MODES = ("sum", "mean", "max")
 

@@ -8,7 +8,7 @@ from ...dtypes import int64
 from ...shapes import numel
 from ...tensor import Tensor
 from ..define import fn, op
-from ..reduction import has_elements
+from ..reductions.reduction import has_elements
 
 
 def _one_hot(self: Tensor, num_classes: int = -1) -> Any:

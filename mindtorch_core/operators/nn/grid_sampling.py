@@ -11,8 +11,8 @@ from typing import Any, Final
 from ...dtypes import FLOATING, int64
 from ...shapes import Shape, show
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import fn, op, public
+from ..elementwise.composed import widened
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")
 _PADDINGS: Final = ("zeros", "border", "reflection")

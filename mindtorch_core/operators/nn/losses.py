@@ -7,8 +7,8 @@ from typing import Any
 from ...dtypes import FLOATING, int64
 from ...shapes import show
 from ...tensor import Tensor
-from ..composed import by_name
 from ..define import TensorSpec, fn, op, public
+from ..elementwise.composed import by_name
 from .reducing import MEAN, NONE, SUM, reduction_of
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from ...promotion import result_type
 from ...tensor import Tensor
-from ..composed import in_wide
 from ..define import op
+from ..elementwise.composed import in_wide
 
 __all__ = ["MEAN", "NONE", "SUM", "loss", "reduced", "reduction_of"]
 

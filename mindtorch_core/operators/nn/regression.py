@@ -7,8 +7,8 @@ import warnings
 from typing import Any
 
 from ...tensor import Tensor
-from ..composed import by_name
 from ..define import fn, public
+from ..elementwise.composed import by_name
 from .reducing import MEAN, loss, reduced, reduction_of
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"

@@ -7,8 +7,8 @@ from typing import Any
 from ...dtypes import FLOATING
 from ...shapes import wrap_dim
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import TensorSpec, fn, op, public
+from ..elementwise.composed import widened
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
 

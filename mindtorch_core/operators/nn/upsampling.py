@@ -8,8 +8,8 @@ from typing import Any, Final
 from ...dtypes import float64, int64, uint8
 from ...shapes import Shape, show
 from ...tensor import Tensor
-from ..composed import widened
 from ..define import TensorSpec, fn, op
+from ..elementwise.composed import widened
 from .resampling import gathered, spread_back, taps
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...tensor import Tensor
-from ..composed import alias
 from ..define import fn, op
+from ..elementwise.composed import alias
 
 # By name in torch.special, the method that it means and the kinds of dtypes that it serves.
 _ONE = {

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..angles import sinc_slope
-from ..composed import by_name, function
 from ..define import NONDIFF, fn
+from ..elementwise.angles import sinc_slope
+from ..elementwise.composed import by_name, function
 
 
 def _bessel(name: str, doc: str, grad: Any, **more: Any) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from ..composed import by_name, function
 from ..define import fn, fn_special
+from ..elementwise.composed import by_name, function
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _SQRT_PI: Final = math.sqrt(math.pi)

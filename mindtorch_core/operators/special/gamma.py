@@ -12,9 +12,9 @@ from ...dispatch.keys import AUTOGRAD
 from ...promotion import to_floating
 from ...tensor import Tensor
 from .. import rules
-from ..composed import by_name, function, refused, two
 from ..define import fn, op, public
-from ..pointwise import as_operand
+from ..elementwise.arithmetic import as_operand
+from ..elementwise.composed import by_name, function, refused, two
 
 function(
     "lgamma",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..composed import by_name, two
 from ..define import fn, op
-from ..pointwise import as_operand
+from ..elementwise.arithmetic import as_operand
+from ..elementwise.composed import by_name, two
 
 Terms = tuple[float, float, float]
 

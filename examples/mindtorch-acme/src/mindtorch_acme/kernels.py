@@ -15,8 +15,7 @@ import numpy as np
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import checked_number
-from mindtorch_core.operators.distributions import exact_integers
+from mindtorch_core.dtypes import checked_number, exact_integers
 from mindtorch_core.random import source_for
 
 from .elements import HALVES, exact, load, store

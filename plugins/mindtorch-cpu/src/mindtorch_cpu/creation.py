@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import FLOATING, get_default_dtype
-from mindtorch_core.operators.factory import checked_size
+from mindtorch_core.operators.creation.factory import checked_size
 
 from .arrays import NUMPY_OF, exact, wrap
 from .register import kernel, rule_of

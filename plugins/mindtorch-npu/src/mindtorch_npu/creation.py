@@ -6,7 +6,7 @@ from typing import Any
 
 from mindtorch_core.devices import concrete
 from mindtorch_core.dtypes import FLOATING, get_default_dtype, int64, of_number
-from mindtorch_core.operators.factory import checked_size
+from mindtorch_core.operators.creation.factory import checked_size
 from mindtorch_core.shapes import numel
 from mindtorch_core.tensor import Tensor
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.searching import check_bincount, search
+from mindtorch_core.operators.sorting.searching import check_bincount, search
 from mindtorch_core.promotion import promote_types
 
 from ..arrays import NUMPY_OF, array_of, cast, row_major, wrap

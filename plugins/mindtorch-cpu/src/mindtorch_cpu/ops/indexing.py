@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.indexing import index_shape
+from mindtorch_core.operators.indexing.index import index_shape
 from mindtorch_core.shapes import numel, wrap_dim
 from mindtorch_core.tensor import Tensor
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.distributions import exact_integers
+from mindtorch_core.dtypes import exact_integers, int64
 from mindtorch_core.random import source_for
 
 from ..arrays import CPU, NUMPY_OF, WIDER, in_common_order, quietly, wrap

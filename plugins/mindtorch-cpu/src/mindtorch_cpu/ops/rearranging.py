@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.rearranging import check_repeats, check_total
+from mindtorch_core.operators.arranging.rearranging import check_repeats, check_total
 from mindtorch_core.shapes import wrap_dim
 
 from ..arrays import NUMPY_OF, wrap

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int64, uint8
-from mindtorch_core.operators.reduction import degrees_of_freedom
+from mindtorch_core.operators.reductions.reduction import degrees_of_freedom
 from mindtorch_core.shapes import wrap_dims
 from mindtorch_core.tensor import Tensor
 

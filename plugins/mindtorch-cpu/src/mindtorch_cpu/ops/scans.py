@@ -101,7 +101,7 @@ def logcumsumexp(self: Any, dim: int) -> Any:
     """Cumulative log-sum-exp of real numbers; complex ones are left to the composition."""
     d = rule_of("logcumsumexp")(self, dim).dtype
     if d.is_complex:
-        from mindtorch_core.operators.cumulative import logcumsumexp_by_scan
+        from mindtorch_core.operators.reductions.cumulative import logcumsumexp_by_scan
 
         return logcumsumexp_by_scan(self, dim)
     a = self._data

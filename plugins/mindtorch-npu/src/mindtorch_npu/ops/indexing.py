@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindtorch_core.dtypes import bool_, int64
-from mindtorch_core.operators.indexing import index_shape
+from mindtorch_core.operators.indexing.index import index_shape
 from mindtorch_core.shapes import Shape, numel, wrap_dim
 from mindtorch_core.tensor import Tensor
 

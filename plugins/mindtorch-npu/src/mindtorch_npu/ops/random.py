@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_core.devices import concrete
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.distributions import exact_integers
+from mindtorch_core.dtypes import exact_integers, int64
 from mindtorch_core.random import source_for
 from mindtorch_core.shapes import numel
 from mindtorch_core.tensor import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_core.dtypes import FLOATING, bool_, int32, int64
-from mindtorch_core.operators.reduction import degrees_of_freedom
+from mindtorch_core.operators.reductions.reduction import degrees_of_freedom
 from mindtorch_core.shapes import numel, reduced, wrap_dim, wrap_dims
 from mindtorch_core.tensor import Tensor
 

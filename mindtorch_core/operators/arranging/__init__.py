@@ -1,0 +1,1 @@
+"""The same elements joined, stacked, repeated or in another order."""

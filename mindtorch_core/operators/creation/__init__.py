@@ -1,0 +1,1 @@
+"""Tensors from nothing, copies and conversions, other sizes."""

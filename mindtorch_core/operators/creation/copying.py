@@ -1,0 +1,266 @@
+"""Copies, fills and conversions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...autograd.conform import conform
+from ...devices import concrete, device, row_of
+from ...dtypes import COMPLEX, checked_number, dtype
+from ...memory_formats import like_strides, memory_format, preserve_format, suggested
+from ...shapes import broadcast, is_contiguous, numel, show
+from ...tensor import Tensor
+from .. import rules
+from ..define import TensorSpec, fn, op
+
+op(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    doc="A copy in memory of its own, in its order of dimensions or in a memory format.",
+    rule=lambda self, *, memory_format=None: rules.like(self, memory_format=memory_format),
+    grad={"self": lambda g: g},
+    decomposition=lambda self, *, memory_format=None: fn.empty_like(
+        self, memory_format=memory_format
+    ).copy_(self),
+    tags=frozenset({"pointwise"}),
+)
+
+
+def _copy_rule(self: Tensor, src: Tensor, non_blocking: bool = False) -> TensorSpec:
+    shape = broadcast(self._shape, src._shape)
+    if shape != self._shape:
+        raise RuntimeError(
+            f"output with shape {show(self._shape)} doesn't match the broadcast shape {show(shape)}: "
+            f"the source of a copy must broadcast to its destination"
+        )
+    return rules.same(self)
+
+
+op(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    doc="The source, broadcast and converted to the shape, dtype and device of ``input``.",
+    rule=_copy_rule,
+    grad={
+        "self": lambda g: fn.zeros_like(g),
+        "src": lambda g, src_shape, src_dtype, src_device: conform(g, src_shape, src_dtype).to(
+            src_device
+        ),
+    },
+    decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
+    copies=True,
+    crosses_devices=True,
+    inplace=True,
+    inplace_primitive=True,
+    namespaces=(),
+)
+
+
+def _fill_rule(self: Tensor, value: Any) -> TensorSpec:
+    if not isinstance(value, Tensor):
+        checked_number(value, self._dtype)
+    return rules.same(self)
+
+
+op(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    doc="One number everywhere.",
+    rule=_fill_rule,
+    grad={"self": lambda g: fn.zeros_like(g)},
+    decomposition=lambda self, value: fn.empty_like(self).fill_(value),
+    fills=True,
+    inplace=True,
+    inplace_primitive=True,
+    namespaces=("torch",),
+)
+op(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    doc="The value of a zero-dimensional tensor everywhere.",
+    decomposition=lambda self, value: _fill_tensor(fn.empty_like(self), value),
+    namespaces=("torch",),
+)
+op(
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    doc="The value of a zero-dimensional tensor everywhere.",
+    decomposition=lambda self, value: _fill_tensor(self, value),
+    fills=True,
+    namespaces=("Tensor",),
+)
+
+
+def _fill_tensor(self: Tensor, value: Tensor) -> Any:
+    if value._shape:
+        raise RuntimeError(
+            f"fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{len(value._shape)} dimensions."
+        )
+    own = value._storage is not None and value._storage is self._storage
+    return self.copy_(value.clone() if own else value)  # an element of its own may fill a tensor
+
+
+op(
+    "zero(Tensor self) -> Tensor",
+    doc="Zeros.",
+    rule=rules.same,
+    grad={"self": lambda g: fn.zeros_like(g)},
+    decomposition=lambda self: fn.zeros_like(self),
+    fills=True,
+    inplace=True,
+    inplace_decomposition=lambda self: self.fill_(0),
+    namespaces=(),
+    inplace_namespaces=("torch", "Tensor"),
+)
+
+# ---- conversions --------------------------------------------------------------------------------
+
+
+op(
+    "_to_dtype(Tensor self, ScalarType dtype) -> Tensor",
+    doc="A copy in another dtype.",
+    rule=lambda self, dtype: rules.like(self, dtype),
+    grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
+    decomposition=lambda self, dtype: fn.empty_like(self, dtype=dtype).copy_(self),
+    namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
+)
+
+
+def _to_device(self: Tensor, device: device) -> Tensor:
+    """Copy between devices through host memory; dense dimensions keep their order there."""
+    target = concrete(device)
+    from_host = row_of(target.type).runtime.from_host
+    shape, strides = self._shape, self._geometry()[0]
+    if is_contiguous(shape, strides) or not numel(shape):
+        return from_host(self._host(), shape, self._dtype, target)
+    kept = like_strides(shape, strides)
+    packed = self.permute(sorted(range(len(shape)), key=lambda dim: -kept[dim]))
+    return from_host(packed._host(), shape, self._dtype, target, strides=kept)
+
+
+op(
+    "_to_device(Tensor self, Device device) -> Tensor",
+    doc="A copy on another device.",
+    grad={"self": lambda g, self_device: g.to(self_device)},
+    decomposition=_to_device,
+    namespaces=("torch",),
+)
+
+
+def _converted_back(g: Tensor, d: dtype, on: device) -> Any:
+    if g._dtype.category == COMPLEX and d.category != COMPLEX:
+        g = g.real
+    return g.to(on, d)
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype or on another device; itself if nothing changes.
+
+    Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
+    ``non_blocking``, ``copy`` and ``memory_format``. Leaving a device waits for the work queued on
+    the tensor.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves the device.
+        TypeError: if the arguments fit none of the forms.
+    """
+    flags = [a for a in args[1:] if isinstance(a, bool)]  # non_blocking, copy
+    copy = kwargs.pop("copy", len(flags) > 1 and flags[1])
+    kwargs.pop("non_blocking", None)
+    wanted = kwargs.pop("memory_format", None)
+    if wanted is not None:
+        moved = to(self, *args, **kwargs, copy=copy)
+        if wanted in (preserve_format, suggested(moved._shape, moved._geometry()[0])):
+            return moved
+        return moved.clone(memory_format=wanted)
+    d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    for i, a in enumerate(args):
+        if isinstance(a, dtype):
+            d = a
+        elif isinstance(a, str | device) or (a.__class__ is int and not i):
+            where = a
+        elif hasattr(a, "_keys"):
+            d, where = a._dtype, a._device
+        elif a is not None and not (isinstance(a, bool) and i):
+            raise TypeError(
+                f"to() received an invalid combination of arguments - argument {i + 1} must be "
+                f"torch.dtype, torch.device, str or Tensor, not {type(a).__name__}"
+            )
+    target = self._device if where is None else concrete(where)
+    if target is not self._device:
+        self._settled()
+        moved = fn._to_device(self, target)
+        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
+    if where is not None:
+        self._settled()
+    if d is None or d is self._dtype:
+        return self.clone() if copy else self
+    return fn._to_dtype(self, d)
+
+
+def _conversion(name: str) -> Any:
+    def convert(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+        from ...dtypes import ALIASES, DTYPES
+
+        d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
+        return to(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"The tensor as {name}."
+    return convert
+
+
+for _name in (
+    "float", "double", "half", "bfloat16", "cfloat", "cdouble",
+    "int", "long", "short", "char", "byte", "bool",
+):  # fmt: skip
+    setattr(Tensor, _name, _conversion(_name))
+
+
+def cpu(self: Tensor) -> Tensor:
+    """The tensor in host memory."""
+    return to(self, "cpu")
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype and on the device of another."""
+    return to(self, other)
+
+
+def type_(self: Tensor, dtype: dtype | None = None) -> Any:
+    """The tensor in another dtype, or the name of its type if none is given."""
+    return f"torch.{self._dtype.label}Tensor" if dtype is None else to(self, dtype)
+
+
+type_.__name__ = type_.__qualname__ = "type"
+for _method in (to, cpu, type_as, type_):
+    setattr(Tensor, _method.__name__, _method)
+
+
+def _real_part(self: Tensor) -> Any:
+    """The real part; the tensor itself where it is real."""
+    if self._dtype.category != COMPLEX:
+        return self
+    return fn._real(self)
+
+
+def _imaginary_part(self: Tensor) -> Tensor:
+    """The imaginary part of a complex tensor, a view."""
+    return fn.imag(self)
+
+
+for _name, _part in {"real": _real_part, "imag": _imaginary_part}.items():
+    setattr(Tensor, _name, property(_part))
+
+op(
+    "conj(Tensor(a) self) -> Tensor(a)",
+    doc="Complex conjugate; the tensor itself where it is real.",
+    decomposition=lambda self: self if self._dtype.category != COMPLEX else fn._conj(self),
+)
+op(
+    "_conj(Tensor(a) self) -> Tensor(a)",
+    doc="Complex conjugate of a complex tensor.",
+    rule=rules.same,
+    grad={"self": lambda g: g.conj()},
+    decomposition=lambda self: fn.complex(self.real, -self.imag),
+    namespaces=("torch",),
+)

@@ -1,0 +1,1 @@
+"""Ops that treat every element alone: arithmetic, comparisons, functions, choices."""

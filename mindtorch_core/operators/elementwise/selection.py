@@ -1,0 +1,177 @@
+"""Element-wise choices: where, clamp, masked_fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dtypes import BOOL, COMPLEX, checked_number
+from ...promotion import result_type
+from ...tensor import Tensor
+from .. import rules
+from ..define import fn, op, public
+
+
+def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
+    if condition._dtype.category != BOOL and condition._dtype.name != "uint8":
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition._dtype.label}"
+        )
+    return rules.pointwise_spec((condition, self, other), result_type(self, other))
+
+
+op(
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    doc="``input`` where the condition holds, ``other`` elsewhere.",
+    rule=_where_rule,
+    grad={
+        "self": lambda g, condition: fn.where(condition, g, 0),
+        "other": lambda g, condition: fn.where(condition, 0, g),
+    },
+    primitive=True,
+    numbers=True,
+    promotes=True,
+    first_operand=1,
+    broadcasts=True,
+    out=True,
+    namespaces=("torch",),
+    tags=frozenset({"pointwise"}),
+)
+op(
+    "where(Tensor condition) -> Tensor[]",
+    doc="Indices of true elements, a tensor per dimension.",
+    decomposition=lambda condition: fn.nonzero(condition, as_tuple=True),
+    namespaces=("torch",),
+)
+
+
+@public("Tensor", name="where")
+def where_method(self: Tensor, condition: Tensor, other: Tensor | float | complex) -> Tensor:
+    """This tensor where the condition holds, ``other`` elsewhere."""
+    return fn.where(condition, self, other)
+
+
+def _clamp_rule(self: Tensor, min: Any = None, max: Any = None) -> Any:
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    operands = tuple(x for x in (self, min, max) if x is not None)
+    d = result_type(*operands)
+    one_tensor = len(operands) == 2 and hasattr(operands[1], "_keys")
+    if d.category == COMPLEX or (d.category == BOOL and not one_tensor):
+        raise NotImplementedError(f"\"clamp\" not implemented for '{d.label}'")
+    for bound in operands[1:]:
+        if not isinstance(bound, Tensor):
+            checked_number(bound, d)
+    return rules.pointwise_spec(operands, d)
+
+
+def _clamp_grad(g: Any, self: Any, min: Any, max: Any) -> Any:
+    inside: Any = None
+    if min is not None:
+        inside = self >= min
+    if max is not None:
+        inside = (self <= max) if inside is None else inside & (self <= max)
+    return fn.where(inside, g, 0)
+
+
+def _clamped(self: Any, min: Any = None, max: Any = None) -> Any:
+    _clamp_rule(self, min, max)
+    if min is not None:
+        self = fn.maximum(self, min)
+    return self if max is None else fn.minimum(self, max)
+
+
+op(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    doc="Limit elements to the range between those of ``min`` and ``max``.",
+    rule=_clamp_rule,
+    grad={
+        "self": _clamp_grad,
+        "min": lambda g, self, min, max: fn.where(
+            self < min if max is None else (self < min) & (min < max), g, 0
+        ),
+        "max": lambda g, self, min, max: fn.where(
+            self > max if min is None else (self > max) | (max < min), g, 0
+        ),
+    },
+    decomposition=_clamped,
+    broadcasts=True,
+    inplace=True,
+    out=True,
+    tags=frozenset({"pointwise"}),
+)
+
+
+def _clamped_by_numbers(self: Any, min: Any = None, max: Any = None) -> Any:
+    _clamp_rule(self, min, max)
+    bounds = [
+        x if x is None else self.new_full((), x, dtype=result_type(self, x)) for x in (min, max)
+    ]
+    return _clamped(self, *bounds)
+
+
+op(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    doc="Limit elements to the range from ``min`` to ``max``; None leaves a side open.",
+    rule=_clamp_rule,
+    grad={"self": _clamp_grad},
+    decomposition=_clamped_by_numbers,
+    inplace=True,
+    out=True,
+    tags=frozenset({"pointwise"}),
+)
+op(
+    "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    doc="Alias of `clamp`.",
+    decomposition=lambda self, min=None, max=None: self.clamp(min, max),
+    inplace=True,
+    tags=frozenset({"pointwise"}),
+)
+op(
+    "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    doc="Alias of `clamp`.",
+    decomposition=lambda self, min=None, max=None: self.clamp(min, max),
+    inplace=True,
+    tags=frozenset({"pointwise"}),
+)
+for _side in ("min", "max"):
+    for _dot, _type in ((".Tensor", "Tensor"), ("", "Scalar")):
+        op(
+            f"clamp_{_side}{_dot}(Tensor self, {_type} {_side}) -> Tensor",
+            doc=f"`clamp` with ``{_side}`` only.",
+            decomposition=lambda self, bound, _side=_side: self.clamp(**{_side: bound}),
+            inplace=True,
+            out=True,
+            tags=frozenset({"pointwise"}),
+        )
+op(
+    "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    overloads=("Tensor", "Scalar"),
+    doc="``input`` with ``value`` where the boolean mask holds.",
+    decomposition=lambda self, mask, value: _masked_fill(self, mask, value),
+    numbers=True,
+    inplace=True,
+    inplace_namespaces=("Tensor",),
+)
+
+
+def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    if mask._dtype.category != BOOL:
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"
+        )
+    if hasattr(value, "_keys"):
+        if value._shape:
+            raise RuntimeError(
+                f"masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{len(value._shape)} dimension(s)."
+            )
+        if value._dtype.category == COMPLEX and self._dtype.category != COMPLEX:
+            raise RuntimeError(
+                f"value cannot be converted to type {self._dtype.name} without overflow: it is complex"
+            )
+        value = value.to(self._dtype)
+    else:
+        value = checked_number(value, self._dtype)
+    result: Tensor = fn.where(mask, value, self)
+    return result

@@ -1,0 +1,259 @@
+"""Picking and placing elements by index tensors, and joining tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dispatch.registry import registry
+from ...dtypes import BOOL, bool_, int64, uint8
+from ...shapes import Shape, broadcast_all, numel, show
+from ...tensor import Tensor
+from .. import rules
+from ..define import NONDIFF, TensorSpec, fn, front, op, public
+
+Indices = Sequence[Tensor | None]
+
+
+def index_shape(shape: Shape, indices: Indices) -> Shape:
+    """Shape of ``t[indices]`` for integer index tensors; None keeps a dimension.
+
+    Raises:
+        IndexError: if there are too many indices or they do not broadcast.
+    """
+    if len(indices) > len(shape):
+        raise IndexError(
+            f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})"
+        )
+    found = [t for t in indices if t is not None]
+    try:
+        common = broadcast_all(t._shape for t in found)
+    except RuntimeError:
+        shapes = ", ".join(show(t._shape) for t in found)
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes}"
+        ) from None
+    at = [i for i, t in enumerate(indices) if t is not None]
+    rest = [n for i, n in enumerate(shape) if i >= len(indices) or indices[i] is None]
+    adjacent = at == list(range(at[0], at[-1] + 1)) if at else True
+    place = at[0] if at and adjacent else 0
+    return (*rest[:place], *common, *rest[place:])
+
+
+def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
+    """Indices with boolean masks turned into integer positions.
+
+    Raises:
+        IndexError: for indices of another dtype or masks of another shape.
+    """
+    out: list[Tensor | None] = []
+    for t in indices:
+        if t is None:
+            out.append(None)
+        elif t._dtype.category == BOOL or t._dtype is uint8:
+            for i, n in enumerate(t._shape):
+                at = len(out) + i
+                if at >= len(self._shape) or self._shape[at] != n:
+                    raise IndexError(
+                        f"The shape of the mask {show(t._shape)} at index {i} does not match the "
+                        f"shape of the indexed tensor {show(self._shape)} at index {at}"
+                    )
+            out += t.nonzero().unbind(1)
+        elif t._dtype.category > 1:
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors, got {t._dtype}"
+            )
+        else:
+            out.append(t)
+    return out
+
+
+def has_mask(indices: Indices) -> bool:
+    """Whether some index is a boolean mask, so that the result's shape depends on data."""
+    return any(t is not None and (t._dtype is bool_ or t._dtype is uint8) for t in indices)
+
+
+op(
+    "index(Tensor self, Tensor?[] indices) -> Tensor",
+    overloads=("Tensor",),
+    doc="Elements at the positions that index tensors give, as ``input[indices]``.",
+    decomposition=lambda self, indices: _index(self, indices),
+    namespaces=("torch",),
+)
+
+
+def _index(self: Tensor, indices: Indices) -> Tensor:
+    return fn._index_positions(self, integer_indices(self, indices))
+
+
+op(
+    "_index_positions(Tensor self, Tensor?[] indices) -> Tensor",
+    doc="`index` by integer tensors only.",
+    rule=lambda self, indices: TensorSpec(index_shape(self._shape, indices), self._dtype),
+    grad={
+        "self": lambda g, self_shape, indices: fn._index_put_positions(
+            g.new_zeros(self_shape), indices, g, True
+        )
+    },
+    primitive=True,
+    crosses_devices=True,
+    namespaces=("torch",),
+)
+
+
+def _index_put_rule(
+    self: Tensor, indices: Indices, values: Tensor, accumulate: bool = False
+) -> TensorSpec:
+    shape = index_shape(self._shape, indices)
+    if broadcast_or_none(values._shape, shape) != shape:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {show(values._shape)} cannot be broadcast to "
+            f"indexing result of shape {show(shape)}"
+        )
+    if values._dtype is not self._dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {self._dtype.label} "
+            f"for the destination and {values._dtype.label} for the source."
+        )
+    return rules.same(self)
+
+
+def broadcast_or_none(a: Shape, b: Shape) -> Shape | None:
+    """Shape in which two shapes meet, or None."""
+    try:
+        return broadcast_all((a, b))
+    except RuntimeError:
+        return None
+
+
+op(
+    "_index_put_positions(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    doc="A copy of ``input`` with values put (or added) at integer positions.",
+    rule=_index_put_rule,
+    grad={
+        "self": lambda g, self, indices, values, accumulate: (
+            g if accumulate else fn._index_put_positions(g, indices, g.new_zeros(()), False)
+        ),
+        "values": lambda g, indices, values_shape: _sum_values(g, indices, values_shape),
+    },
+    decomposition=lambda self, indices, values, accumulate=False: (
+        self.clone()._index_put_positions_(indices, values, accumulate)
+    ),
+    inplace=True,
+    inplace_primitive=True,
+    crosses_devices=True,
+    namespaces=("torch", "Tensor"),
+)
+
+
+def _sum_values(g: Any, indices: Any, shape: Shape) -> Any:
+    from ...autograd.conform import sum_to
+
+    return sum_to(fn._index_positions(g, indices), shape)
+
+
+op(
+    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+    doc="Put values at the positions that index tensors give; ``accumulate`` adds them.",
+    decomposition=lambda self, indices, values, accumulate=False: self._index_put_positions_(
+        integer_indices(self, indices), values, accumulate
+    ),
+    crosses_devices=True,
+    namespaces=("Tensor",),
+)
+op(
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    doc="A copy with values put at the positions that index tensors give.",
+    decomposition=lambda self, indices, values, accumulate=False: fn._index_put_positions(
+        self, integer_indices(self, indices), values, accumulate
+    ),
+)
+op(
+    "nonzero(Tensor self) -> Tensor",
+    doc="Positions of non-zero elements, one row each.",
+    grad=NONDIFF,
+    primitive=True,
+    data_dependent=True,
+    out=True,
+    out_needs=("dtype",),
+)
+op(
+    "nonzero_numpy(Tensor self) -> Tensor[]",
+    doc="Positions of non-zero elements, a tensor per dimension.",
+    decomposition=lambda self: (self if self._shape else self.unsqueeze(0)).nonzero().unbind(1),
+    namespaces=(),
+)
+
+
+@public("torch", "Tensor")
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Positions of non-zero elements.
+
+    Args:
+        input: the tensor.
+        out: receives the result.
+        as_tuple: a tensor per dimension, rather than one tensor with a row per position.
+    """
+    if not as_tuple:
+        found = front(registry.entry("nonzero"))
+        return found(input) if out is None else found(input, out=out)
+    if out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return front(registry.entry("nonzero_numpy"))(input)
+
+
+op(
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    doc="Elements where the mask holds, in one dimension.",
+    decomposition=lambda self, mask: _masked_select(self, mask),
+    out=True,
+    out_needs=("apart", "dtype"),
+)
+
+
+def _masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    if mask._dtype is not bool_:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    shape = broadcast_all((self._shape, mask._shape)) or (1,)
+    return _index(self.expand(shape), [mask.expand(shape)])
+
+
+# ---- along a dimension --------------------------------------------------------------------------
+
+
+def _take_rule(self: Tensor, index: Tensor) -> TensorSpec:
+    if index._dtype is not int64:
+        raise RuntimeError(
+            f"take(): Expected a long tensor for index, but got {index._dtype.label}"
+        )
+    if numel(index._shape) and not numel(self._shape):
+        raise IndexError("take(): tried to take from an empty tensor")
+    return TensorSpec(index._shape, self._dtype)
+
+
+def _take(self: Tensor, index: Tensor) -> Tensor:
+    _take_rule(self, index)
+    count = numel(self._shape)
+    try:
+        return fn._index_positions(self.reshape(-1), [index]).contiguous()
+    except IndexError:
+        outside = index[(index < -count) | (index >= count)]
+    raise IndexError(
+        f"out of range: tried to access index {outside[0].item()} on a tensor of {count} elements."
+    )
+
+
+def _take_grad(g: Any, self_shape: Shape, index: Any) -> Any:
+    flat = g.new_zeros((numel(self_shape),))
+    return fn._index_put_positions(flat, [index], g, True).view(self_shape)
+
+
+op(
+    "take(Tensor self, Tensor index) -> Tensor",
+    doc="Elements at positions in the tensor read as one row.",
+    rule=_take_rule,
+    grad={"self": _take_grad},
+    decomposition=_take,
+    out=True,
+    out_needs=("apart", "dtype"),
+)

@@ -1,0 +1,1 @@
+"""Fewer numbers from many: reductions, scans, statistics, differences."""

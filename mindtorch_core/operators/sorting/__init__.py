@@ -1,0 +1,1 @@
+"""Orders, places in orders, and elements without repetition."""

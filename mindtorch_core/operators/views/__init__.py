@@ -1,0 +1,1 @@
+"""Ops whose result shares its first argument's memory, and their copies."""
