@@ -49,7 +49,8 @@ class Bare:
     """The C calls of an operator as a function whose constants are written into its source."""
 
     def __init__(self, name: str, arguments: tuple[Any, ...], stream: int | None) -> None:
-        from mindtorch_npu.acl import ACL_TYPES, raw
+        from mindtorch_npu.acl import raw
+        from mindtorch_npu.acl.enums import ACL_TYPES
         from mindtorch_npu.aclnn.calls import bound
 
         operator = bound(name)
@@ -88,7 +89,7 @@ class Bare:
 
     def _constructor(self, kind: str, value: Any) -> tuple[str, list[int]] | None:
         """Which object an argument becomes, and the constants that its constructor takes."""
-        from mindtorch_npu.acl import ACL_TYPES, Format
+        from mindtorch_npu.acl.enums import ACL_TYPES, Format
 
         if kind[0] == "T":
             whole = [value.untyped_storage().nbytes // value.itemsize]

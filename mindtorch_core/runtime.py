@@ -102,9 +102,11 @@ class Runtime(ABC):
             raise RuntimeError(
                 f"{self.type}:{index} was asked for, but "
                 + (
-                    f"there are {count} {self.type} devices"
-                    if count
-                    else f"no {self.type} device was found"
+                    f"no {self.type} device was found"
+                    if not count
+                    else f"there are {count} {self.type} devices"
+                    if count > 1
+                    else f"there is 1 {self.type} device"
                 )
             )
         return device(self.type, index)
@@ -173,7 +175,16 @@ class Runtime(ABC):
     def from_host(
         self, data: memoryview, shape: Shape, d: dtype, on: device, strides: Shape | None = None
     ) -> Tensor:
-        """Make a tensor from host bytes (a copy), row-major or dense with other strides."""
+        """Make a tensor from host bytes (a copy), row-major or dense with other strides.
+
+        Args:
+            data: the elements in the order in which they lie in memory, without gaps.
+            shape: of the tensor.
+            d: dtype of the elements.
+            on: where the tensor is made.
+            strides: in elements, those of a row-major tensor in another order of dimensions; None
+                for row-major.
+        """
         made = self.empty(shape, strides, d, on)
         storage = made._storage
         if storage is not None and len(data):

@@ -8,13 +8,15 @@ are what it supplies. On other devices a stream has nothing to wait for, and the
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from .devices import concrete, row_of
 from .devices import device as Device
 from .dispatch.pipeline.context import flush_current
 
 __all__ = ["Event", "EventType", "Stream", "StreamContext", "StreamType"]
+
+_Kind = TypeVar("_Kind")
 
 
 def _device_for(wanted: Device | str | int | None, family: str | None) -> Device:
@@ -35,6 +37,17 @@ def _device_for(wanted: Device | str | int | None, family: str | None) -> Device
     if family is not None and found.type != family:
         raise ValueError(f"expected a {family} device, got {found}")
     return found
+
+
+def _checked(given: Any, kind: type[_Kind]) -> _Kind:
+    """What was given for a stream or an event.
+
+    Raises:
+        TypeError: if it is something else.
+    """
+    if not isinstance(given, kind):
+        raise TypeError(f"expected a torch.{kind.__name__}, got {type(given).__name__}")
+    return given
 
 
 class Stream:
@@ -110,11 +123,11 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Let what is queued from now on wait for an event."""
-        event.wait(self)
+        _checked(event, Event).wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
         """Let what is queued from now on wait for what another stream has queued so far."""
-        self.wait_event(stream.record_event())
+        self.wait_event(_checked(stream, Stream).record_event())
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event, a new one if none is given, behind what is queued so far; returns it."""
@@ -250,7 +263,7 @@ class Event:
         Raises:
             ValueError: if one of them keeps no times, was not recorded or has not been passed.
         """
-        both = (self, end_event)
+        both = (self, _checked(end_event, Event))
         if not all(e.enable_timing for e in both):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if not all(e._recorded for e in both):
@@ -264,9 +277,7 @@ class Event:
             on = self.device or concrete(self._family)
             found: Stream = row_of(on.type).runtime.current_stream(on)
             return found
-        if not isinstance(given, Stream):
-            raise TypeError(f"expected a torch.Stream, got {type(given).__name__}")
-        return given
+        return _checked(given, Stream)
 
     def __repr__(self) -> str:
         state = "not recorded" if not self._recorded else "done" if self._is_done() else "pending"
@@ -284,7 +295,7 @@ class StreamContext:
     __slots__ = ("_before", "stream")
 
     def __init__(self, stream: Stream | None) -> None:
-        self.stream = stream
+        self.stream = None if stream is None else _checked(stream, Stream)
         self._before: list[tuple[int, Stream]] = []
 
     def __enter__(self) -> None:

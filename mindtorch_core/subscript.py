@@ -199,12 +199,15 @@ def _truth(item: Any) -> bool | None:
 def _index_tensor(item: Any, like: Tensor) -> Tensor:
     """A tensor, array or sequence of positions, or a mask, as a tensor on the device of ``like``.
 
+    A tensor on a third device stays there, and is refused by the op.
+
     Raises:
         IndexError: if it is none of them.
         TypeError: for a string.
     """
     if isinstance(item, Tensor):
-        return item if item._device is like._device else item.to(like._device)
+        moves = item._device is not like._device and item._device.type == "cpu"
+        return item.to(like._device) if moves else item
     if type(item) in _SEQUENCES or hasattr(item, "__array_interface__"):
         return _as_index(item, like)
     if isinstance(item, str):

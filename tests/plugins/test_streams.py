@@ -39,6 +39,12 @@ def test_what_is_no_stream_is_refused():
         torch.ones(2).record_stream(1)
     with pytest.raises(ValueError, match="a stream of meta cannot use a tensor on cpu"):
         torch.ones(2).record_stream(torch.Stream("meta"))
+    stream = torch.Stream("cpu")
+    for call in (torch.cpu.stream, stream.wait_stream):
+        with pytest.raises(TypeError, match=r"^expected a torch\.Stream, got int$"):
+            call(1)
+    with pytest.raises(TypeError, match=r"^expected a torch\.Event, got int$"):
+        stream.wait_event(1)
     assert torch.Stream("cpu") != torch.Stream("meta")
     assert torch.Stream("cpu") != 0
 

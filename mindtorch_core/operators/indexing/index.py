@@ -45,11 +45,17 @@ def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
 
     Raises:
         IndexError: for indices of another dtype or masks of another shape.
+        RuntimeError: for indices on another device, unless they are on the CPU.
     """
     out: list[Tensor | None] = []
     for t in indices:
         if t is None:
             out.append(None)
+        elif t._device is not self._device and t._device.type != "cpu":
+            raise RuntimeError(
+                f"indices should be either on cpu or on the same device as the indexed tensor "
+                f"({self._device})"
+            )
         elif t._dtype.category == BOOL or t._dtype is uint8:
             for i, n in enumerate(t._shape):
                 at = len(out) + i

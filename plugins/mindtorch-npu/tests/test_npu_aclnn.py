@@ -2,13 +2,14 @@
 
 import ctypes
 import gc
-import threading
 
 import pytest
+from npu_threads import in_threads
 
 import mindtorch_core as torch
 from mindtorch_npu import aclnn
-from mindtorch_npu.acl import ACLError, Format, acl, check
+from mindtorch_npu.acl import ACLError, acl, check
+from mindtorch_npu.acl.enums import Format
 from mindtorch_npu.aclnn import Scalar, descriptors
 from mindtorch_npu.aclnn.descriptors import tensor
 from mindtorch_npu.aclnn.launching import host
@@ -150,25 +151,15 @@ def test_tensors_of_another_device_than_the_current_one(npu):
 
 
 def test_calls_from_several_threads(npu):
-    failures = []
-
     def work(k):
-        try:
-            x = torch.full((4, 4), float(k)).to("npu")
-            y = torch.empty(4, 4, device="npu")
-            for _ in range(50):
-                aclnn.call("Muls", x, 2, y)
-                aclnn.call("Add", y, x, 1, y)
-            assert y.cpu().tolist() == [[3.0 * k] * 4] * 4
-        except BaseException as error:  # noqa: BLE001
-            failures.append(error)
+        x = torch.full((4, 4), float(k)).to("npu")
+        y = torch.empty(4, 4, device="npu")
+        for _ in range(50):
+            aclnn.call("Muls", x, 2, y)
+            aclnn.call("Add", y, x, 1, y)
+        assert y.cpu().tolist() == [[3.0 * k] * 4] * 4
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    in_threads(work)
 
 
 # ---- what a tensor is described as -------------------------------------------------------------------
@@ -353,7 +344,10 @@ def test_a_required_argument_that_is_none(a, out):
     ("arguments", "text"),
     [
         (("a", 3, 1, "out"), r"aclnnAdd\(.*\): other must be a tensor on an NPU, got int 3"),
-        ((None, "a", 1, "out"), r"'NoneType' object has no attribute '_device'"),
+        ((None, "a", 1, "out"), r"self must be a tensor on an NPU, got None"),
+        (("a", "there", 1, "out"), r"aclnnAdd\(.*\): its tensors are on npu:0 and npu:1$"),
+        (("a", "a", 1, "there"), r"aclnnAdd\(.*\): its tensors are on npu:0 and npu:1$"),
+        (("there", "a", 1, "there"), r"aclnnAdd\(.*\): its tensors are on npu:1 and npu:0$"),
         (("a", "cpu", 1, "out"), "other must be a tensor on an NPU, got one on cpu"),
         (("cpu", "cpu", 1, "out"), "self must be a tensor on an NPU, got one on cpu"),
         (("a", "a", "one", "out"), "a scalar must be a number or a Scalar, got str 'one'"),
@@ -365,6 +359,7 @@ def test_a_required_argument_that_is_none(a, out):
 @pytest.mark.parametrize("how", ["call", "prepare"])
 def test_wrong_arguments(a, out, how, arguments, text):
     known = {"a": a, "out": out, "cpu": torch.ones(2, 3)}
+    known["there"] = torch.ones(2, 3, device="npu:1")
     given = [known.get(each, each) if isinstance(each, str) else each for each in arguments]
     with pytest.raises(TypeError, match=text):
         getattr(aclnn, how)("Add", *given)
@@ -374,6 +369,8 @@ def test_wrong_members_of_lists(a):
     joined = torch.empty(4, 3, device="npu")
     with pytest.raises(TypeError, match=r"aclnnCat\(tensors: \[float32 \[2, 3\], 3\]"):
         aclnn.call("Cat", [a, 3], 0, joined)
+    with pytest.raises(TypeError, match=r"aclnnCat\(.*\): its tensors are on npu:0 and npu:1$"):
+        aclnn.call("Cat", [a, a.to("npu:1")], 0, joined)
     with pytest.raises(TypeError, match="aclnnPermute"):
         aclnn.call("Permute", a, (1, "x"), joined)
     with pytest.raises(TypeError, match="aclnnCat"):

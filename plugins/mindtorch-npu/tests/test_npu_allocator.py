@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from npu_threads import in_threads
 
 from mindtorch_core.errors import OutOfMemoryError
 from mindtorch_npu.allocator import (
@@ -383,8 +384,6 @@ def test_a_thread_with_collected_launches_keeps_others_from_its_memory(allocator
 
 
 def test_threads_share_an_allocator(allocator, device):
-    failures = []
-
     def work(stream):
         held = []
         for i in range(400):
@@ -393,15 +392,9 @@ def test_threads_share_an_allocator(allocator, device):
             if len(held) > 5:
                 held.pop(i % 5)
             spans = sorted((b.ptr, b.ptr + b.nbytes) for b in held)
-            if any(a[1] > b[0] for a, b in pairwise(spans)):
-                failures.append(spans)
+            assert all(a[1] <= b[0] for a, b in pairwise(spans))
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not failures
+    in_threads(work)
     assert stat(allocator, "allocation.all.current") == 0
     allocator.empty_cache()
     assert not device.segments

@@ -2,17 +2,15 @@
 
 import ctypes
 import pickle
-import threading
 
 import pytest
+from npu_threads import in_threads
 
 from mindtorch_npu import acl_loader
 from mindtorch_npu.acl import (
     NAMES,
     PROTOTYPES,
     ACLError,
-    DataType,
-    Format,
     MissingSymbolError,
     acl,
     check,
@@ -21,6 +19,7 @@ from mindtorch_npu.acl import (
     recent_message,
 )
 from mindtorch_npu.acl.codes import HINTS
+from mindtorch_npu.acl.enums import DataType, Format
 from mindtorch_npu.acl.prototypes import Prototype
 
 
@@ -38,11 +37,7 @@ def test_the_libraries_are_those_of_the_toolkit(simulator):
 
 def test_loading_from_many_threads_gives_one_result(simulator):
     found = []
-    threads = [threading.Thread(target=lambda: found.append(acl_loader.load())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda _: found.append(acl_loader.load()), 8)
     assert len({id(each) for each in found}) == 1
     assert len(found) == 8
 

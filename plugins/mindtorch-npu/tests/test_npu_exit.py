@@ -39,8 +39,9 @@ space = RUNTIME.workspace(100, 0)
         "sys.modules.clear()",
         "kept[0].me = kept; del kept; gc.disable()",
         "import builtins; builtins.kept = kept, stream, event",
-        "import threading; threading.Thread(target=lambda: [torch.zeros(9, device='npu:1').cpu() for _ in range(50)]).start()",
-        "import threading; threading.Thread(target=torch.npu.current_stream().synchronize, daemon=True).start()",
+        "threading.Thread(target=lambda: [torch.zeros(9, device='npu:1').cpu() for _ in range(50)]).start()",
+        "threading.Thread(target=torch.npu.current_stream().synchronize, daemon=True).start()",
+        "threading.Thread(target=busy, daemon=True).start(); started.wait()",
         "control.latency('100000'); kept.append(torch.zeros(9, device='npu'))",
         "control.inject('aclrtSynchronizeStreamWithTimeout:*=507015')",
         "control.inject('aclrtSynchronizeStreamWithTimeout:*=507046')",
@@ -56,6 +57,12 @@ kept = [torch.arange(1000).to("npu"), torch.zeros(5, device="npu:1")]
 stream = torch.npu.Stream(); event = torch.npu.Event(enable_timing=True); event.record(stream)
 print("works")
 sys.stdout.flush()
+import threading
+started = threading.Event()
+def busy():
+    while True:
+        kept[0].cpu()
+        started.set()
 {end}
 """
     )
@@ -128,6 +135,9 @@ USED = 'kept = torch.zeros(5, device="npu"); side = torch.npu.Stream(); mark = s
         "torch.npu.set_device(0)",
         "torch.npu.init()",
         "torch.npu.mem_get_info()",
+        "torch.npu.is_bf16_supported()",
+        "torch.npu.get_soc_name()",
+        "torch.npu.synchronize(); torch.npu.empty_cache(); torch.npu.get_device_name()",
     ],
 )
 @pytest.mark.parametrize("end", ["os._exit(0)", "sys.exit(0)"])

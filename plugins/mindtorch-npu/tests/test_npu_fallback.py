@@ -107,6 +107,17 @@ def test_ops_with_parts_are_made_of_them_when_refused(npu, simulator):
         assert x.relu().tolist() == [0.0, 2.0]
 
 
+def test_an_internal_failure_that_stays_is_a_refusal(npu, simulator):
+    x = torch.tensor([-1.0, 2.0], device="npu")
+    simulator.inject("aclnnReluGetWorkspaceSize:*=561000")
+    for _ in range(2):
+        assert x.relu().tolist() == [0.0, 2.0]
+    assert simulator.faults()[0]["fired"] == 2  # tried, tried again, and then remembered
+    live = simulator.live()
+    assert not live.get("executor")
+    assert not live.get("tensor")
+
+
 def test_other_failures_are_errors(npu, simulator):
     x = torch.ones(3, device="npu")
     simulator.inject("aclnnTanhGetWorkspaceSize:1=561000")

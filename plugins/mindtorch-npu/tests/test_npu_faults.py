@@ -8,7 +8,7 @@ import gc
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_npu.acl import ACLError
+from mindtorch_npu.acl import ACLError, recent_message
 from mindtorch_npu.runtime import RUNTIME
 
 CODE = 507899
@@ -141,16 +141,31 @@ def test_somebody_else_may_have_initialised_and_then_finalises(python):
     python(
         """if True:
         import ctypes, os
-        from mindtorch_npu.acl import acl
+        from mindtorch_npu.acl import acl, recent_message
         assert acl.aclInit(None) == 0
         import mindtorch_core as torch
         assert torch.npu.is_available()
+        assert recent_message() == ""  # that it was done before is no failure to be told later
         t = torch.zeros(3, device="npu")
         from mindtorch_npu.contexts import CONTEXTS
         CONTEXTS._close()
         assert acl.aclFinalize() == 0  # nobody has done it before
         """
     )
+
+
+def test_what_a_device_cannot_tell_is_left_out_and_is_no_later_error_s_reason(npu, simulator):
+    torch.zeros(1, device="npu")
+    simulator.inject(f"aclGetDeviceCapability:*={CODE}")
+    assert set(npu.get_device_properties()) == {"name", "total_memory"}
+    assert recent_message() == ""
+
+
+def test_a_chip_without_a_name_is_an_error(npu, simulator):
+    simulator.inject(f"aclrtGetSocName:1={CODE}")
+    with pytest.raises(ACLError, match=r"aclrtGetSocName failed and gave nothing \(NULL\)"):
+        npu.get_device_name()
+    assert npu.get_device_name() == "Ascend910B3"
 
 
 def test_a_kernel_that_fails_later_is_reported_by_the_next_synchronisation(npu, simulator):

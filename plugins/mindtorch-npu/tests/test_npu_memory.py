@@ -4,6 +4,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_npu.acl import ACLError
+from mindtorch_npu.devices import device_at
 from mindtorch_npu.runtime import RUNTIME
 
 MIB = 1 << 20
@@ -132,6 +133,34 @@ def test_record_stream_takes_streams_of_the_device(npu):
         t.record_stream(3)
     with pytest.raises(ValueError, match="a stream of npu:1 cannot use a tensor on npu:0"):
         t.record_stream(npu.Stream(1))
+
+
+def test_a_process_may_limit_itself(npu):
+    total = npu.mem_get_info()[1]
+    try:
+        npu.set_per_process_memory_fraction(48 * MIB / total)
+        kept = buffer(30 * MIB)
+        with pytest.raises(
+            torch.OutOfMemoryError, match=r"48\.00 MiB allowed; Of the memory in use 30\.00 MiB"
+        ):
+            buffer(20 * MIB)
+        assert buffer(20 * MIB, "npu:1").nbytes == 20 * MIB
+        del kept
+        assert buffer(40 * MIB).nbytes == 40 * MIB  # what the cache held is given back for it
+        npu.set_per_process_memory_fraction(1.0)
+        assert buffer(100 * MIB).nbytes == 100 * MIB
+    finally:
+        device_at(0).allocator.allowed = None
+
+
+def test_which_limits_there_may_be(npu):
+    with pytest.raises(TypeError, match="must be `float`"):
+        npu.set_per_process_memory_fraction(1)
+    for wrong in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="Allowed range: 0~1"):
+            npu.set_per_process_memory_fraction(wrong)
+    with pytest.raises(RuntimeError, match="npu:9 was asked for"):
+        npu.set_per_process_memory_fraction(0.5, 9)
 
 
 def test_an_error_that_is_not_about_memory_is_not_out_of_memory(npu, simulator):

@@ -2,11 +2,11 @@
 
 import gc
 import os
-import threading
 import time
 from contextlib import nullcontext
 
 import pytest
+from npu_threads import in_threads
 from npu_training import Training
 
 import mindtorch_core as torch
@@ -183,28 +183,19 @@ def test_out_of_memory_leaves_everything_usable(npu, simulator):
 def test_threads_with_a_stream_each(npu, simulator):
     """Four threads train on streams of their own; each gets what it gets alone."""
     expected = [[t.step().item() for _ in range(12)] for t in map(_fresh, range(4))]
-    failures, rounds = [], [0] * 4
+    rounds = [0] * 4
     end = time.monotonic() + SECONDS
 
     def run(number):
-        try:
-            with torch.npu.stream(torch.npu.Stream()):
-                while time.monotonic() < end or not rounds[number]:
-                    training = _fresh(number)
-                    losses = [training.step() for _ in range(12)]
-                    found = [loss.item() for loss in losses]
-                    assert found == expected[number]
-                    rounds[number] += 1
-        except BaseException as error:  # for the main thread
-            failures.append(error)
-            raise
+        with torch.npu.stream(torch.npu.Stream()):
+            while time.monotonic() < end or not rounds[number]:
+                training = _fresh(number)
+                losses = [training.step() for _ in range(12)]
+                found = [loss.item() for loss in losses]
+                assert found == expected[number]
+                rounds[number] += 1
 
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
+    in_threads(run, timeout=SECONDS + 100)
     assert all(rounds)
     torch.npu.synchronize()
     assert simulator.findings() == []

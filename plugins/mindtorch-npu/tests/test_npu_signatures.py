@@ -8,7 +8,8 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dtypes import DTYPES
-from mindtorch_npu.acl import PROTOTYPES, DataType, PointerAttributes
+from mindtorch_npu.acl import PROTOTYPES, PointerAttributes
+from mindtorch_npu.acl.enums import DataType
 from mindtorch_npu.aclnn import accepts, operator, operators, takes_strides
 from mindtorch_npu.aclnn.calls import _VALUES
 from mindtorch_npu.aclnn.descriptors import DESTROYERS, MAKERS

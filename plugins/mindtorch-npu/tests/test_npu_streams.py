@@ -1,8 +1,7 @@
 """Streams and events: order, asynchrony, waiting, threads."""
 
-import threading
-
 import pytest
+from npu_threads import in_threads
 
 import mindtorch_core as torch
 
@@ -190,26 +189,6 @@ def test_a_pipeline_launches_what_it_recorded_before_the_stream_changes(npu):
 
 
 # ---- threads ---------------------------------------------------------------------------------------
-
-
-def in_threads(work, count=4):
-    """Run a function in threads with their numbers; raise what one of them raised."""
-    failures = []
-
-    def guarded(number):
-        try:
-            work(number)
-        except BaseException as error:  # noqa: BLE001 (raised again below)
-            failures.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(n,)) for n in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    if failures:
-        raise failures[0]
 
 
 def test_every_thread_has_a_context_a_device_and_a_stream_of_its_own(npu):

@@ -1,8 +1,7 @@
 """Threads with pipelines: collected launches use memory that has gone, and no other thread gets it."""
 
-import threading
-
 import pytest
+from npu_threads import in_threads
 
 import mindtorch_core as torch
 
@@ -22,26 +21,18 @@ def test_pipelines_of_threads_do_not_share_memory(npu, simulator, own_stream, li
     total = npu.mem_get_info()[1]
     if limited:
         simulator.set_memory_limit(24 << 20)
-    failures = []
 
     def work(number):
-        try:
-            with npu.stream(npu.Stream() if own_stream else None):
-                for _ in range(12):
-                    x = start.to("npu")
-                    with torch.pipeline():
-                        found = computed(x, 6)
-                    assert torch.allclose(found.cpu(), expected, rtol=1e-3, atol=1e-3)
-                    if number == 0:
-                        npu.empty_cache()
-        except BaseException as error:  # noqa: BLE001 (raised again below)
-            failures.append(error)
+        with npu.stream(npu.Stream() if own_stream else None):
+            for _ in range(12):
+                x = start.to("npu")
+                with torch.pipeline():
+                    found = computed(x, 6)
+                assert torch.allclose(found.cpu(), expected, rtol=1e-3, atol=1e-3)
+                if number == 0:
+                    npu.empty_cache()
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-        assert not thread.is_alive()
-    simulator.set_memory_limit(total)
-    assert not failures, failures[0]
+    try:
+        in_threads(work)
+    finally:
+        simulator.set_memory_limit(total)

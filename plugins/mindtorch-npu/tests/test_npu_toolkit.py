@@ -127,6 +127,27 @@ def test_the_other_architecture_is_refused(tmp_path, system):
     assert place.reason == f"its libraries are for {OTHER}, this machine is {MACHINE}"
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "y/" * 3000])
+def test_what_cannot_be_read_is_passed_over(tmp_path, system, name):
+    install(system / "ascend-toolkit/8.1.RC1")
+    first, second = search({"ASCEND_TOOLKIT_HOME": str(tmp_path / name)}, system)
+    assert (first.toolkit, first.reason) == (None, "it cannot be read: File name too long")
+    assert second.toolkit is not None
+
+
+def test_what_may_not_be_read_is_passed_over(tmp_path, system, monkeypatch):
+    root = install(tmp_path / "private")
+
+    def refuse(path):
+        if path.is_relative_to(root / "lib64"):
+            raise PermissionError(13, "Permission denied")
+        return True
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    first = search({"ASCEND_TOOLKIT_HOME": str(root)}, system)[0]
+    assert (first.toolkit, first.reason) == (None, "it cannot be read: Permission denied")
+
+
 def test_stubs_are_refused(tmp_path, system):
     stubs = install(tmp_path / "t/devlib")
     only = install(tmp_path / "u", "devlib")

@@ -15,6 +15,7 @@ _PARTS: Final = ("acl", "acl_loader", "aclnn", "creation", "ops", "runtime")
 # A list, not what the module has: to look there would import it in the middle of its own import.
 _FUNCTIONS: Final = (
     "Event",
+    "OutOfMemoryError",
     "Stream",
     "current_device",
     "current_stream",
@@ -48,6 +49,7 @@ _FUNCTIONS: Final = (
     "seed",
     "seed_all",
     "set_device",
+    "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",

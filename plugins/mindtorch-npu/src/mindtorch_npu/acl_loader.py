@@ -14,7 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from . import custom
 from .toolkit import STUBS, Candidate, Toolkit, search
+from .visible import misread
 
 __all__ = [
     "Libraries",
@@ -109,12 +111,14 @@ class Libraries:
         opened: what became of each library.
         runtime: handles to look for functions of the runtime in, in this order.
         operators: handles to look for operators in, in this order.
+        custom: handles of custom operator packages, which are looked in before the others.
     """
 
     toolkit: Toolkit
     opened: tuple[Opened, ...] = ()
     runtime: list[ctypes.CDLL] = field(default_factory=list)
     operators: list[ctypes.CDLL] = field(default_factory=list)
+    custom: list[ctypes.CDLL] = field(default_factory=list)
 
     def function(self, symbol: str, *, quick: bool = False) -> Any | None:
         """A new ctypes function for a symbol, or None if no library exports it.
@@ -124,7 +128,8 @@ class Libraries:
             quick: whether it is called without releasing Python's lock.
         """
         operator = symbol.startswith("aclnn")
-        for library in (*self.operators, *self.runtime) if operator else self.runtime:
+        everywhere = (*self.custom, *self.operators, *self.runtime)
+        for library in everywhere if operator else self.runtime:
             opener = ctypes.PyDLL(library._name, handle=library._handle) if quick else library
             try:
                 return opener[symbol]
@@ -230,6 +235,11 @@ class _Opening:
                 if failed
                 else Opened(_FRONT, None, "no such file, and no libopapi_*.so either", True)
             )
+        for path in custom.libraries(self.libraries.toolkit.operators):
+            if os.path.isfile(path):
+                self._open(path, _Step(path.name, role="custom"))
+            else:
+                self.opened.append(Opened(path.name, path, "no such file", False))
 
     def _open_step(self, step: _Step) -> None:
         toolkit = self.libraries.toolkit
@@ -264,7 +274,7 @@ class _Opening:
         for prefix in prefixes:
             for part in ("driver", "common"):
                 path = prefix / "driver" / "lib64" / part / _DRIVER
-                if path.is_file():
+                if os.path.isfile(path):
                     self._open(path, _Step(_DRIVER, shared=True))
                     return
 
@@ -317,6 +327,8 @@ def _warnings(toolkit: Toolkit | None) -> list[str]:
         for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":")
         if STUBS.intersection(Path(entry).parts)
     ]
+    if misread():
+        found.append(misread())
     if toolkit is None:
         return found
     root = os.path.realpath(toolkit.root)

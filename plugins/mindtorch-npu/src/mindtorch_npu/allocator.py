@@ -152,6 +152,7 @@ class Allocator:
 
     Attributes:
         turn: held by a thread while memory that has gone is used by launches it has not queued yet.
+        allowed: the most bytes that may be taken from the device; None for all it has.
     """
 
     turn = threading.RLock()
@@ -168,6 +169,7 @@ class Allocator:
         self._waiting: dict[int, deque[tuple[Any, _Piece]]] = {}
         self._segments: dict[int, int] = {}  # sizes by address
         self._stats = Statistics()
+        self.allowed: int | None = None
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -363,7 +365,8 @@ class Allocator:
         return _Piece(address, wanted, stream, small)
 
     def _malloc(self, nbytes: int) -> int:
-        if nbytes >= ADDRESSABLE:
+        most = ADDRESSABLE if self.allowed is None else self.allowed
+        if self._stats.current("reserved_bytes") + nbytes > most:
             raise OutOfDeviceMemory
         return self._device.malloc(nbytes)
 
@@ -399,10 +402,11 @@ class Allocator:
         free, total = self._device.info()
         used = self._stats.current("allocated_bytes")
         cached = self._stats.current("reserved_bytes") - used
+        allowed = "" if self.allowed is None else f"{_readable(self.allowed)} allowed; "
         return (
             f"{self._kind} out of memory. Tried to allocate {_readable(size)}. {self._kind} "
             f"{self._index} has a total capacity of {_readable(total)} of which {_readable(free)} is "
-            f"free. Of the memory in use {_readable(used)} is allocated by mindtorch, and "
+            f"free. {allowed}Of the memory in use {_readable(used)} is allocated by mindtorch, and "
             f"{_readable(cached)} is reserved by mindtorch but unallocated. If reserved but "
             f"unallocated memory is large it is fragmented: allocate large tensors first, or keep "
             f"their sizes from varying. memory_summary() shows more."

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from .acl import ACLError, acl, check
+from .acl import ACLError, acl, check, recent_message
 
 __all__ = ["CONTEXTS", "Contexts", "quietly"]
 
@@ -24,6 +24,8 @@ FORKED: Final = (
     "the 'spawn' start method"
 )
 CLOSED: Final = "the NPU runtime has been shut down: the process is exiting"
+
+_users: Final[set[int]] = set()  # identifiers of the threads that have used NPUs
 
 
 class _Local(threading.local):
@@ -39,6 +41,7 @@ class _Local(threading.local):
         self.bound = -1
         self.handles: dict[int, int] = {}
         self.numbers: dict[int, int] = {}
+        _users.add(threading.get_ident())
 
 
 def quietly(call: Callable[..., Any], *args: Any) -> None:
@@ -89,7 +92,9 @@ class Contexts:
             if self.alive:
                 return
             code = acl.aclInit(None)
-            if code != REPEATED:
+            if code == REPEATED:
+                recent_message()  # which a later error would show otherwise
+            else:
                 check(code, "aclInit")
                 self._ours = True
             self.alive = True
@@ -173,8 +178,13 @@ class Contexts:
                 quietly(acl.aclFinalize)
 
     def abandon(self, index: int) -> None:
-        """Leave a device alone at exit: it does not answer, and resetting it would wait for it."""
+        """Leave a device to the end of the process: `Contexts` does not reset it."""
         self._abandoned.add(index)
+
+    def used_elsewhere(self) -> bool:
+        """Whether another thread that is alive uses NPUs: at exit a daemon that goes on working."""
+        me = threading.current_thread()
+        return any(t.ident in _users for t in threading.enumerate() if t is not me)
 
     def _forked(self) -> None:
         """In a forked child nothing of the parent's CANN can be used."""

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .acl import ACLError, MemcpyKind, acl, check
+from .acl import ACLError, acl, check
+from .acl.enums import MemcpyKind
 from .contexts import quietly
 from .devices import NPUDevice
 from .staging import CHUNK

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from mindtorch_core.devices import device as Device
+from mindtorch_core.errors import OutOfMemoryError
 from mindtorch_core.plugins.device_module import DeviceModule
 
 from .contexts import CONTEXTS
+from .devices import device_at
 from .runtime import RUNTIME
+from .streams import index_of
 
 __all__ = ["MODULE", "NAMES", "NPUModule"]
 
 
 class NPUModule(DeviceModule):
     """Functions of NPUs under the names that ``torch.cuda`` has for CUDA's devices."""
+
+    OutOfMemoryError = OutOfMemoryError
 
     def __init__(self) -> None:
         super().__init__(RUNTIME)
@@ -35,6 +41,26 @@ class NPUModule(DeviceModule):
     def get_soc_name(self) -> str:
         """Name of the chip, such as ``Ascend910B3``."""
         return RUNTIME.name()
+
+    def set_per_process_memory_fraction(
+        self, fraction: float, device: Device | str | int | None = None
+    ) -> None:
+        """Let tensors take no more than a part of a device's memory.
+
+        Args:
+            fraction: which part, from 0 to 1.
+            device: the device, the current one by default.
+        """
+        if not isinstance(fraction, float):
+            raise TypeError("Invalid type for fraction argument, must be `float`")
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        on = self._at(device)
+        total = RUNTIME.memory_info(on)[1]
+        device_at(index_of(on)).allocator.allowed = int(total * fraction)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"module 'torch.npu' has no attribute {name!r}")
 
 
 NAMES: Final = tuple(sorted(n for n in dir(NPUModule) if not n.startswith("_")))

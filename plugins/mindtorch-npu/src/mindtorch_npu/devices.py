@@ -8,17 +8,14 @@ import threading
 from collections import deque
 from typing import Final
 
-from .acl import (
-    ACLError,
+from .acl import ACLError, acl, check, recent_message
+from .acl.enums import (
     EventFlag,
     EventRecordedStatus,
     MallocPolicy,
     MemAttr,
     StreamFlag,
     StreamStatus,
-    acl,
-    check,
-    recent_message,
 )
 from .allocator import Allocator, OutOfDeviceMemory
 from .batching import COLLECTING, send_collected
@@ -297,9 +294,15 @@ class NPUDevice:
     # ---- the end -------------------------------------------------------------------------------
 
     def close(self) -> bool:
-        """Give everything back at exit; False if the device does not answer and was left alone."""
+        """Give everything back at exit.
+
+        Returns:
+            False if it was left alone: it does not answer, and resetting it would wait for it, or a
+            thread may be about to call CANN with what would be destroyed.
+        """
         CONTEXTS.activate(self.index)
-        if not all(self._has_ended(handle) for handle in self._streams.values()):
+        ended = all(self._has_ended(handle) for handle in self._streams.values())
+        if not ended or CONTEXTS.used_elsewhere():
             return False
         self._deferred.extend(self._held)
         self._held.clear()

@@ -70,6 +70,10 @@ def _symbols() -> Iterable[str]:
     absent = [name for name in names if not available(name)]
     yield f"operators: {len(names) - len(absent)} of {len(names)}"
     yield from _listed("missing, computed in other ways or on the CPU", absent)
+    replaced = [
+        n for n in names if any(hasattr(lib, f"aclnn{n}") for lib in acl_loader.load().custom)
+    ]
+    yield from _listed("taken from custom packages", replaced)
 
 
 def _listed(head: str, names: list[str]) -> list[str]:

@@ -1,14 +1,15 @@
-"""The method of tensors that is named for the device."""
+"""The method and the property of tensors that are named for the device."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from mindtorch_core.devices import device as device_of
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.tensor import Tensor
 
-__all__ = ["install", "npu"]
+__all__ = ["install", "is_npu", "npu"]
 
 
 def npu(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
@@ -28,7 +29,13 @@ def npu(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     return self.to(target, non_blocking=non_blocking)
 
 
+def is_npu(self: Tensor) -> bool:
+    """Whether the tensor is on an NPU."""
+    return self._device.type == "npu"
+
+
 def install() -> None:
-    """Give tensors the method, until the registrations of the plugin are taken back."""
-    Tensor.npu = npu  # type: ignore[attr-defined]
-    registry.note(lambda: delattr(Tensor, "npu"))
+    """Give tensors both, until the registrations of the plugin are taken back."""
+    for name, member in (("npu", npu), ("is_npu", property(is_npu))):
+        setattr(Tensor, name, member)
+        registry.note(partial(delattr, Tensor, name))

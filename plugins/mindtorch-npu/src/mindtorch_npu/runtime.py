@@ -7,12 +7,13 @@ from typing import Any, Final
 
 from mindtorch_core.devices import device
 from mindtorch_core.dispatch.pipeline import Plan
+from mindtorch_core.dtypes import bfloat16, dtype, float16
 from mindtorch_core.runtime import Runtime
 from mindtorch_core.shapes import Shape
 from mindtorch_core.storage import Storage
 
-from . import copies
-from .acl import acl
+from . import copies, visible
+from .acl import ACLError, acl, check, recent_message
 from .aclnn.launching import blocking
 from .allocator import Block
 from .batching import LaunchBatch, send_collected
@@ -25,7 +26,7 @@ __all__ = ["RUNTIME", "NPURuntime", "defer_free", "synchronize"]
 
 # What `aclGetDeviceCapability` is asked for.
 CAPABILITIES: Final = {"cube_core_num": 0, "vector_core_num": 1, "L2_cache_size": 2}
-
+HAS_BFLOAT16: Final = 1  # what `aclGetCannAttribute` is asked for
 
 # What every tensor has for a payload: kernels need nothing but its storage and layout.
 NOTHING: Final = object()
@@ -38,6 +39,7 @@ class NPURuntime(Runtime):
     """
 
     type = "npu"
+    autocast_dtype = float16  # which all chips have
     stream_type = NPUStream
     event_type = NPUEvent
 
@@ -58,9 +60,12 @@ class NPURuntime(Runtime):
         Raises:
             RuntimeError: if there is none of that index; where there is none at all, for its reason.
         """
-        if not CONTEXTS.count():
-            CONTEXTS.find_devices()
-        return super().concrete_device(wanted)
+        count = CONTEXTS.count() or CONTEXTS.find_devices()
+        try:
+            return super().concrete_device(wanted)
+        except RuntimeError as error:
+            hint = visible.hint(count)
+            raise RuntimeError(f"{error}.\n  fix: {hint}." if hint else str(error)) from None
 
     def set_device(self, index: int) -> None:
         """Make a device current for this thread."""
@@ -84,16 +89,33 @@ class NPURuntime(Runtime):
         found: dict[str, Any] = {"name": self.name(), "total_memory": self.memory_info(on)[1]}
         for name, number in CAPABILITIES.items():
             value = ctypes.c_int64()
-            code = acl.aclGetDeviceCapability(index, number, ctypes.byref(value))
-            if not code:  # what a device cannot tell is left out
+            if acl.aclGetDeviceCapability(index, number, ctypes.byref(value)):
+                recent_message()  # what a device cannot tell is left out
+            else:
                 found[name] = value.value
         return found
 
     def name(self) -> str:
-        """Name of the chip, such as ``Ascend910B3``; all devices of a process have the same."""
+        """Name of the chip, such as ``Ascend910B3``; all devices of a process have the same.
+
+        Raises:
+            ACLError: if CANN does not know it.
+        """
         CONTEXTS.start()
         name: bytes | None = acl.aclrtGetSocName()
-        return name.decode() if name else "Ascend"
+        if not name:
+            raise ACLError("aclrtGetSocName", 0, recent_message())
+        return name.decode()
+
+    @property
+    def autocast_dtypes(self) -> tuple[dtype, ...]:  # type: ignore[override]
+        """The dtypes for `torch.autocast`: bfloat16 too, where there is a chip that has it."""
+        found = ctypes.c_int32()
+        if CONTEXTS.count():
+            CONTEXTS.start()  # raises in a forked child
+            code = acl.aclGetCannAttribute(HAS_BFLOAT16, ctypes.byref(found))
+            check(code, "aclGetCannAttribute")
+        return (bfloat16, float16) if found.value else (float16,)
 
     def _index(self, on: device | None) -> int:
         return self.current_device() if on is None or on.index is None else on.index

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from operator import index as integer
 from typing import Any, Final, Self
 
 from mindtorch_core.devices import device
 from mindtorch_core.streams import Event, Stream
 
-from .acl import EventFlag, acl, check
+from .acl import acl, check
+from .acl.enums import EventFlag
 from .batching import send_collected
 from .contexts import CONTEXTS
 from .devices import device_at
@@ -37,6 +39,7 @@ class NPUStream(Stream):
 
     @classmethod
     def _new_id(cls, on: device, priority: int) -> int:
+        integer(priority)  # a TypeError for what is none
         number = device_at(index_of(on)).next_stream()
         device_at(index_of(on)).stream(number)
         return number
@@ -63,9 +66,17 @@ class NPUEvent(Event):
     _family = "npu"
     _handle: int
 
-    def __new__(cls, *args: Any, **options: Any) -> Self:
-        """Make an event; CANN's is made when it is first recorded."""
-        made: Self = super().__new__(cls, *args, **options)
+    def __new__(cls, device: Any = None, **options: Any) -> Self:
+        """Make an event; CANN's is made when it is first recorded.
+
+        Args:
+            device: where it is recorded; a truth value is taken for ``enable_timing``, which comes
+                first in ``torch.cuda.Event``.
+            **options: those of `torch.Event`.
+        """
+        if isinstance(device, bool):
+            device, options = None, {"enable_timing": device, **options}
+        made: Self = super().__new__(cls, device, **options)
         made._handle = 0
         return made
 
@@ -99,6 +110,10 @@ class NPUEvent(Event):
         check(acl.aclrtSynchronizeEvent(self._handle), "aclrtSynchronizeEvent")
 
     def _milliseconds(self, end: Any) -> float:
+        if end.device is not self.device:  # their clocks have nothing to do with each other
+            raise RuntimeError(
+                f"Event device {self.device} does not match other's device {end.device}"
+            )
         CONTEXTS.activate(self._index)
         result = ctypes.c_float()
         check(

@@ -88,7 +88,11 @@ def search(
         real = os.path.realpath(path)
         if real not in seen:
             seen.add(real)
-            candidates.append(_examine(path, source))
+            try:
+                candidates.append(_examine(path, source))
+            except OSError as error:
+                reason = f"it cannot be read: {error.strerror}"
+                candidates.append(Candidate(path, source, None, reason))
     return candidates
 
 
@@ -111,7 +115,7 @@ def _default_places(env: Mapping[str, str], system: Path) -> list[tuple[Path, st
         versioned += [*prefix.glob("cann-*"), *old.glob("[0-9]*")]
         links += [prefix / "cann", old / "latest"]
     versioned.sort(key=lambda place: _newness(place.name.removeprefix("cann-")), reverse=True)
-    found = [place for place in (*versioned, *links) if place.is_dir()]
+    found = [place for place in (*versioned, *links) if os.path.isdir(place)]
     return [(place, "default place") for place in found or prefixes]
 
 

@@ -17,7 +17,7 @@ from .calls import Prepared, bound
 from .descriptors import Scalar
 from .errors import UnsupportedOperator
 from .launching import Host, blocking, install
-from .signatures import Operator, accepts, operator, operators, takes_strides
+from .signatures import Operator, accepts, declare, operator, operators, takes_strides
 
 __all__ = [
     "Host",
@@ -30,6 +30,7 @@ __all__ = [
     "blocking",
     "call",
     "call_sized",
+    "declare",
     "install",
     "operator",
     "operators",

@@ -17,7 +17,7 @@ from .. import acl_loader
 from ..acl import ACLError, raw, recent_message
 from ..batching import COLLECTING
 from .descriptors import DESTROYERS, MAKERS, data_type, destroyed, text, undestroyed
-from .errors import UnsupportedOperator, call_text, refused_argument
+from .errors import APART, UnsupportedOperator, call_text, refused_argument
 from .launching import host, launch
 from .signatures import Operator, operator
 
@@ -219,7 +219,10 @@ def aclnn{name}({parameters}):
     {zeros}_lost = None
     try:
         try:
-            _index = {lead}._device.index
+            _on = {lead}._device
+            if {apart}:
+                raise TypeError(_apart)
+            _index = _on.index
             _stream = _host.launch_stream(_index)
             {makes}
             _cells = _Cells()
@@ -248,7 +251,10 @@ _PREPARE: Final = """
 def aclnn{name}({parameters}):
     {zeros}_lost = None
     try:
-        _index = {lead}._device.index
+        _on = {lead}._device
+        if {apart}:
+            raise TypeError(_apart)
+        _index = _on.index
         _host.launch_stream(_index)
         {makes}
         _cells = _Cells()
@@ -283,6 +289,7 @@ def _compiled(operator: BoundOperator, template: str) -> Any:
         "_undestroyed": undestroyed,
         "_data_type": data_type,
         "_text": text,
+        "_apart": APART,
     }
     passed, made, gone, handles = [], [], [], []
     for i, (name, (_, kind)) in enumerate(zip(names, row.parameters, strict=True)):
@@ -303,6 +310,7 @@ def _compiled(operator: BoundOperator, template: str) -> Any:
         parameters=", ".join(names),
         zeros="".join(f"{handle} = " for handle in handles) + "0; " if handles else "",
         lead=_leading(row, names),
+        apart=_apart(row, names),
         passed=", ".join(passed),
         listed=", ".join(names),
         arguments=f"({', '.join(names)},)",
@@ -318,6 +326,19 @@ def _leading(row: Operator, names: list[str]) -> str:
     required = [(n, k) for n, k in tensors if "ptional" not in n] or tensors
     name, kind = next(((n, k) for n, k in required if not k.startswith("TL")), required[0])
     return f"{name}[0]" if kind.startswith("TL") else name
+
+
+def _apart(row: Operator, names: list[str]) -> str:
+    """The expression that tells whether a tensor is on another device than that one."""
+    lead = _leading(row, names)
+    tests = []
+    for name, (_, kind) in zip(names, row.parameters, strict=True):
+        if kind.startswith("TL"):
+            there = f"any(_t._device is not _on for _t in {name})"
+            tests.append(f"{name} is not None and {there}")
+        elif kind.startswith("T") and name != lead:
+            tests.append(f"{name} is not None and {name}._device is not _on")
+    return " or ".join(tests) or "False"
 
 
 _bound: Final[dict[str, BoundOperator]] = {}

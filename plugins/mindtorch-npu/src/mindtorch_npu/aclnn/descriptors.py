@@ -22,7 +22,8 @@ from typing import Any, Final
 
 from mindtorch_core.dtypes import dtype, pack
 
-from ..acl import ACL_TYPES, ACLError, DataType, Format, raw, recent_message
+from ..acl import ACLError, raw, recent_message
+from ..acl.enums import ACL_TYPES, DataType, Format
 
 __all__ = ["DESTROYERS", "MAKERS", "Scalar", "data_type", "destroyed", "text", "undestroyed"]
 
@@ -235,7 +236,8 @@ def undestroyed(function: str, handle: int, code: int) -> ACLError:
         The failure, which is no reason to leave other objects behind: raise it after them.
     """
     failure = ACLError(function, code, recent_message())
-    getattr(raw, function)(handle)
+    if getattr(raw, function)(handle):
+        recent_message()
     return failure
 
 

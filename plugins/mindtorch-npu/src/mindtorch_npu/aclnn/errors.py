@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+from mindtorch_core.dispatch.adapters import tensors_in
 from mindtorch_core.shapes import contiguous_strides
 from mindtorch_core.tensor import Tensor
 
 from .signatures import Operator
 
-__all__ = ["UnsupportedOperator", "call_text", "refused_argument"]
+__all__ = ["APART", "UnsupportedOperator", "call_text", "refused_argument"]
+
+# What compiled calls say of such tensors; `refused_argument` names the devices.
+APART: Final = "tensors on several devices"
 
 
 class UnsupportedOperator(RuntimeError):
@@ -42,17 +46,23 @@ def call_text(symbol: str, row: Operator, arguments: Sequence[Any]) -> str:
 def refused_argument(row: Operator, arguments: Sequence[Any], error: Exception) -> TypeError:
     """The error for an argument of a wrong kind, before anything was called."""
     reason = f"{type(error).__name__}: {error}"
-    for (name, kind), value in zip(row.parameters, arguments, strict=True):
-        if kind in ("T", "T>", "T±") and value is not None:
-            trouble = _tensor_trouble(value)
-            if trouble:
-                reason = f"{name} must be a tensor on an NPU, got {trouble}"
-                break
+    if str(error) == APART:
+        devices = dict.fromkeys(str(t._device) for t in tensors_in(arguments))
+        reason = f"its tensors are on {' and '.join(devices)}"
+    given = zip(row.parameters, arguments, strict=True)
+    tensors = [(name, value) for (name, kind), value in given if kind in ("T", "T>", "T±")]
+    for name, value in sorted(tensors, key=lambda pair: pair[1] is None):  # some may be None
+        trouble = _tensor_trouble(value)
+        if trouble and (value is not None or isinstance(error, AttributeError)):
+            reason = f"{name} must be a tensor on an NPU, got {trouble}"
+            break
     return TypeError(f"{call_text('aclnn' + row.name, row, arguments)}: {reason}")
 
 
 def _tensor_trouble(value: Any) -> str:
     """Why a value cannot be passed as a tensor; empty if it can."""
+    if value is None:
+        return "None"
     if not isinstance(value, Tensor):
         return f"{type(value).__name__} {value!r}"
     storage = value._storage

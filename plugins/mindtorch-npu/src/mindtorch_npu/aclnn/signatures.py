@@ -27,7 +27,7 @@ from typing import Final
 
 from mindtorch_core.dtypes import dtype
 
-__all__ = ["KINDS", "Operator", "accepts", "operator", "operators", "takes_strides"]
+__all__ = ["KINDS", "Operator", "accepts", "declare", "operator", "operators", "takes_strides"]
 
 KINDS: Final = frozenset({
     "T", "T>", "T±", "TL", "TL>", "TL±", "S", "SL", "IA", "FA", "BA",
@@ -83,6 +83,26 @@ def operators() -> list[str]:
     return list(_lines())
 
 
+def declare(name: str, parameters: str) -> None:
+    """Add an operator of a custom package to the table, so that it can be called.
+
+    Args:
+        name: its name, without the prefix ``aclnn``.
+        parameters: those of its first function without the last two, such as ``"x:T bias:S y:T>"``.
+
+    Raises:
+        ValueError: if the table has the name with other parameters, a kind is unknown, or there is
+            no tensor, which would tell the device.
+    """
+    words = parameters.split()
+    if not any(_parameter(word)[1].startswith("T") for word in words):
+        raise ValueError(f"aclnn{name} needs a tensor among its parameters, which tells the device")
+    given = " ".join(words)
+    present = _lines().setdefault(name, [given, "", ""])[0]
+    if present != given:
+        raise ValueError(f"aclnn{name} is in the table already, with the parameters {present}")
+
+
 @cache
 def operator(name: str) -> Operator:
     """The row of an operator.
@@ -92,7 +112,10 @@ def operator(name: str) -> Operator:
     """
     columns = _lines().get(name)
     if columns is None:
-        raise ValueError(f"no operator {name!r} is in the table of CANN's operators")
+        raise ValueError(
+            f"no operator {name!r} is in the table of CANN's operators; one of a custom package is "
+            f"added by aclnn.declare"
+        )
     parameters = tuple(_parameter(text) for text in columns[0].split(" "))
     tensors = [p for p, kind in parameters if kind.startswith("T")]
     return Operator(name, parameters, _types(columns[1], tensors), _strided(columns[2], tensors))
@@ -106,12 +129,8 @@ def accepts(name: str, parameter: str, d: dtype) -> bool:
     Raises:
         ValueError: if there is no such operator or tensor parameter.
     """
-    row = operator(name)
-    found = row.types.get(parameter)
-    if found is None:
-        _check_tensor(row, parameter)
-        return True
-    return d.name in found
+    found = operator(name).types.get(_tensor(name, parameter))
+    return found is None or d.name in found
 
 
 def takes_strides(name: str, parameter: str) -> bool:
@@ -120,18 +139,17 @@ def takes_strides(name: str, parameter: str) -> bool:
     Raises:
         ValueError: if there is no such operator or tensor parameter.
     """
-    row = operator(name)
-    found = row.strided.get(parameter)
-    if found is None:
-        _check_tensor(row, parameter)
-        return False
-    return found
+    return operator(name).strided.get(_tensor(name, parameter), False)
 
 
-def _check_tensor(row: Operator, parameter: str) -> None:
-    if not any(p == parameter and kind.startswith("T") for p, kind in row.parameters):
-        names = ", ".join(p for p, kind in row.parameters if kind.startswith("T"))
-        raise ValueError(f"aclnn{row.name} has no tensor {parameter!r}; its tensors are {names}")
+def _tensor(name: str, parameter: str) -> str:
+    """The name of a tensor parameter, which the operator must have."""
+    tensors = [p for p, kind in operator(name).parameters if kind.startswith("T")]
+    if parameter not in tensors:
+        raise ValueError(
+            f"aclnn{name} has no tensor {parameter!r}; its tensors are {', '.join(tensors)}"
+        )
+    return parameter
 
 
 def _parameter(text: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from mindtorch_core.tensor import Tensor
 from ..creation import fill
 from ..fallback import below
 from .operands import cast, empty, expanded, flat, made, parts, takes
-from .steps import MOST_DIMS, Call, Work, rule_of, steps
+from .steps import MOST_DIMS, Call, Work, rule_of, steps, two_devices
 
 __all__ = ["copied"]
 
@@ -103,12 +103,8 @@ def _shared_device(tensors: Any) -> device:
     Raises:
         RuntimeError: if there are several.
     """
-    found = {t._device for t in tensors}
-    if len(found) > 1:
-        first, second = sorted(map(str, found))[:2]
-        raise RuntimeError(
-            f"Expected all tensors to be on the same device, but found at least two devices, {first} "
-            f"and {second}!"
-        )
-    on: device = found.pop()
+    on: device = tensors[0]._device
+    for t in tensors:
+        if t._device is not on:
+            raise two_devices("aten::cat", on, t._device)
     return on

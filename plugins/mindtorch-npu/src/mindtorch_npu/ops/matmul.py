@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any, Final
 
 from mindtorch_core.dtypes import dtype
@@ -16,16 +17,17 @@ from .steps import Work, rule_of, steps
 
 __all__ = ["precision"]
 
-# Chips whose matrix units multiply float32 as it is; older ones have none for it and compute in
-# float16. CANN's names of these modes of computation:
+# Chips whose matrix units multiply float32 as it is; older ones, "Ascend910B" without a number among
+# them, have none for it and compute in float16.
+_SINGLE: Final = re.compile(r"Ascend(910B\d|910_9|950)")
+# CANN's modes of computation: in the dtype itself, or in a lower one.
 _KEEP, _MAY_LOWER = 0, 1
-_SINGLE: Final = ("Ascend910B", "Ascend910_93", "Ascend950")
 
 
 @functools.cache
 def precision() -> int:
     """How matrix products and convolutions treat float32: exactly, where the chip can."""
-    return _KEEP if RUNTIME.name().startswith(_SINGLE) else _MAY_LOWER
+    return _KEEP if _SINGLE.match(RUNTIME.name()) else _MAY_LOWER
 
 
 def _product(operator: str, spec: Any, a: Tensor, b: Tensor) -> Work | None:

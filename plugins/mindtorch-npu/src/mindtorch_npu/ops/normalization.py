@@ -29,18 +29,10 @@ def _statistics(specs: Sequence[Any], on: device) -> list[Tensor]:
     return [empty(spec.shape, float32, on) for spec in specs]
 
 
-def _gradients(
-    mask: Mask, shapes: Sequence[tuple[int, ...] | None], d: dtype, on: device
-) -> list[Tensor | None]:
-    """Empty gradients, of what is asked for and there."""
-    return [
-        empty(shape, d, on) if wanted and shape is not None else None
-        for wanted, shape in zip(mask, shapes, strict=True)
-    ]
-
-
-def _shape(t: Tensor | None) -> tuple[int, ...] | None:
-    return None if t is None else t._shape
+def _gradients(name: str, *args: Any) -> list[Tensor | None]:
+    """Gradients that an op makes, their elements undefined; None for those not asked for."""
+    specs, on = rule_of(name)(*args), args[0]._device
+    return [None if spec is None else made(spec, on) for spec in specs]
 
 
 # ---- layer norm ----------------------------------------------------------------------------------
@@ -71,14 +63,16 @@ def layer_norm_backward(
     output_mask: Mask,
 ) -> Work | None:  # fmt: skip
     """Gradients of `native_layer_norm` for input, weight and bias."""
-    d, on = input._dtype, input._device
+    d = input._dtype
     if not takes("LayerNormBackward", d) or not _alike(d, grad_out, weight, bias):
         return None
     if not numel(input._shape):
         return None
     calls: list[Call] = []
-    shapes = input._shape, _shape(weight), _shape(bias)
-    found = _gradients(output_mask, shapes, d, on)
+    found = _gradients(
+        "native_layer_norm_backward",
+        *(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask),
+    )
     mask = [t is not None for t in found]
     saved = [cast(t, float32, calls) for t in (mean, rstd)]
     arguments = (grad_out, input, list(normalized_shape), *saved, weight, bias, mask, *found)
@@ -90,15 +84,11 @@ def layer_norm_backward(
 # ---- group norm ----------------------------------------------------------------------------------
 
 
-def _parameters(
-    weight: Tensor | None, bias: Tensor | None, channels: int, d: dtype, on: device,
-    calls: list[Call],
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Scale and shift, those that change nothing where none are given."""
-    return (
-        filled((channels,), 1, d, on, calls) if weight is None else weight,
-        filled((channels,), 0, d, on, calls) if bias is None else bias,
-    )
+def _of_channels(t: Tensor | None, value: int, input: Tensor, calls: list[Call]) -> Tensor:
+    """What was given for each channel; a number for all where nothing was."""
+    if t is not None and numel(t._shape):
+        return t
+    return filled((input._shape[1],), value, input._dtype, input._device, calls)
 
 
 @steps("aten::native_group_norm")
@@ -114,7 +104,7 @@ def group_norm(
         return None
     out, calls = made(specs[0], on), list[Call]()
     found = [empty(spec.shape, d, on) for spec in specs[1:]]
-    pair = _parameters(weight, bias, C, d, on, calls)
+    pair = _of_channels(weight, 1, input, calls), _of_channels(bias, 0, input, calls)
     source = contiguous(input, calls)
     calls.append(("GroupNorm", (source, *pair, N, C, HxW, group, eps, out, *found)))
     mean, rstd = (cast(t, spec.dtype, calls) for t, spec in zip(found, specs[1:], strict=True))
@@ -127,14 +117,17 @@ def group_norm_backward(
     group: int, output_mask: Mask,
 ) -> Work | None:  # fmt: skip
     """Gradients of `native_group_norm` for input, weight and bias."""
-    d, on = input._dtype, input._device
+    d = input._dtype
     if not takes("GroupNormBackward", d) or not _alike(d, grad_out, weight, mean, rstd):
         return None
     if not numel(input._shape):
         return None
     calls: list[Call] = []
-    found = _gradients(output_mask, (input._shape, (C,), (C,)), d, on)
-    gamma, _ = _parameters(weight, input, C, d, on, calls)
+    found = _gradients(
+        "native_group_norm_backward",
+        *(grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask),
+    )
+    gamma = _of_channels(weight, 1, input, calls)
     pair = contiguous(grad_out, calls), contiguous(input, calls)
     arguments = (*pair, mean, rstd, gamma, N, C, HxW, group, list(output_mask), *found)
     if any(output_mask):
@@ -167,15 +160,11 @@ def batch_norm(
         return None
     channels, calls = input._shape[1], list[Call]()
     out = made(specs[0], on)
-    pair = _parameters(weight, bias, channels, d, on, calls)
-    running = (
-        filled((channels,), 0, d, on, calls) if running_mean is None else running_mean,
-        filled((channels,), 1, d, on, calls) if running_var is None else running_var,
-    )
+    given = (weight, 1), (bias, 0), (running_mean, 0), (running_var, 1)
+    parameters = [_of_channels(t, value, input, calls) for t, value in given]
     found = [empty((channels,), d, on) for _ in range(2)]
-    calls.append(
-        ("BatchNorm", (input, *pair, *running, training, float(momentum), eps, out, *found))
-    )
+    arguments = (input, *parameters, training, float(momentum), eps, out, *found)
+    calls.append(("BatchNorm", arguments))
     if not training:
         return (out, *(made(spec, on) for spec in specs[1:])), calls
     return (out, *(cast(t, specs[1].dtype, calls) for t in found)), calls
@@ -187,18 +176,18 @@ def batch_norm_backward(
     save_invstd: Any, train: bool, eps: float, output_mask: Mask,
 ) -> Work | None:  # fmt: skip
     """Gradients of `native_batch_norm` for input, weight and bias."""
-    d, on = input._dtype, input._device
-    given = grad_out, weight, running_mean, running_var, save_mean, save_invstd
-    if not _served("BatchNormBackward", input, *given):
+    statistics = running_mean, running_var, save_mean, save_invstd
+    if not _served("BatchNormBackward", input, grad_out, weight, *statistics):
         return None
-    channels, calls = input._shape[1], list[Call]()
-    gamma, _ = _parameters(weight, input, channels, d, on, calls)
-    kept = [
-        filled((channels,), value, d, on, calls) if t is None or not numel(t._shape) else t
-        for t, value in ((running_mean, 0), (running_var, 1), (save_mean, 0), (save_invstd, 1))
-    ]
-    found = _gradients(output_mask, (input._shape, (channels,), (channels,)), d, on)
-    arguments = (grad_out, input, gamma, *kept, train, eps, list(output_mask), *found)
+    calls: list[Call] = []
+    given = zip((weight, *statistics), (1, 0, 1, 0, 1), strict=True)
+    parameters = [_of_channels(t, value, input, calls) for t, value in given]
+    found = _gradients(
+        "native_batch_norm_backward",
+        *(grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps),
+        output_mask,
+    )
+    arguments = (grad_out, input, *parameters, train, eps, list(output_mask), *found)
     if any(output_mask):
         calls.append(("BatchNormBackward", arguments))
     return tuple(found), calls

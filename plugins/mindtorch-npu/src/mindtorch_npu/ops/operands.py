@@ -9,22 +9,7 @@ import math
 from typing import Any, Final
 
 from mindtorch_core.devices import device
-from mindtorch_core.dtypes import (
-    BOOL,
-    COMPLEX,
-    FLOATING,
-    bfloat16,
-    bool_,
-    cast_number,
-    dtype,
-    float16,
-    float32,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint8,
-)
+from mindtorch_core.dtypes import BOOL, COMPLEX, DTYPES, FLOATING, cast_number, dtype
 from mindtorch_core.shapes import Shape, contiguous_strides, is_contiguous, storage_extent
 from mindtorch_core.tensor import Tensor, make_tensor
 
@@ -58,13 +43,16 @@ __all__ = [
 # Dtypes that hold every value of another one, nearest first: an op that keeps within them may be
 # computed there.
 _WIDER: Final[dict[dtype, tuple[dtype, ...]]] = {
-    bool_: (uint8, int32, int64, float32),
-    uint8: (int16, int32, int64, float32),
-    int8: (int16, int32, int64, float32),
-    int16: (int32, int64, float32),
-    int32: (int64,),
-    float16: (float32,),
-    bfloat16: (float32,),
+    DTYPES[narrow]: tuple(DTYPES[wide] for wide in wider.split())
+    for narrow, wider in {
+        "bool": "uint8 int32 int64 float32",
+        "uint8": "int16 int32 int64 float32",
+        "int8": "int16 int32 int64 float32",
+        "int16": "int32 int64 float32",
+        "int32": "int64",
+        "float16": "float32",
+        "bfloat16": "float32",
+    }.items()
 }
 
 

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindtorch_core.dtypes import int32
 from mindtorch_core.shapes import numel, wrap_dim
 
 from ..aclnn import Scalar
-from ..creation import fill
-from .operands import cast, computed_in, empty, made, ranked, takes, written
+from .operands import cast, made, ranked, takes
+from .reduction import found_along
 from .steps import STEPS, Call, Work, rule_of, steps
 
 __all__: list[str] = []
 
 
-@steps("aten::cumsum")
-def cumsum(self: Any, dim: int, *, dtype: Any = None) -> Work | None:
-    """Running sums."""
-    spec = rule_of("cumsum")(self, dim, dtype=dtype)
-    d = spec.dtype
-    if not takes("Cumsum", d):
-        return None
-    out, calls = made(spec, self._device), list[Call]()
-    if numel(spec.shape):
-        at = wrap_dim(dim, len(self._shape))
-        calls.append(("Cumsum", (ranked(cast(self, d, calls)), at, d, ranked(out))))
-    return out, calls
+def _running_total(name: str, operator: str, position: Callable[[int], Any]) -> None:
+    """Define the steps of running sums or products.
+
+    Args:
+        name: the op.
+        operator: what computes it.
+        position: a dimension as the operator takes it.
+    """
+    rule = rule_of(name)
+
+    def run(self: Any, dim: int, *, dtype: Any = None) -> Work | None:
+        spec = rule(self, dim, dtype=dtype)
+        d = spec.dtype
+        if not takes(operator, d):
+            return None
+        out, calls = made(spec, self._device), list[Call]()
+        if numel(spec.shape):
+            at = position(wrap_dim(dim, len(self._shape)))
+            calls.append((operator, (ranked(cast(self, d, calls)), at, d, ranked(out))))
+        return out, calls
+
+    STEPS[f"aten::{name}"] = run
 
 
-@steps("aten::cumprod")
-def cumprod(self: Any, dim: int, *, dtype: Any = None) -> Work | None:
-    """Running products."""
-    spec = rule_of("cumprod")(self, dim, dtype=dtype)
-    d = spec.dtype
-    if not takes("Cumprod", d):
-        return None
-    out, calls = made(spec, self._device), list[Call]()
-    if numel(spec.shape):
-        at = Scalar(wrap_dim(dim, len(self._shape)), int32)
-        calls.append(("Cumprod", (ranked(cast(self, d, calls)), at, d, ranked(out))))
-    return out, calls
+_running_total("cumsum", "Cumsum", int)
+_running_total("cumprod", "Cumprod", lambda dim: Scalar(dim, int32))
 
 
 def _running_extreme(name: str, operator: str) -> None:
@@ -86,17 +87,5 @@ def topk(
 ) -> Work | None:
     """The k largest or smallest elements along a dimension in order, and where they are."""
     specs = rule_of("topk")(self, k, dim, largest, sorted)
-    d = self._dtype
-    wide = computed_in("Topk", d)
-    if wide is None:
-        return None
-    values, indices = (made(spec, self._device) for spec in specs)
-    calls: list[Call] = []
-    if not numel(values._shape):
-        return (values, indices), calls
-    if not self._shape:
-        return (written(values, self, calls), indices), [*calls, *fill(indices, 0)]
-    found = values if wide is d else empty(values._shape, wide, self._device)
     at = wrap_dim(dim, len(self._shape))
-    calls.append(("Topk", (cast(self, wide, calls), k, at, largest, True, found, indices)))
-    return (written(values, found, calls), indices), calls
+    return found_along("Topk", self, specs, (k, at, largest, True))

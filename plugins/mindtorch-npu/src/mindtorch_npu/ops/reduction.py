@@ -11,9 +11,9 @@ from mindtorch_core.tensor import Tensor
 
 from ..creation import fill
 from .operands import cast, computed_in, contiguous, empty, made, ranked, reshaped, takes, written
-from .steps import STEPS, Call, Work, accepts, rule_of, steps
+from .steps import STEPS, Call, Work, accepts, outputs, rule_of, steps
 
-__all__: list[str] = []
+__all__ = ["found_along"]
 
 
 def _dims(self: Tensor, dim: Any) -> list[int]:
@@ -153,29 +153,40 @@ _position("argmax", "ArgMax")
 _position("argmin", "ArgMin")
 
 
+def found_along(operator: str, self: Tensor, specs: Any, middle: tuple[Any, ...]) -> Work | None:
+    """The steps that find some elements along a dimension, and where they are.
+
+    Args:
+        operator: what finds them; its results are the elements and their positions.
+        self: the tensor.
+        specs: of both results.
+        middle: what the operator takes between the tensor and its results.
+    """
+    d, on = self._dtype, self._device
+    wide = computed_in(operator, d)
+    if wide is None:
+        return None
+    values, indices = (made(spec, on) for spec in specs)
+    calls: list[Call] = []
+    if not numel(values._shape):
+        return (values, indices), calls
+    if not self._shape:
+        return (written(values, self, calls), indices), [*calls, *fill(indices, 0)]
+    counted = int64 if accepts(operator, outputs(operator)[1], int64) else int32
+    found = values if wide is d else empty(values._shape, wide, on)
+    at = indices if counted is int64 else empty(indices._shape, counted, on)
+    calls.append((operator, (cast(self, wide, calls), *middle, found, at)))
+    return (written(values, found, calls), written(indices, at, calls)), calls
+
+
 def _extreme_along(name: str, operator: str) -> None:
     """``max`` and ``min`` along a dimension, with positions."""
     rule = rule_of(f"{name}.dim")
 
     def run(self: Any, dim: int, keepdim: bool = False) -> Work | None:
         specs = rule(self, dim, keepdim)
-        d = self._dtype
-        wide = computed_in(operator, d)
-        if wide is None:
-            return None
-        values, indices = (made(spec, self._device) for spec in specs)
-        calls: list[Call] = []
-        if not numel(values._shape):
-            return (values, indices), calls
-        if not self._shape:
-            calls += [("InplaceCopy", (values, self)), *fill(indices, 0)]
-            return (values, indices), calls
-        counted = int64 if accepts(operator, "indices", int64) else int32
-        found = values if wide is d else empty(values._shape, wide, self._device)
-        at = indices if counted is int64 else empty(indices._shape, counted, self._device)
-        source = cast(self, wide, calls)
-        calls.append((operator, (source, wrap_dim(dim, len(self._shape)), keepdim, found, at)))
-        return (written(values, found, calls), written(indices, at, calls)), calls
+        at = wrap_dim(dim, len(self._shape))
+        return found_along(operator, self, specs, (at, keepdim))
 
     STEPS[f"aten::{name}.dim"] = run
 

@@ -39,6 +39,7 @@ __all__ = [
     "register",
     "rule_of",
     "steps",
+    "two_devices",
 ]
 
 Call = tuple[str, tuple[Any, ...]]
@@ -52,6 +53,8 @@ KERNELS: Final[dict[str, Kernel]] = {}
 # Codes of phase one that say "not these arguments", or "not on this chip": null pointer, invalid
 # parameter, shape inference, tiling, kernel not found, internal null pointer, kernels not installed.
 REFUSALS: Final = frozenset({161001, 161002, 561001, 561002, 561003, 561103, 561112})
+# An internal failure; chips also answer so to some operators that they lack.
+INNER: Final = 561000
 
 # What descriptors of tensors hold at most, and the ops whose steps see to more dimensions themselves.
 MOST_DIMS: Final = 8
@@ -119,7 +122,7 @@ def _taking(name: str, plan: Steps) -> Kernel:
                     return otherwise(name, *args, **kwargs)
                 if each._device is not on and not crosses:
                     if on is not None:
-                        raise _apart(name, on, each._device)
+                        raise two_devices(name, on, each._device)
                     on = each._device
         if _refused and _signature(name, args, kwargs) in _refused:
             return otherwise(name, *args, **kwargs)
@@ -131,7 +134,7 @@ def _taking(name: str, plan: Steps) -> Kernel:
             for operator, arguments in calls:
                 call(operator, *arguments)
         except (aclnn.UnsupportedOperator, ACLError) as error:
-            if not _is_refusal(error):
+            if not _is_refusal(error, operator, arguments):
                 raise
             _refused.add(_signature(name, args, kwargs))
             return otherwise(name, *args, **kwargs)
@@ -142,7 +145,7 @@ def _taking(name: str, plan: Steps) -> Kernel:
     return run
 
 
-def _apart(name: str, one: device, other: device) -> RuntimeError:
+def two_devices(name: str, one: device, other: device) -> RuntimeError:
     """The error for operands on several devices, whose memory operators cannot reach."""
     first, second = sorted((str(one), str(other)))
     return RuntimeError(
@@ -151,11 +154,22 @@ def _apart(name: str, one: device, other: device) -> RuntimeError:
     )
 
 
-def _is_refusal(error: Exception) -> bool:
-    """Whether an operator was refused before anything was queued, rather than failed."""
-    if isinstance(error, ACLError):
-        return error.code in REFUSALS and "GetWorkspaceSize(" in error.call
-    return True
+def _is_refusal(error: Exception, operator: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether an operator was refused before it was queued, rather than failed."""
+    if not isinstance(error, ACLError):
+        return True
+    if "GetWorkspaceSize(" not in error.call:
+        return False
+    return error.code in REFUSALS or (error.code == INNER and _fails_again(operator, arguments))
+
+
+def _fails_again(operator: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether an internal failure of phase one is no passing one."""
+    try:
+        aclnn.prepare(operator, *arguments).release()
+    except ACLError as error:
+        return error.code == INNER
+    return False
 
 
 def _signature(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
