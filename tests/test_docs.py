@@ -1,5 +1,6 @@
 """The documentation: its code runs, its tables are current, its links lead somewhere."""
 
+import inspect
 import os
 import re
 import subprocess
@@ -222,6 +223,30 @@ def test_the_backend_reference_names_every_hook_field_and_method():
     assert len(methods) >= 30
     for name in (*hooks, *methods, *(f.name for f in fields(Backend))):
         assert re.search(rf"`{name}[`(]", page), f"{name} is missing"
+
+
+def test_the_backend_reference_names_what_exists_with_its_arguments():
+    from mindtorch_core.plugins import hookspecs
+    from mindtorch_core.runtime import Runtime
+    from mindtorch_core.streams import Event, Stream
+
+    page = (ROOT / "docs" / "backend_reference.md").read_text("utf-8")
+    tables = {
+        "| hook | when | must |": hookspecs,
+        "| method | what | default |": Runtime,
+        "| `Stream` | ": Stream,
+        "| `Event` | ": Event,
+    }
+    for head, owner in tables.items():
+        (table,) = re.findall(
+            rf"^{re.escape(head)}.*?(?=\n(?:\n|\| `Event`)|\Z)", page, re.S | re.M
+        )
+        calls = re.findall(r"`(_?[a-z]\w*)\(([^)`]*)\)`", table)
+        assert len(calls) >= 3, head
+        for name, arguments in calls:
+            found = inspect.signature(getattr(owner, name))
+            wanted = [a for a in found.parameters if a not in ("self", "cls")]
+            assert arguments.replace("*", "").split(", ") == (wanted or [""]), name
 
 
 def test_the_op_of_the_backend_reference_is_the_examples():

@@ -240,6 +240,14 @@ def test_a_new_backend_is_complete(made):
         ("lambda", "cannot be a device's name"),
         ("../x", "cannot be a device's name"),
         ("é", "cannot be a device's name"),
+        ("a_", "cannot be a device's name"),
+        ("a__b", "cannot be a device's name"),
+        ("My-Chip", "such as my_chip"),
+        ("mindtorch-zap", "such as zap"),
+        ("--", "such as acme"),
+        ("none", "MINDTORCH_BACKENDS=none means no backend"),
+        ("core", "a package mindtorch_core is installed already"),
+        ("pytest", "a package mindtorch_pytest is installed already"),
         ("a" * 21, "is too long: at most 20"),
         ("cpu", "supplied by mindtorch-cpu"),
         ("cuda", "a device that PyTorch knows"),
@@ -248,7 +256,7 @@ def test_a_new_backend_is_complete(made):
     ],
 )
 def test_bad_names_are_refused(tmp_path, capsys, name, reason):
-    assert main(["new-backend", name, "--directory", str(tmp_path)]) == 2
+    assert main(["new-backend", "--directory", str(tmp_path), "--", name]) == 2
     assert reason in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -262,3 +270,12 @@ def test_existing_folders_are_left_alone(made, capsys):
     assert not (made / "src").exists()
     assert main(["new-backend", "x", "--directory", str(made / "none")]) == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch, capsys):
+    def write_text(path, text, encoding):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    assert main(["new-backend", "zap", "--directory", str(tmp_path)]) == 2
+    assert re.search(r"cannot write '.*toml': No space left", capsys.readouterr().err)

@@ -13,6 +13,7 @@ import argparse
 import keyword
 import re
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -61,10 +62,13 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{str(folder)!r} exists already; choose another --directory, or remove it"
         )
-    for path, text in _package(options.name, distribution).items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    try:
+        for path, text in _package(options.name, distribution).items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename!r}: {error.strerror}") from error
     print(
         f"wrote {folder}\n"
         f"next:\n"
@@ -80,10 +84,12 @@ def _check_name(name: str) -> None:
     Raises:
         UsageError: if it is no name, or one that something else has.
     """
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+    if not _is_name(name):
+        near = re.sub(r"[\W_]+", "_", name.lower().removeprefix("mindtorch-")).strip("_")
         raise UsageError(
-            f"{name!r} cannot be a device's name: use a letter, then letters, digits and "
-            f"underscores, all lower-case, such as acme"
+            f"{name!r} cannot be a device's name: it is lower-case letters and digits, a letter "
+            f"first, in parts joined by single underscores, and no keyword of Python; such as "
+            f"{near if _is_name(near) else 'acme'}"
         )
     if len(name) > _LONGEST:
         raise UsageError(f"{name!r} is too long: at most {_LONGEST} letters")
@@ -99,6 +105,15 @@ def _check_name(name: str) -> None:
 
     if name in dir(mindtorch_core):
         raise UsageError(f"torch.{name} is something else already; choose another name")
+    if name == "none":
+        raise UsageError("MINDTORCH_BACKENDS=none means no backend at all; choose another name")
+    if find_spec(f"mindtorch_{name}") is not None:
+        raise UsageError(f"a package mindtorch_{name} is installed already; choose another name")
+
+
+def _is_name(name: str) -> bool:
+    """Whether it can be a device's, a package's and a distribution's name."""
+    return not keyword.iskeyword(name) and bool(re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name))
 
 
 def _package(name: str, distribution: str) -> dict[str, str]:

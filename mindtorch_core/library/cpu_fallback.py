@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 from ..devices import device
 from ..dispatch.adapters import tensors_in
 from ..dispatch.entry import OpEntry
 from ..dispatch.registry import registry
 from ..dtypes import int64
+from ..errors import NoKernelError
 from ..operators.define import fn, front
 from ..random import Generator
 from ..tensor import Tensor
 
 __all__ = ["cpu_fallback"]
+
+_running: Final = threading.local()  # `names`: the ops that this thread is leaving to the CPU
 
 
 def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -39,6 +44,8 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
     Raises:
         NotImplementedError: if the CPU has no kernel for the op either, or the op returns a view,
             which cannot share memory with its base across devices.
+        NoKernelError: if it is one that the fallback itself needs on the device, such as ``copy_``
+            or, for random ops, ``random_.from``.
     """
     entry = registry.entry(name)
     if entry.definition is not None and entry.definition.view:
@@ -47,14 +54,39 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
             f"the backend has to supply a kernel"
         )
     home = _device_of(args, kwargs)
-    args, kwargs = _with_cpu_generator(entry, home, args, kwargs)
-    copies: dict[int, Tensor] = {}
-    on_cpu = _mapped(lambda t: _copied(t, copies), (args, kwargs))
-    result = front(entry)(*on_cpu[0], **on_cpu[1])
-    originals = {id(copies[id(t)]): t for t in tensors_in((*args, *kwargs.values()))}
-    for original in _written(entry, args, kwargs):
-        original.copy_(copies[id(original)])
-    return _mapped(lambda t: originals[id(t)] if id(t) in originals else t.to(home), result)
+    with _leaving(name, home):
+        args, kwargs = _with_cpu_generator(entry, home, args, kwargs)
+        copies: dict[int, Tensor] = {}
+        on_cpu = _mapped(lambda t: _copied(t, copies), (args, kwargs))
+        result = front(entry)(*on_cpu[0], **on_cpu[1])
+        originals = {id(copies[id(t)]): t for t in tensors_in((*args, *kwargs.values()))}
+        for original in _written(entry, args, kwargs):
+            original.copy_(copies[id(original)])
+        return _mapped(lambda t: originals[id(t)] if id(t) in originals else t.to(home), result)
+
+
+@contextmanager
+def _leaving(name: str, home: device) -> Iterator[None]:
+    """Refuse an op that is met again on the way to the CPU: it would never arrive.
+
+    Raises:
+        NoKernelError: if the op is being left to the CPU already.
+    """
+    names: list[str] = _running.__dict__.setdefault("names", [])
+    if name in names:
+        raise NoKernelError(
+            f"'{name}' cannot be left to the CPU for the '{home.type}' backend.\n"
+            f"  why: to leave '{names[0]}' to the CPU, the fallback itself needs '{name}' on "
+            f"'{home.type}', where no kernel computes it.\n"
+            f"  fix: register a kernel with registry.register_kernel({name!r}, {home.type!r}, fn).",
+            op=name,
+            device=home.type,
+        )
+    names.append(name)
+    try:
+        yield
+    finally:
+        names.pop()
 
 
 def _device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> device:

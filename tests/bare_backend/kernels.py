@@ -45,7 +45,7 @@ def rule_of(name):
     return registry.entry(name).definition.rule
 
 
-def elementwise(name, compute, array=wide):
+def elementwise_kernel(name, compute, array=wide):
     """A kernel of tensors in one dtype that broadcast."""
     rule = rule_of(name)
 
@@ -55,7 +55,11 @@ def elementwise(name, compute, array=wide):
             values = compute(*(array(t) for t in operands), **options)
         return made(values, spec.dtype, operands[0], spec.strides)
 
-    KERNELS[name] = run
+    return run
+
+
+def elementwise(name, compute, array=wide):
+    KERNELS[name] = elementwise_kernel(name, compute, array)
 
 
 for name, function in (

@@ -8,7 +8,7 @@ the kit are to see it, for ops as ``test=[names of ops]`` and for tests of the r
 from dataclasses import dataclass
 
 import numpy as np
-from bare_backend.kernels import KERNELS, axes, made, rule_of, wide
+from bare_backend.kernels import KERNELS, axes, elementwise_kernel, made, rule_of, wide
 
 from mindtorch_core.dispatch.registry import registry
 
@@ -39,15 +39,7 @@ def kernel(name, fn, **options):
 
 def pointwise(name, compute, array=wide):
     """Put a faulty element-wise kernel in: the rule is right, the numbers are not."""
-    rule = rule_of(name)
-
-    def run(*operands, **options):
-        spec = rule(*operands, **options)
-        with np.errstate(all="ignore"):
-            values = compute(*(array(t) for t in operands), **options)
-        return made(values, spec.dtype, operands[0], spec.strides)
-
-    kernel(name, run)
+    kernel(name, elementwise_kernel(name, compute, array))
 
 
 def altered(name, change):

@@ -225,16 +225,24 @@ def shape_is_not_the_rules(patch):
 # ---- what is made of ops ------------------------------------------------------------------------
 
 
-@mutant("differ", test_deferred=["neg"])
+@mutant("differ", test_deferred=["neg"], test_deferred_functions=["nn.gaussian_nll_loss"])
 def plan_gives_something_else(patch):
     def plan(self):
         return lambda: self
 
-    registry.register("neg", "bare", KERNELS["neg"], plan=plan)
+    for name in ("neg", "log"):
+        registry.register(name, "bare", KERNELS[name], plan=plan)
+
+
+@mutant("nn.cross_entropy.* differ", test_functions=["nn.cross_entropy"])
+def log_in_half_precision(patch):
+    pointwise("log", lambda a: np.log(a.astype(np.float16)))
 
 
 @mutant(
-    "gradient of", test_gradients=["max_pool2d_with_indices", "max_pool2d_with_indices_backward"]
+    "gradient of",
+    test_gradients=["max_pool2d_with_indices", "max_pool2d_with_indices_backward"],
+    test_function_gradients=["nn.max_pool2d"],
 )
 def kernel_of_a_gradient_is_wrong(patch):
     kernel(

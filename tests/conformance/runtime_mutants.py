@@ -11,6 +11,7 @@ from bare_backend.runtime import NUMPY, RUNTIME, BareRuntime, Source
 from faults import kernel, mutant, pointwise
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.registry import registry
 
 # ---- layouts and memory -------------------------------------------------------------------------
 
@@ -142,8 +143,6 @@ def out_is_not_written(patch):
 @mutant(
     "returned another tensor|returns another tensor",
     test_inplace_ops_return_themselves=(),
-    test_agrees_with_cpu=["fill_.Scalar"],
-    test_inplace=["fill_.Scalar"],
 )
 def inplace_writes_a_copy(patch):
     right = KERNELS["fill_.Scalar"]
@@ -170,11 +169,18 @@ def conversion_rounds(patch):
 @mutant(
     "stale|counted no new version",
     test_views_count_versions=(),
-    test_stale_values_are_refused=(),
     test_inplace=["add_"],
 )
 def version_stays(patch):
     patch.setattr(type(torch.empty(0)), "_version", property(lambda self: 0))
+
+
+@mutant(
+    "stale|must raise RuntimeError", test_views_count_versions=(), test_stale_values_are_refused=()
+)
+def writes_skip_the_count(patch):
+    for name in ("add_", "mul_"):
+        registry.register_fallthrough(name, "ADInplaceOrView")
 
 
 # ---- queues -------------------------------------------------------------------------------------

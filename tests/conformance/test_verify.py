@@ -87,8 +87,13 @@ def test_the_cpu_passes_the_level_smoke(site):
     page = (site.folder / "cpu.html").read_text(encoding="utf-8")
     assert not re.search(r"(src|href)\s*=|https?://|@import|fetch\(", page)  # it needs no network
     data = data_of(page)
+    for state in data["states"]:  # each has a colour, a sign beside it, and an explanation
+        assert re.search(rf"^  (.*; )?--{state}: #[0-9a-f]{{6}};", page, re.M)
+        assert len(re.findall(rf"[ {{]{state}: \"", page)) == 2
     assert data["device"] == "cpu"
     assert data["totals"]["failed"] == 0
+    (streams,) = [each for each in data["others"] if each["test"] == "test_streams"]
+    assert streams["problems"] == [["skipped", "test_streams", "cpu has no streams"]]
     (exp,) = [row for row in data["ops"] if row["op"] == "exp"]
     assert exp["cells"]["float32"]["state"] == "passed"
     assert {"bool", "int64", "float16", "float64", "complex64"} <= set(data["dtypes"])

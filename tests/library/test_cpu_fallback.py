@@ -1,5 +1,7 @@
 """A fallback of a third party's device that runs what it lacks on the CPU, for all ops."""
 
+from pathlib import Path
+
 import pytest
 
 import mindtorch_core as torch
@@ -10,6 +12,7 @@ from mindtorch_core.testing.comparison import assert_close, outcome
 from mindtorch_core.testing.samples import samples
 
 registry.load_backends()
+SOURCES = Path(__file__).parents[1] / "toy_backend"
 DEFINED = {d.name: d for d in definitions()}
 
 
@@ -94,3 +97,37 @@ def test_every_op(fallback, name):
             assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
             continue
         assert_close(found, expected, check_device=False, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [lambda x: torch.poisson(x), lambda x: x.random_(), lambda x: torch.randperm(3, device="toy")],
+)
+def test_random_numbers_need_a_kernel_that_seeds_them(fallback, toy, draw):
+    toy.RUNTIME.generator = lambda on: None
+    x = torch.ones(3, device="toy")
+    for _ in range(2):
+        with pytest.raises(
+            torch.NoKernelError, match=r"itself needs 'aten::random_\.from'"
+        ) as refused:
+            draw(x)
+    assert (refused.value.op, refused.value.device) == ("aten::random_.from", "toy")
+    assert torch.exp(x).tolist() == [pytest.approx(2.718282)] * 3  # the fallback itself is well
+
+
+def test_copies_need_a_kernel(site):
+    source = (SOURCES / "plugin.py").read_text()
+    for name in ("copy_", "clone"):
+        source = source.replace(f'    "{name}": {name},\n', "")
+    source += "\nregistry.register_fallback(KEY, torch.library.cpu_fallback)\n"
+    site.backend("toy", source, config="DEVICE, KEY, API = 'toy', 'PrivateUse2', 1\n")
+    site.run(
+        "x = torch.ones(2, 3, device='toy')\n"
+        "assert x.exp().tolist()[1][2] > 2.7\n"
+        "try:\n"
+        "    x.t().tolist()\n"
+        "except torch.NoKernelError as error:\n"
+        "    assert \"itself needs 'aten::copy_' on 'toy'\" in str(error), error\n"
+        "else:\n"
+        "    assert False, 'nothing was raised'\n"
+    )

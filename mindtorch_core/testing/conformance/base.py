@@ -18,6 +18,7 @@ from ...runtime import Runtime
 from ..samples import WITHOUT_SAMPLES, samples
 from .cases import RULES, Case, cases_of, reaches
 from .checks import has, require
+from .function_cases import FUNCTION_TESTS, FunctionCase
 from .pytorch import oracle
 
 __all__ = ["ConformanceBase", "from_level", "without_data"]
@@ -26,7 +27,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Tests that compare with something which may be absent: the device, and what to say then.
 _NEEDED = {"test_agrees_with_cpu": "cpu", "test_gradients": "cpu", "test_dtypes": "cpu",
-           "test_edges": "cpu", "test_agrees_with_meta": "meta"}  # fmt: skip
+           "test_edges": "cpu", "test_agrees_with_meta": "meta", "test_functions": "cpu",
+           "test_function_gradients": "cpu"}  # fmt: skip
+# Tests that are about elements only.
+_WITH_ELEMENTS = frozenset({"test_gradients", "test_gradcheck", "test_edges", *FUNCTION_TESTS})
 
 
 def from_level(level: str) -> Callable[[F], F]:
@@ -95,15 +99,19 @@ class ConformanceBase:
         other = _NEEDED.get(test, "")
         if other and not has(other):
             return f"there is no {other.upper()} backend to compare with"
-        if test in ("test_gradients", "test_gradcheck", "test_edges") and not self.executes():
+        if test in _WITH_ELEMENTS and not self.executes():
             return f"tensors of {self.device} have no elements"
         if test == "test_agrees_with_pytorch" and oracle() is None:
             return "PyTorch is not installed"
         return ""
 
     @classmethod
-    def cases(cls, test: str) -> Iterator[Case]:
-        """The cases of one of the tests of ops, by its name, at the class's level."""
+    def cases(cls, test: str) -> Iterator[Case | FunctionCase]:
+        """The cases of one of the tests of ops or functions, by its name, at the class's level.
+
+        A suite that overrides it leaves some out: ``(c for c in super().cases(test) if ...)``, by
+        their ``name``, ``dtype`` and ``sample``.
+        """
         row_of(cls.device)
         yield from cases_of(test, cls.level)
 
@@ -153,8 +161,9 @@ class ConformanceBase:
     @without_data
     def test_known_failures_exist(self) -> None:
         """A line that names no test is a leftover."""
-        plain = [name for name in dir(self) if name.startswith("test_") and name not in RULES]
-        ids = {name: [f"{name}[{case.id}]" for case in cases_of(name, "full")] for name in RULES}
+        made = (*RULES, *FUNCTION_TESTS)
+        plain = [name for name in dir(self) if name.startswith("test_") and name not in made]
+        ids = {name: [f"{name}[{case.id}]" for case in cases_of(name, "full")] for name in made}
         ids |= {name: [name] for name in plain}
         unknown = []
         for line in self._known_failures():

@@ -11,6 +11,7 @@ from ...operators.define import NONDIFF, OpDef, definitions, front
 from ...random import manual_seed
 from ..recipes import Sample
 from ..samples import samples
+from .function_cases import FUNCTION_TESTS, FunctionCase, function_cases
 from .sweeps import CLOSELY, dtype_samples, edge_samples
 
 __all__ = ["LEVELS", "NEEDS_DTYPE", "RULES", "UNDEFINED", "Case", "Rule", "cases_of", "reaches"]
@@ -66,9 +67,14 @@ class Case:
     sample: Sample
 
     @property
+    def name(self) -> str:
+        """The op's name, with its overload."""
+        return self.op.name
+
+    @property
     def id(self) -> str:
         """As it stands in test ids."""
-        return f"{self.op.name}-{self.sample.name}"
+        return f"{self.name}-{self.sample.name}"
 
     @property
     def dtype(self) -> str:
@@ -144,9 +150,12 @@ def reaches(level: str, needed: str) -> bool:
     return LEVELS.index(level) >= LEVELS.index(needed)
 
 
-def cases_of(test: str, level: str) -> Iterator[Case]:
+def cases_of(test: str, level: str) -> Iterator[Case | FunctionCase]:
     """The cases of a test at a level."""
     reaches(level, "smoke")
+    if test in FUNCTION_TESTS:
+        yield from function_cases(level)
+        return
     rule = RULES[test]
     for d in definitions():
         yield from rule.chosen(d, level)
@@ -187,7 +196,7 @@ RULES: Final[dict[str, Rule]] = {
     "test_layouts": Rule(
         lambda case: (
             case.op.functional is None
-            and case.op.name not in NEEDS_LAYOUT
+            and case.name not in NEEDS_LAYOUT
             and any(recipe.shape for recipe in case.sample.recipes())
         )
     ),
@@ -205,7 +214,7 @@ RULES: Final[dict[str, Rule]] = {
     "test_edges": Rule(
         _is_functional,
         of=edge_samples,
-        core=lambda case: "pointwise" not in case.op.tags or case.op.name in CLOSELY,
+        core=lambda case: "pointwise" not in case.op.tags or case.name in CLOSELY,
     ),
     "test_gradients": Rule(_has_gradient),
     "test_gradcheck": Rule(_is_smooth, smoke="none", core=lambda case: _is_checked(case)),
@@ -214,4 +223,4 @@ RULES: Final[dict[str, Rule]] = {
 
 def _is_checked(case: Case) -> bool:
     """Whether the level core compares the gradients of a case with differences."""
-    return (case.op.name in FEW or bool(case.op.primitive)) and _is_first(case)
+    return (case.name in FEW or bool(case.op.primitive)) and _is_first(case)

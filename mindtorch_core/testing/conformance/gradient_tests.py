@@ -14,8 +14,9 @@ from ..recipes import Sample
 from .base import ConformanceBase
 from .cases import Case
 from .checks import has_dtype, require, tensors_of
+from .function_cases import FunctionCase
 
-__all__ = ["GradientTests"]
+__all__ = ["GradientTests", "check_gradients"]
 
 # Kernels of gradients go through more roundings than one op.
 _RTOL, _ATOL = 1e-4, 1e-5
@@ -26,27 +27,7 @@ class GradientTests(ConformanceBase):
 
     def test_gradients(self, case: Case) -> None:
         """Gradients are close to the CPU's in float64, of the inputs' dtype and on the device."""
-        wanted = outcome(_gradients, case, case.sample.in_float64(), "cpu")
-        if isinstance(wanted, Exception) or not wanted:
-            pytest.skip("it has no gradients for these arguments")
-        found = outcome(_gradients, case, case.sample, self.device)
-        if isinstance(found, Exception):
-            raise AssertionError(f"{case}: its backward raised {found!r}") from found
-        require(len(found) == len(wanted), f"{case} gave {len(found)} gradients, not {len(wanted)}")
-        for (t, grad), (_, want) in zip(found, wanted, strict=True):
-            if grad is None or want is None:
-                require(grad is want, f"{case} has a gradient only on one of the devices")
-                continue
-            require(
-                (grad.device, grad._dtype, grad._shape) == (t.device, t._dtype, t._shape),
-                f"{case} gave a gradient {grad.dtype}{list(grad.shape)} on {grad.device} for "
-                f"{t.dtype}{list(t.shape)} on {t.device}",
-            )
-            rtol, atol = (_RTOL, _ATOL) if t._dtype.itemsize >= 4 else (2e-2, 2e-2)
-            assert_close(
-                grad, want, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False,
-                check_device=False, msg=f"gradient of {case}",
-            )  # fmt: skip
+        check_gradients(case, self.device)
 
     def test_gradcheck(self, case: Case) -> None:
         """Gradients agree with differences of results, both computed on the device in float64."""
@@ -70,6 +51,31 @@ class GradientTests(ConformanceBase):
             raise AssertionError(f"gradient of {case}: {error}") from error
 
 
+def check_gradients(case: Case | FunctionCase, device: str) -> None:
+    """Compare a call's gradients with those of the CPU in float64; skip if there are none."""
+    wanted = outcome(_gradients, case, case.sample.in_float64(), "cpu")
+    if isinstance(wanted, Exception) or not wanted:
+        pytest.skip("it has no gradients for these arguments")
+    found = outcome(_gradients, case, case.sample, device)
+    if isinstance(found, Exception):
+        raise AssertionError(f"{case}: its backward raised {found!r}") from found
+    require(len(found) == len(wanted), f"{case} gave {len(found)} gradients, not {len(wanted)}")
+    for (t, grad), (_, want) in zip(found, wanted, strict=True):
+        if grad is None or want is None:
+            require(grad is want, f"{case} has a gradient only on one of the devices")
+            continue
+        require(
+            (grad.device, grad._dtype, grad._shape) == (t.device, t._dtype, t._shape),
+            f"{case} gave a gradient {grad.dtype}{list(grad.shape)} on {grad.device} for "
+            f"{t.dtype}{list(t.shape)} on {t.device}",
+        )
+        rtol, atol = (_RTOL, _ATOL) if t._dtype.itemsize >= 4 else (2e-2, 2e-2)
+        assert_close(
+            grad, want, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False,
+            check_device=False, msg=f"gradient of {case}",
+        )  # fmt: skip
+
+
 class _NotThere(Exception):
     """A call has no result that requires grad."""
 
@@ -85,7 +91,9 @@ def _floating(values: Sequence[Any]) -> list[Tensor]:
     return found
 
 
-def _gradients(case: Case, sample: Sample, device: str) -> list[tuple[Tensor, Tensor | None]]:
+def _gradients(
+    case: Case | FunctionCase, sample: Sample, device: str
+) -> list[tuple[Tensor, Tensor | None]]:
     """The floating arguments of a call and their gradients, the results weighted unevenly.
 
     Raises:

@@ -43,7 +43,7 @@ class OpTests(ConformanceBase):
             require(len(found) == len(wanted), f"{case} gave {len(found)} results")
             for one, other in zip(found, wanted, strict=True):
                 self.same(case, one, other, **options)
-        elif self.executes() and case.op.name not in UNDEFINED:
+        elif self.executes() and case.name not in UNDEFINED:
             assert_close(found, wanted, equal_nan=True, msg=str(case), **options)
         else:
             alike = (found._shape, found._dtype) == (wanted._shape, wanted._dtype)
@@ -174,14 +174,14 @@ class OpTests(ConformanceBase):
         if raised_alike(case, found, like):
             return
         exact = like
-        if case.op.name not in NEEDS_DTYPE:
+        if case.name not in NEEDS_DTYPE:
             exact = case.call(*case.sample.in_float64().build("cpu"))
         for t, cpu, want in zip(*map(tensors_of, (found, like, exact)), strict=True):
             require(
                 (t._shape, t._dtype) == (cpu._shape, cpu._dtype),
                 f"{case} gave {t.dtype}{list(t.shape)}, on the CPU {cpu.dtype}{list(cpu.shape)}",
             )
-            if self.executes() and not case.random and case.op.name not in UNDEFINED:
+            if self.executes() and not case.random and case.name not in UNDEFINED:
                 rtol, atol = default_tolerances(t.dtype)
                 assert_close(
                     t, want, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False,
@@ -206,7 +206,7 @@ class OpTests(ConformanceBase):
                 (tuple(t._shape), t._dtype.name) == (shape, dtype),
                 f"{case} gave {t.dtype}{list(t.shape)}, PyTorch {dtype}{list(shape)}",
             )
-            if self.executes() and case.op.name not in UNDEFINED:
+            if self.executes() and case.name not in UNDEFINED:
                 rtol, atol = default_tolerances(t.dtype)
                 assert_close(
                     t, exact, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False,
@@ -241,7 +241,7 @@ class OpTests(ConformanceBase):
             require(wanted == found, f"{case} gave {found}, on the CPU {wanted}")
             return
         self.same(case, found, wanted, check_device=False)
-        if case.op.name in _SIGNED_ZEROS and self.executes():
+        if case.name in _SIGNED_ZEROS and self.executes():
             signs = [_zero_signs(t) for t in (found, wanted)]
             require(
                 signs[0] == signs[1],

@@ -14,6 +14,7 @@ import pytest
 from ...errors import BackendUnavailableError
 from .cases import LEVELS, RULES, Case
 from .checks import has
+from .function_cases import FUNCTION_TESTS, FunctionCase
 from .options import CHOSEN
 from .page import write_page
 from .results import Results, family_of
@@ -91,10 +92,17 @@ def pytest_runtest_makereport(
     error = None if call.excinfo is None else call.excinfo.value
     report.kit = {  # type: ignore[attr-defined]
         "test": item.name,
-        "op": [case.op.name, family_of(case.op), case.dtype] if isinstance(case, Case) else None,
+        "op": _described(case),
         "error": _told(error),
     }
     return report
+
+
+def _described(case: Any) -> list[str] | None:
+    """Name, family and dtype of the op or function that a test is about; None for other tests."""
+    if isinstance(case, FunctionCase):
+        return [case.name, "functions", case.dtype]
+    return [case.name, family_of(case.op), case.dtype] if isinstance(case, Case) else None
 
 
 def _told(error: BaseException | None) -> str:
@@ -118,8 +126,11 @@ def _state(report: pytest.TestReport, error: str) -> tuple[str, str]:
     reason = getattr(report, "wasxfail", None)
     if report.outcome == "skipped" and reason is not None:
         return "expected", f"{reason}\n{error}"
-    if report.outcome == "skipped" or report.outcome == "passed":
-        return report.outcome, ""
+    if report.outcome == "passed":
+        return "passed", ""
+    if report.outcome == "skipped":
+        why = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+        return "skipped", why.removeprefix("Skipped: ")
     missing = "NoKernelError" in error
     return "missing" if missing else "failed", error or str(report.longrepr)
 
@@ -136,7 +147,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
 def _order(problem: tuple[str, str, str]) -> int:
     """Faults of the runtime first, then those of plain calls: they explain others."""
     test = problem[1].partition("[")[0]
-    return list(RULES).index(test) if test in RULES else -1
+    places = (*RULES, *FUNCTION_TESTS)
+    return places.index(test) if test in places else -1
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -48,7 +48,7 @@ def call(case: Case) -> list[tuple[Any, Any]] | None:
     fn = None if name.startswith("_") or name in _FREE else _function(case)
     if fn is None:
         return None
-    exact = case.sample if case.op.name in NEEDS_DTYPE else case.sample.in_float64()
+    exact = case.sample if case.name in NEEDS_DTYPE else case.sample.in_float64()
     try:
         with warnings.catch_warnings(action="ignore"):
             found, wide = (_flat(_called(fn, sample)) for sample in (case.sample, exact))

@@ -41,12 +41,23 @@ class QueueTests(ConformanceBase):
             require(found == 40, f"{what} does not wait for queued work: it read {found}, not 40")
 
     def test_synchronize(self) -> None:
-        """After ``synchronize`` queued work is done, for one device and for all."""
+        """After ``synchronize`` queued work is done on all streams, for one device and for all."""
         runtime, on = self.runtime(), self.devices()[0]
-        for wanted in (None, on):
-            t = self._work()
+        streams = [runtime.default_stream(on)]
+        if runtime.stream_type is not None:
+            streams.append(Stream(on))
+        for wanted, call in ((None, "synchronize()"), (on, f"synchronize({on})")):
+            results = []
+            for stream in streams:
+                with stream:
+                    results.append(self._work())
+            marks = [s.record_event() for s in streams] if runtime.event_type is not None else []
             runtime.synchronize(wanted)
-            require(t.sum().item() == 40 * _N * _N, "work is missing after synchronize()")
+            for stream in streams:
+                require(stream.query(), f"{call} does not wait: work is left on {stream}")
+            require(all(m.query() for m in marks), f"{call} does not wait: events are not passed")
+            for t in results:
+                require(t.sum().item() == 40 * _N * _N, f"work is missing after {call}")
 
     def test_order(self) -> None:
         """Ops run in program order: in-place writes, reads before and after them, and copies."""
@@ -121,12 +132,25 @@ class QueueTests(ConformanceBase):
         elapsed = events[0].elapsed_time(events[1])
         require(elapsed >= 0, f"{elapsed} milliseconds passed")
         require(t[0, 0].item() == 40, "the work before an event is not done")
-        stream = Stream(self.devices()[0])
-        with stream:
-            later = self._work(10)
-        mark = stream.record_event()
-        mark.wait()
-        require((later + 1)[0, 0].item() == 11, "a stream does not wait for an event")
+
+    def test_events_order_streams(self) -> None:
+        """Events and their stream agree on what is done; another stream waits for an event."""
+        if None in (self.runtime().event_type, self.runtime().stream_type):
+            pytest.skip(f"{self.device} has no streams and events")
+        side = Stream(self.devices()[0])
+        with side:
+            later = self._work()
+        mark = side.record_event()  # the last of its stream: they are done together
+        passed = mark.query()
+        require(side.query() or not passed, "an event says that it is passed while work is left")
+        done = side.query()
+        require(mark.query() or not done, "a stream says that it is done before its last event is")
+        mark.synchronize()
+        require(side.query(), "synchronize() of an event returns while work before it is left")
+        with side:
+            later = later + self._work()
+        side.record_event().wait()
+        require((later + 1)[0, 0].item() == 81, "a stream does not wait for an event")
 
     def test_memory_on_two_streams(self) -> None:
         """Memory used on a second stream stays until that stream is done with it."""

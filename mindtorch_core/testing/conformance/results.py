@@ -20,7 +20,7 @@ class Cell:
 
     Attributes:
         counts: how many tests ended in each state.
-        problems: test id and message of those that did not pass.
+        problems: state, test id and message of those that did not pass and have something to say.
     """
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
@@ -29,7 +29,7 @@ class Cell:
     def add(self, test: str, state: str, message: str) -> None:
         """Count a test."""
         self.counts[state] += 1
-        if state in ("failed", "missing", "expected"):
+        if message:
             self.problems.append((state, test, message))
 
     @property
@@ -59,13 +59,14 @@ class Results:
             test: its id.
             op: name, family and dtype of the op it tests; None for tests of something else.
             state: one of `STATES`.
-            message: what was wrong, or the reason why that was expected.
+            message: what was wrong, or the reason why that was expected, or why it was skipped.
         """
         if op is None:
             cell = self.others.setdefault(test.partition("[")[0], Cell())
         else:
             name, self.families[name], dtype = op[0], op[1], op[2]
             cell = self.ops.setdefault(name, {}).setdefault(dtype or "none", Cell())
+            message = "" if state == "skipped" else message  # thousands: pytest -rs lists them
         cell.add(test, state, message)
 
     def clear(self) -> None:

@@ -7,6 +7,7 @@ import pytest
 from .alias_tests import AliasTests
 from .autocast_tests import AutocastTests
 from .copy_tests import CopyTests
+from .function_tests import FunctionTests
 from .gradient_tests import GradientTests
 from .memory_tests import MemoryTests
 from .object_tests import ObjectTests
@@ -15,6 +16,7 @@ from .program_tests import ProgramTests
 from .queue_tests import QueueTests
 from .random_tests import RandomTests
 from .registration_tests import RegistrationTests
+from .sharing_tests import SharingTests
 from .thread_tests import ThreadTests
 
 __all__ = ["BackendConformance"]
@@ -25,6 +27,7 @@ __all__ = ["BackendConformance"]
 class BackendConformance(
     RegistrationTests,
     MemoryTests,
+    SharingTests,
     CopyTests,
     QueueTests,
     ThreadTests,
@@ -35,6 +38,7 @@ class BackendConformance(
     ProgramTests,
     OpTests,
     GradientTests,
+    FunctionTests,
 ):
     """Tests of a backend; subclass it in a test module and set the attributes.
 

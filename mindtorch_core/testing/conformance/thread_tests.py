@@ -10,6 +10,7 @@ import pytest
 
 import mindtorch_core as torch
 
+from ...streams import Stream
 from .base import ConformanceBase
 from .checks import made, require
 
@@ -77,6 +78,19 @@ class ThreadTests(ConformanceBase):
         for i, found in enumerate(in_threads(work)):
             require(found == [i % count] * 20, f"thread {i} made tensors on devices {found!r:.200}")
         require(runtime.current_device() == before, "threads changed each other's current device")
+
+    def test_threads_have_a_current_stream(self) -> None:
+        """Setting the stream in one thread does not change that of another."""
+        runtime, on = self.runtime(), self.devices()[0]
+        if runtime.stream_type is None:
+            pytest.skip(f"{self.device} has no streams")
+        main, side = runtime.current_stream(on), Stream(on)
+        with side:
+            found = in_threads(lambda _: runtime.current_stream(on), 1)[0]
+            require(found == main, f"a thread begins on {found}, which another thread has set")
+            in_threads(lambda _: runtime.set_stream(main), 1)
+            found = runtime.current_stream(on)
+            require(found == side, f"another thread changed the current stream to {found}")
 
     def test_device_context(self) -> None:
         """The current device is where tensors without an index are made; it is restored."""
