@@ -4,8 +4,9 @@ For each op two functions are generated from its schema and its gradient formula
 kernel, and the node's ``apply``. What a formula needs is read from its parameter names: ``g`` is
 the gradient of the output (``grads`` those of all outputs), an argument's name is that argument,
 ``<argument>_shape`` only its shape, ``result`` the op's output (``result1`` the second one). A value
-is saved only if a formula that will be evaluated needs it. For ``mul(Tensor self, Tensor other)`` the
-kernel reads::
+is saved only if a formula that will be evaluated needs it. A formula with ``wanted`` serves all
+arguments that it is given for: one call gives their gradients, of which ``wanted`` says which are
+needed. For ``mul(Tensor self, Tensor other)`` the kernel reads::
 
     def mul(input, other):
         _result = BELOW(input, other)
@@ -45,6 +46,8 @@ __all__ = ["autograd_kernel", "formula_needs", "recorder"]
 
 _RECORDERS: Final[dict[tuple[OpEntry, bool], Callable[..., Kernel]]] = {}
 _NODES: Final[dict[OpEntry, type[Node]]] = {}
+# Parameters of formulas that are not saved.
+_GIVEN: Final = frozenset({"g", "grads", "wanted"})
 # ``self_shape`` saves only the shape of ``self``; a geometry is (shape, strides, offset).
 _PARTS: Final = ("shape", "dtype", "device", "geometry")
 
@@ -141,7 +144,7 @@ class _Generator:
     def _needed(self) -> list[str]:
         """Every value some formula needs, in a fixed order."""
         names = [n for f in self.formulas.values() for n in formula_needs(f)]
-        return list(dict.fromkeys(n for n in names if n not in ("g", "grads")))
+        return list(dict.fromkeys(n for n in names if n not in _GIVEN))
 
     def _value(self, name: str) -> _Value:
         unless = self._condition(name)
@@ -385,6 +388,7 @@ class _Generator:
         results = []
         scalars = sum(not a.is_list for a in self.wanted)
         position = "0"
+        needed: dict[int, str] = {}
         for i, a in enumerate(self.wanted):
             if a.is_list:
                 count = f"(len(edges) - {scalars})"
@@ -395,9 +399,16 @@ class _Generator:
                 results.append(f"*r{i}")
                 position += f" + {count}"
             else:
-                lines += [f"r{i} = None", f"if edges[{position}] is not None:"]
                 results.append(f"r{i}")
+                lines.append(f"r{i} = None")
+                needed[i] = f"edges[{position}] is not None"
                 position += " + 1"
+                served = self._served_with(i)
+                if i != served[-1]:
+                    continue  # it comes with the last one's
+                lines.append(f"if {' or '.join(needed[j] for j in served)}:")
+                if served != [i]:
+                    lines.append(f"    wanted = [{', '.join(needed[j] for j in served)}]")
             lines += ["    " + line for line in self._evaluate(i, a)]
         if self.broadcasts:
             lines += ["c = self.conform", "if c is not None:"]
@@ -419,6 +430,13 @@ class _Generator:
             "saved_output": saved.saved_output,
         }
         return compile_function("apply", source, scope)
+
+    def _served_with(self, i: int) -> list[int]:
+        """The inputs whose gradients the formula of an input gives, itself among them."""
+        formula = self.formulas[self.wanted[i].name]
+        if "wanted" not in formula_needs(formula):
+            return [i]
+        return [j for j, a in enumerate(self.wanted) if self.formulas[a.name] is formula]
 
     def _all_hold(self) -> bool:
         """Whether every formula needs a value that is freed."""
@@ -450,8 +468,9 @@ class _Generator:
             if v.name in needs:
                 lines.append(f"v_{v.name} = {v.load.format(at)}")
             at += len(v.items)
-        given = ", ".join(n if n in ("g", "grads") else f"v_{n}" for n in needs)
-        return [*lines, f"r{i} = formula{i}({given})"]
+        given = ", ".join(n if n in _GIVEN else f"v_{n}" for n in needs)
+        served = self._served_with(i)
+        return [*lines, f"{', '.join(f'r{j}' for j in served)} = formula{i}({given})"]
 
 
 def releasing(held: tuple[int, ...]) -> Callable[[Node], None]:

@@ -60,11 +60,13 @@ class OpDef:
         name: name with overload, such as ``max.dim``.
         schema: signature in PyTorch's grammar.
         doc: what it computes; becomes the docstring.
-        rule: ``rule(*args) -> TensorSpec`` (or a tuple of them); also raises the errors about
-            shapes and dtypes. None for compositions, and where the shape depends on data.
+        rule: ``rule(*args) -> TensorSpec``, or a tuple of them, with None for results that an
+            argument says are not wanted; also raises the errors about shapes and dtypes. None for
+            compositions, and where the shape depends on data.
         grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
             it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
-            argument's name, ``<argument>_shape``, ``result``.
+            argument's name, ``<argument>_shape``, ``result``. One with ``wanted`` (a truth value per
+            argument that it is given for) gives all their gradients.
         saved_if: per argument a condition on the arguments, as Python text, without which gradients
             need no more than None for it: statistics that training only writes, for example.
         output_differentiability: for several results, which of them may require grad; empty for all.

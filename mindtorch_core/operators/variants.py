@@ -10,11 +10,13 @@ from typing import Any
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, set_masks
 from ..dispatch.registry import OpEntry, registry
+from ..dtypes import dtype
 from ..promotion import can_cast
 from ..shapes import numel, pointwise_strides, show, storage_extent
 from ..tensor import Tensor
 
 __all__ = [
+    "check_cast",
     "check_inplace_result",
     "inplace_fallback",
     "return_type",
@@ -32,9 +34,18 @@ def check_inplace_result(self: Tensor, shape: tuple[int, ...], d: Any) -> None:
         raise RuntimeError(
             f"output with shape {show(self._shape)} doesn't match the broadcast shape {show(shape)}"
         )
-    if not can_cast(d, self._dtype):
+    check_cast(d, self._dtype)
+
+
+def check_cast(d: dtype, to: dtype) -> None:
+    """Refuse a dtype whose category is above the one that it would be stored in.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not can_cast(d, to):
         raise RuntimeError(
-            f"result type {d.label} can't be cast to the desired output type {self._dtype.label}"
+            f"result type {d.label} can't be cast to the desired output type {to.label}"
         )
 
 
@@ -126,11 +137,7 @@ def write_out(
             raise RuntimeError(
                 f"Expected out tensor to have dtype {value._dtype}, but got {each._dtype} instead"
             )
-        if not can_cast(value._dtype, each._dtype):
-            raise RuntimeError(
-                f"result type {value._dtype.label} can't be cast to the desired output type "
-                f"{each._dtype.label}"
-            )
+        check_cast(value._dtype, each._dtype)
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:

@@ -10,7 +10,7 @@ from .runtime import RUNTIME
 
 @hookimpl
 def mindtorch_backend():
-    return Backend(device="bare", runtime=RUNTIME, api=1, known_failures="known_failures.txt")
+    return Backend(device="bare", runtime=RUNTIME, api=1)
 
 
 @hookimpl

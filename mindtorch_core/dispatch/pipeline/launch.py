@@ -258,6 +258,8 @@ def settle(outs: tuple[Tensor, ...], result: Any) -> None:
             _move(outs[0], result)
         return
     results = result if isinstance(result, tuple | list) else (result,)
+    if len(results) != len(outs):
+        results = [r for r in results if r is not None]
     for t, r in zip(outs, results, strict=True):
         if r is not t:
             _move(t, r)

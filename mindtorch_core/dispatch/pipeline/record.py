@@ -103,14 +103,22 @@ def _recorder(
             elif op.view:
                 outs = (_viewed(pipe, args[0], spec, op.definition),)
             elif isinstance(spec, tuple):
-                outs = tuple(_fresh(pipe, s, args, kwargs) for s in spec)
+                outs = tuple(_fresh(pipe, s, args, kwargs) for s in spec if s is not None)
             else:
                 outs = (_fresh(pipe, spec, args, kwargs),)
             pipe.entries.append(Entry(op, args, kwargs, outs, *user_line()))
+        if not isinstance(spec, tuple):
+            return outs[0]
         # A tuple of its own: what only the entry's tuple holds is what nobody can see.
-        return (*outs,) if isinstance(spec, tuple) else outs[0]
+        return (*outs,) if len(outs) == len(spec) else _with_gaps(spec, outs)
 
     return record
+
+
+def _with_gaps(specs: tuple[Any, ...], outs: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
+    """Results where there is one: a gradient that nobody asked for is None."""
+    rest = iter(outs)
+    return tuple(None if spec is None else next(rest) for spec in specs)
 
 
 def _deferrable(entry: OpEntry, backend: DispatchKey) -> bool:

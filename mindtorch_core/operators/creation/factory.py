@@ -334,43 +334,55 @@ op(
 )
 
 
-def zero_dimensional(name: str, *bounds: Any) -> None:
-    """Refuse bounds that are tensors with dimensions.
+def _is_complex(end: Any) -> bool:
+    return end._dtype.category == COMPLEX if isinstance(end, Tensor) else isinstance(end, complex)
+
+
+def spaced(name: str, start: Any, end: Any, steps: int, dtype: Any) -> TensorSpec:
+    """What numbers between two ends are like: of the default dtype unless one is given.
 
     Raises:
-        RuntimeError: if one is.
+        RuntimeError: if an end is a tensor with dimensions, ``steps`` is negative, or the dtype is real
+            and an end complex.
     """
-    shapes = [v._shape if isinstance(v, Tensor) else () for v in bounds]
-    if any(shapes):
-        raise RuntimeError(
-            f"{name} only supports 0-dimensional start and end tensors, but got "
-            f"{' and '.join(f'{len(shape)} dimension(s)' for shape in shapes)}"
-        )
+    for word, end_ in (("start", start), ("end", end)):
+        if isinstance(end_, Tensor) and end_._shape:
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {word} with "
+                f"{len(end_._shape)} dimension(s)."
+            )
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    d = dtype or get_default_dtype()
+    if (_is_complex(start) or _is_complex(end)) and d.category != COMPLEX:
+        inferred = get_default_dtype().to_complex()
+        if dtype is not None:
+            raise RuntimeError(
+                f"torch.{name}(): inferred dtype {inferred.label} can't be safely cast to passed dtype "
+                f"{dtype.label}"
+            )
+        d = inferred
+    return TensorSpec((steps,), d)
 
 
-def spaced_dtype(name: str, start: Any, end: Any, dtype: Any) -> Any:
-    """Dtype of numbers between two ends, the default unless one is given.
+def numbers_of(start: Any, end: Any, device: Any) -> tuple[Any, Any, Any]:
+    """Two ends as numbers, and the device that is asked for or else that of a tensor among them."""
+    for v in (end, start):
+        if isinstance(v, Tensor) and device is None:
+            device = v._device
+    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    return start, end, device
 
-    Raises:
-        RuntimeError: if it is real and an end is complex.
-    """
-    if not (isinstance(start, complex) or isinstance(end, complex)):
-        return dtype or get_default_dtype()
-    inferred = get_default_dtype().to_complex()
-    if dtype is not None and dtype.category != COMPLEX:
-        raise RuntimeError(
-            f"torch.{name}(): inferred dtype {inferred.label} can't be safely cast to passed dtype "
-            f"{dtype.label}"
-        )
-    return dtype or inferred
+
+def _linspace_rule(
+    start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None
+) -> TensorSpec:
+    return spaced("linspace", start, end, steps, dtype)
 
 
 def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None) -> Tensor:
-    zero_dimensional("linspace", start, end)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
-    d = spaced_dtype("linspace", start, end, dtype)
+    d = spaced("linspace", start, end, steps, dtype).dtype
+    start, end, device = numbers_of(start, end, device)
     if steps < 2:
         return fn.full((steps,), start, dtype=d, device=device)
     wide = d.to_real() if d.category == COMPLEX else d
@@ -396,6 +408,7 @@ for _overload, _start, _end in OF_ENDS:
     op(
         f"linspace{_overload}({_start} start, {_end} end, int steps, {OPTIONS}) -> Tensor",
         doc="``steps`` numbers evenly from ``start`` to ``end``, both included.",
+        rule=_linspace_rule,
         decomposition=_linspace,
         out=True,
         namespaces=("torch",),

@@ -7,11 +7,16 @@ import warnings
 from typing import Any
 
 from ...dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
-from ...tensor import Tensor
-from ..define import fn, op
-from .factory import OF_ENDS, OPTIONS, spaced_dtype, zero_dimensional
+from ..define import TensorSpec, fn, op
+from .factory import OF_ENDS, OPTIONS, numbers_of, spaced
 
 __all__: list[str] = []
+
+
+def _logspace_rule(
+    start: Any, end: Any, steps: int, base: float = 10.0, *, dtype: Any = None, device: Any = None
+) -> TensorSpec:
+    return spaced("logspace", start, end, steps, dtype)
 
 
 def _logspace(
@@ -23,9 +28,8 @@ def _logspace(
     dtype: dtype | None = None,
     device: Any = None,
 ) -> Any:
-    zero_dimensional("logspace", start, end)
-    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
-    d = spaced_dtype("logspace", start, end, dtype)
+    d = spaced("logspace", start, end, steps, dtype).dtype
+    start, end, device = numbers_of(start, end, device)
     whole = d.category < FLOATING
     # For integers the first and last exponent are whole; those between them are not rounded.
     start, end = (int(v) if whole else v for v in (start, end))
@@ -40,6 +44,7 @@ for _overload, _start, _end in OF_ENDS:
         "-> Tensor",
         doc="``steps`` powers of ``base``, from ``base ** start`` to ``base ** end``, with evenly spaced "
         "exponents.",
+        rule=_logspace_rule,
         decomposition=_logspace,
         out=True,
         namespaces=("torch",),

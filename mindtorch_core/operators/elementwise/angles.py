@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dtypes import COMPLEX, bool_, complex64, complex128, dtype, float16, float32, float64
 from ...promotion import to_floating
+from ...shapes import contiguous_strides
 from ...tensor import Tensor
 from .. import rules
 from ..define import NONDIFF, fn, op
@@ -193,9 +194,12 @@ def _parts_rule(first: Tensor, second: Tensor) -> Any:
 
 
 def _complex(real: Tensor, imag: Tensor) -> Tensor:
-    _parts_rule(real, imag)
-    parts = fn.broadcast_tensors(real, imag)
-    made: Tensor = fn.view_as_complex(fn.stack(parts, -1))
+    spec = _parts_rule(real, imag)
+    strides = spec.strides or contiguous_strides(spec.shape)
+    made = fn.empty_strided(spec.shape, strides, dtype=spec.dtype, device=real._device)
+    parts = fn.view_as_real(made)
+    parts.select(-1, 0).copy_(real)
+    parts.select(-1, 1).copy_(imag)
     return made
 
 

@@ -27,8 +27,20 @@ def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any
         "out": True,
         "tags": frozenset({"pointwise"}),
     } | more
-    properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
+    rule = properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
+    if "decomposition" in more and properties["kinds"] != "bifc":
+        properties["decomposition"] = _checked(rule, more["decomposition"])
     op(f"{name}(Tensor self) -> Tensor", **properties)
+
+
+def _checked(rule: Callable[..., Any], formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A composition that refuses what the op's rule refuses."""
+
+    def composed(self: Any) -> Any:
+        rule(self)
+        return formula(self)
+
+    return composed
 
 
 def binary(

@@ -84,30 +84,13 @@ unary(
     operators=("__invert__",),
     decomposition=elementary.bitwise_not,
 )
-unary(
-    "isnan",
-    "True where NaN.",
-    NONDIFF,
-    rule=rules.pointwise(bool_),
-    inplace=False,
-    out=False,
-    decomposition=elementary.isnan,
-)
-unary(
-    "isinf",
-    "True where infinite.",
-    NONDIFF,
-    rule=rules.pointwise(bool_),
-    inplace=False,
-    out=False,
-    decomposition=elementary.isinf,
-)
-unary(
-    "isfinite",
-    "True where finite.",
-    NONDIFF,
-    rule=rules.pointwise(bool_),
-    inplace=False,
-    out=False,
-    decomposition=elementary.isfinite,
-)
+for _name, _kind in (("isnan", "NaN"), ("isinf", "infinite"), ("isfinite", "finite")):
+    unary(
+        _name,
+        f"True where {_kind}.",
+        NONDIFF,
+        rule=rules.pointwise(bool_),
+        inplace=False,
+        out=False,
+        decomposition=getattr(elementary, _name),
+    )

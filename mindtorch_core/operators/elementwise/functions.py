@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from ...dtypes import FLOATING
 from ...tensor import Tensor
@@ -190,17 +190,24 @@ def _relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else input.relu()
 
 
+_THRESHOLD_RULE: Final = rules.limited(rules.pointwise(count=2), "threshold_cpu", "if")
+
+
+def _threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
+    d = _THRESHOLD_RULE(grad_output, self).dtype
+    return fn.where(self <= threshold, grad_output.new_zeros(()), grad_output).to(d)
+
+
 op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     doc="Zero where ``self`` is at or below the threshold, the gradient elsewhere.",
-    rule=rules.pointwise(count=2),
+    rule=_THRESHOLD_RULE,
+    kinds="if",
     grad={
         "grad_output": lambda g, self, threshold: fn.threshold_backward(g, self, threshold),
         "self": _zero,
     },
-    decomposition=lambda grad_output, self, threshold: fn.where(
-        self <= threshold, grad_output.new_zeros(()), grad_output
-    ),
+    decomposition=_threshold_backward,
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...devices import row_of
 from ...dtypes import INDEX_DTYPES, int64
+from ...memory_formats import contiguous_format
 from ...shapes import Shape, numel, show, wrap_dim
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, op
@@ -79,14 +80,13 @@ def ranked(t: Tensor) -> Any:
 
 def _scattered(self: Tensor, dim: int, index: Tensor, src: Tensor, accumulate: bool) -> Any:
     scatter_rule(self, dim, index, src)
-    if not numel(index._shape):
-        return self.clone()
-    shape = self._shape
-    self, index, src = ranked(self), ranked(index), ranked(src)
-    at = wrap_dim(dim, len(self._shape))
-    check_range("scatter_add" if accumulate else "scatter", index, self._shape[at], at)
-    put = fn._index_put_positions(self, grid(index, at), cropped(src, index), accumulate)
-    return put.reshape(shape)
+    copied: Any = self.clone(memory_format=contiguous_format)
+    if numel(index._shape):
+        whole, index, src = ranked(copied), ranked(index), ranked(src)
+        at = wrap_dim(dim, len(whole._shape))
+        check_range("scatter_add" if accumulate else "scatter", index, whole._shape[at], at)
+        whole._index_put_positions_(grid(index, at), cropped(src, index), accumulate)
+    return copied
 
 
 def cropped(src: Any, index: Tensor) -> Any:
@@ -277,7 +277,8 @@ def _index_added(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha
     check_range("index_add", positions, self._shape[at] if self._shape else 1, at, IndexError)
     if not self._shape:
         return self + part.sum(dtype=self._dtype)
-    return fn._index_put_positions(self, [*[None] * at, positions], part, True)
+    copied: Any = self.clone(memory_format=contiguous_format)
+    return copied._index_put_positions_([*[None] * at, positions], part, True)
 
 
 op(

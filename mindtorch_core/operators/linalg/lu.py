@@ -247,7 +247,7 @@ def _lu_solve(
 
 def _solved(LU: Any, pivots: Any, B: Any, left: bool, adjoint_: bool) -> Any:
     if not left:  # X A = B is A^H X^H = B^H
-        return adjoint(_solved(LU, pivots, adjoint(B), True, not adjoint_))
+        return adjoint(_solved(LU, pivots, adjoint(B), True, not adjoint_)).contiguous()
     matrix = _permutation(pivots, LU._shape[-1], LU._dtype)
     solve = fn_linalg.solve_triangular
     if not adjoint_:

@@ -10,7 +10,18 @@ from ...shapes import numel, show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, op, public
 from ..elementwise.composed import by_name, in_wide
-from .normalization import by_channel, scale_shift, standardised, statistics_dtype, verify_size
+from .normalization import (
+    AFFINE,
+    Specs,
+    by_channel,
+    chosen,
+    in_format,
+    laid_out,
+    scale_shift,
+    standardised,
+    statistics_dtype,
+    verify_size,
+)
 
 Three = tuple[Any, Any, Any]
 
@@ -54,7 +65,7 @@ def batch_norm_rule(
         bias=bias,
     )
     saved = TensorSpec((channels,) if training else (0,), statistics_dtype(input, weight))
-    return TensorSpec(input._shape, input._dtype), saved, saved
+    return in_format(input), saved, saved
 
 
 def _dims(x: Tensor) -> list[int]:
@@ -88,7 +99,7 @@ def _batch_norm(
         out = (x - by_channel(running_mean, x, d)) * by_channel(factor, x, d)
         saved = input.new_empty((0,), dtype=kept), input.new_empty((0,), dtype=kept)
     out = scale_shift(out, by_channel(weight, x, d), by_channel(bias, x, d), d)
-    return out.to(d), *saved
+    return laid_out(out, input, d), *saved
 
 
 def update_running(
@@ -101,6 +112,22 @@ def update_running(
     if running_var is not None:
         variance = (rstd.detach() ** -2 - eps) * (count / max(count - 1, 1))
         running_var.mul_(1 - momentum).add_(variance.to(running_var._dtype), alpha=momentum)
+
+
+def _backward_rule(
+    grad_out: Tensor,
+    input: Tensor,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    save_mean: Any,
+    save_invstd: Any,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> Specs:
+    parameter = TensorSpec(input._shape[1:2] or (0,), statistics_dtype(input, weight))
+    return chosen(output_mask, in_format(input), parameter, parameter)
 
 
 def _backward(
@@ -134,7 +161,7 @@ def _backward(
         gw = g if weight is None else g * by_channel(weight, g, d)
         if train:
             gw = gw - gw.mean(dims, True) - scaled * (gw * scaled).mean(dims, True)
-        found[0] = (factor * gw).to(d)
+        found[0] = laid_out(factor * gw, input, d)
     kept = statistics_dtype(input, weight)
     if output_mask[1]:
         found[1] = (g * scaled).sum(dims).to(kept)
@@ -143,44 +170,40 @@ def _backward(
     return found[0], found[1], found[2]
 
 
-def _part(which: int) -> Any:
-    mask = [i == which for i in range(3)]
-
-    def formula(
-        g: Any,
-        input: Any,
-        weight: Any,
-        running_mean: Any,
-        running_var: Any,
-        training: Any,
-        eps: Any,
-        result1: Any,
-        result2: Any,
-    ) -> Any:
-        return by_name("native_batch_norm_backward")(
-            g, input, weight, running_mean, running_var, result1, result2, training, eps, mask
-        )[which]
-
-    return formula
+def _grads(
+    g: Any,
+    input: Any,
+    weight: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: Any,
+    eps: Any,
+    result1: Any,
+    result2: Any,
+    wanted: Any,
+) -> Any:
+    return by_name("native_batch_norm_backward")(
+        g, input, weight, running_mean, running_var, result1, result2, training, eps, wanted
+    )
 
 
-def _training_part(which: int) -> Any:
-    """The same for the form that only trains: its gradient needs no running statistics."""
-    mask = [i == which for i in range(3)]
-    return lambda g, input, weight, eps, result1, result2: by_name("native_batch_norm_backward")(
-        g, input, weight, None, None, result1, result2, True, eps, mask
-    )[which]
+def _grads_without_statistics(
+    g: Any,
+    input: Any,
+    weight: Any,
+    training: Any,
+    eps: Any,
+    result1: Any,
+    result2: Any,
+    wanted: Any,
+) -> Any:
+    return _grads(g, input, weight, None, None, training, eps, result1, result2, wanted)
 
 
-def _part_without_statistics(which: int) -> Any:
-    mask = [i == which for i in range(3)]
-    return lambda g, input, weight, training, eps, result1, result2: by_name(
-        "native_batch_norm_backward"
-    )(g, input, weight, None, None, result1, result2, training, eps, mask)[which]
-
-
-def _grads(part: Any) -> dict[str, Any]:
-    return {name: part(i) for i, name in enumerate(("input", "weight", "bias"))}
+def _grads_in_training(
+    g: Any, input: Any, weight: Any, eps: Any, result1: Any, result2: Any, wanted: Any
+) -> Any:
+    return _grads(g, input, weight, None, None, True, eps, result1, result2, wanted)
 
 
 # The gradient of training needs no running statistics, which the next batch changes.
@@ -194,7 +217,7 @@ op(
     f"native_batch_norm({_HEAD}, {_STATISTICS}, bool training, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor)",
     doc="`batch_norm`, and the means and reciprocal deviations it used in training.",
-    grad=_grads(_part),
+    grad=dict.fromkeys(AFFINE, _grads),
     saved_if=_IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
@@ -206,6 +229,7 @@ op(
     "Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> "
     "(Tensor, Tensor, Tensor)",
     doc="Gradients of `native_batch_norm` for input, weight and bias, those that the mask asks for.",
+    rule=_backward_rule,
     decomposition=_backward,
     namespaces=(),
 )
@@ -213,7 +237,7 @@ op(
     f"_native_batch_norm_legit({_HEAD}, {_WRITTEN}, bool training, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor)",
     doc="`native_batch_norm`, with running statistics that are written.",
-    grad=_grads(_part),
+    grad=dict.fromkeys(AFFINE, _grads),
     saved_if=_IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
@@ -224,7 +248,7 @@ op(
     f"_native_batch_norm_legit.no_stats({_HEAD}, bool training, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor)",
     doc="`native_batch_norm` without running statistics.",
-    grad=_grads(_part_without_statistics),
+    grad=dict.fromkeys(AFFINE, _grads_without_statistics),
     output_differentiability=(True, False, False),
     decomposition=lambda input, weight, bias, training, momentum, eps: _batch_norm(
         input, weight, bias, None, None, training, momentum, eps
@@ -235,7 +259,7 @@ op(
     f"_batch_norm_with_update({_HEAD}, {_WRITTEN}, float momentum, float eps) -> "
     "(Tensor, Tensor, Tensor, Tensor)",
     doc="`native_batch_norm` in training, and memory that other backends reserve for its gradient.",
-    grad=_grads(_training_part),
+    grad=dict.fromkeys(AFFINE, _grads_in_training),
     output_differentiability=(True, False, False, False),
     decomposition=lambda input, weight, bias, running_mean, running_var, momentum, eps: (
         *_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps),

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ...devices import row_of
-from ...promotion import result_type
+from ...dtypes import dtype
+from ...promotion import result_type, to_floating
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import fn, fn_nn, op, public
-from ..elementwise.composed import by_name, in_wide
-from .reducing import MEAN, loss, reduced, reduction_of
+from ..elementwise.composed import by_name, in_wide, widened
+from ..variants import check_cast
+from .reducing import MEAN, accept_alike, check_real, loss, reduced, reduction_of
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"
 
@@ -40,19 +42,32 @@ def _cross_entropy_of_logits(
     return reduced(_times((1 - target) * input - logs, weight), reduction)
 
 
+def _accept_logits(input: Tensor, target: Tensor) -> dtype:
+    """PyTorch computes the loss in the memory of ``1 - target``."""
+    check_real(input._dtype, "log_sigmoid_cpu")
+    check_cast(result_type(input, target), target._dtype)
+    return target._dtype
+
+
+def _accept_exponentials(input: Tensor, target: Tensor) -> dtype:
+    """PyTorch computes the loss in the memory of ``-input``."""
+    check_cast(to_floating(result_type(input, target)), input._dtype)
+    return input._dtype
+
+
 def _soft_margin(input: Any, target: Any, reduction: int = MEAN) -> Tensor:
-    return reduced((-target * input).exp().log1p(), reduction)
+    return reduced((-input * target).exp().log1p(), reduction)
 
 
 def _hinge_embedding(input: Any, target: Any, margin: float = 1.0, reduction: int = MEAN) -> Tensor:
-    apart = fn.where(target == 1, 0, (margin - input).clamp(min=0))
+    apart = fn.where(target == 1, 0, (margin - input).clamp(min=0).to(input._dtype))
     return reduced(apart + fn.where(target == -1, 0, input), reduction)
 
 
 def _margin_ranking(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: int = MEAN
 ) -> Tensor:
-    return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)
+    return reduced((-target * (input1 - input2) + float(margin)).clamp(min=0), reduction)
 
 
 def _multi_margin(
@@ -75,13 +90,15 @@ def _multi_margin(
         raise RuntimeError(
             f"inconsistent weight size, expected {rows._shape[1]} but got {show(weight._shape)}"
         )
+    d = check_real(input._dtype, "multi_margin_loss_cpu_kernel")
+    rows = in_wide(rows, d)
     terms = (rows - rows.gather(1, labels) + margin).clamp(min=0)
     terms = terms * terms if p == 2 else terms
     if weight is not None:
         terms = terms * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
     others = fn.arange(rows._shape[1], device=rows._device) != labels
     losses = fn.where(others, terms, 0).sum(1) / rows._shape[1]
-    return reduced(losses.reshape(()) if len(input._shape) < 2 else losses, reduction)
+    return reduced(losses.reshape(()) if len(input._shape) < 2 else losses, reduction).to(d)
 
 
 def _is_target(rows: Any, labels: Any) -> tuple[Any, Any]:
@@ -102,7 +119,7 @@ def _multilabel_margin(input: Any, target: Any, reduction: int) -> tuple[Tensor,
             f"inconsistent target size: {show(target._shape)} for input of size: "
             f"{show(input._shape)}"
         )
-    d = result_type(input)
+    d = check_real(input._dtype, "multilabel_margin_loss_forward_out_frame")
     rows = in_wide(input, d)
     rows = rows if len(rows._shape) == 2 else rows.reshape(1, -1)
     labels = target.reshape(rows._shape)
@@ -166,6 +183,7 @@ loss(
     "Tensor self, Tensor target, Tensor? weight=None, int reduction=1",
     "Cross entropy of probabilities of two classes; logarithms are at least -100.",
     _cross_entropy_of_probabilities,
+    accept=accept_alike("binary_cross_entropy"),
     in_single=True,
 )
 loss(
@@ -173,10 +191,17 @@ loss(
     "Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1",
     "`binary_cross_entropy` of ``sigmoid(input)``, without overflow.",
     _cross_entropy_of_logits,
+    accept=_accept_logits,
     out=False,
     namespaces=("torch",),
 )
-loss("soft_margin_loss", _PAIR, "``log(1 + exp(-target * input))``.", _soft_margin)
+loss(
+    "soft_margin_loss",
+    _PAIR,
+    "``log(1 + exp(-target * input))``.",
+    _soft_margin,
+    accept=_accept_exponentials,
+)
 loss(
     "hinge_embedding_loss",
     "Tensor self, Tensor target, float margin=1., int reduction=1",
@@ -198,7 +223,6 @@ loss(
     "Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1",
     "How far other classes come within a margin of the target's score, to the power ``p``.",
     _multi_margin,
-    in_single=True,
 )
 op(
     "multilabel_margin_loss_forward(Tensor self, Tensor target, int reduction) -> "
@@ -395,8 +419,8 @@ def multilabel_soft_margin_loss(
     """Mean over classes of `binary_cross_entropy_with_logits`."""
     code = reduction_of(reduction, size_average, reduce)
     d = result_type(input, target)
-    x, t = in_wide(input, d), in_wide(target, d)
-    logs = t * fn_nn.logsigmoid(x) + (1 - t) * fn_nn.logsigmoid(-x)
+    x, t = widened(input), widened(target)
+    logs: Any = t * fn_nn.logsigmoid(x) + (1 - t) * fn_nn.logsigmoid(-x)
     return reduced(-_times(logs, weight).mean(-1), code).to(d)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING, int64
+from ...dtypes import FLOATING, int64, uint8
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, op, public
 from ..elementwise.composed import by_name
-from .reducing import MEAN, NONE, SUM, reduction_of
+from .reducing import MEAN, NONE, SUM, check_real, reduction_of
 
 
 def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
@@ -19,8 +19,6 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
             f"0D or 1D target tensor expected, multi-target not supported (input {show(input._shape)}, "
             f"target {show(target._shape)})"
         )
-    if target._dtype is not int64:
-        raise RuntimeError(f"expected scalar type Long but found {target._dtype.label}")
     at = 0 if len(input._shape) == 1 else 1
     rest = input._shape[:at] + input._shape[at + 1 :]
     if rest != target._shape:
@@ -34,6 +32,15 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
         raise RuntimeError(
             f"weight tensor should be defined either for all {input._shape[at]} classes or no classes "
             f"but got weight tensor of shape: {show(weight._shape)}"
+        )
+    if target._dtype not in (int64, uint8):
+        raise RuntimeError(
+            f"expected target dtype to be Long or Byte, but got {target._dtype.label}"
+        )
+    check_real(input._dtype, "nll_loss_out_frame")
+    if weight is not None and weight._dtype is not input._dtype:
+        raise RuntimeError(
+            f"expected scalar type {input._dtype.label} but found {weight._dtype.label}"
         )
 
 
@@ -52,7 +59,7 @@ def _nll_parts(
     _check_nll(input, target, weight)
     at = 0 if len(input._shape) == 1 else 1
     kept: Any = target != ignore_index
-    safe = fn.where(kept, target, 0)
+    safe = fn.where(kept, target, 0).to(int64)
     picked = input.gather(at, safe.unsqueeze(at)).squeeze(at)
     if weight is None:
         weights = kept.to(input._dtype)
@@ -84,7 +91,7 @@ def _nll_backward(
     _, weights = _nll_parts(fn.zeros_like(input.detach()), target, weight, ignore_index)
     share = -weights * (grad / total if reduction == MEAN else grad)
     share = fn.where(weights == 0, 0.0, share)  # also where nothing counts and total is 0
-    safe = fn.where(target != ignore_index, target, 0)
+    safe = fn.where(target != ignore_index, target, 0).to(int64)
     return fn.zeros_like(input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
 
 

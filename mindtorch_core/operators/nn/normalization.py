@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from ...dtypes import FLOATING, finfo, float32
+from ...dtypes import FLOATING, dtype, finfo, float32
+from ...memory_formats import suggested
 from ...shapes import numel, show
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, op, public
 from ..elementwise.composed import by_name, in_wide
+from ..rules import like
 
 Three = tuple[Any, Any, Any]
+Specs = tuple[TensorSpec | None, ...]
+
+# The arguments of a norm that have gradients: one formula gives all.
+AFFINE: Final = ("input", "weight", "bias")
 
 
 def _check_features(name: str, input: Tensor, shape: Sequence[int], *parameters: Any) -> None:
@@ -44,6 +50,23 @@ def _check_features(name: str, input: Tensor, shape: Sequence[int], *parameters:
 def statistics_dtype(input: Tensor, weight: Tensor | None) -> Any:
     """Half-precision inputs with float32 parameters have their statistics in float32."""
     return input._dtype if weight is None else weight._dtype
+
+
+def chosen(mask: Sequence[bool], *specs: TensorSpec | None) -> Specs:
+    """What a gradient's rule says, None where the mask does not ask for it."""
+    return tuple(spec if wanted else None for wanted, spec in zip(mask, specs, strict=True))
+
+
+def in_format(t: Tensor) -> TensorSpec:
+    """Shape and dtype of a tensor, in the memory format that its layout is taken for."""
+    if len(t._shape) < 4:
+        return TensorSpec(t._shape, t._dtype)
+    return like(t, memory_format=suggested(t._shape, t._geometry()[0]))
+
+
+def laid_out(made: Any, of: Tensor, d: dtype) -> Any:
+    """A result in its dtype and in the memory format of the tensor it belongs to."""
+    return made.to(d).contiguous(memory_format=suggested(of._shape, of._geometry()[0]))
 
 
 def standardised(x: Any, dims: Any, eps: float) -> Three:
@@ -87,6 +110,20 @@ def _layer_norm(input: Tensor, normalized_shape: Any, weight: Any, bias: Any, ep
     return out.to(d).contiguous(), mean.to(specs[1].dtype), rstd.to(specs[1].dtype)
 
 
+def _layer_norm_backward_rule(
+    grad_out: Tensor,
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Any,
+    bias: Any,
+    output_mask: Sequence[bool],
+) -> Specs:
+    parameters = [None if t is None else TensorSpec(t._shape, t._dtype) for t in (weight, bias)]
+    return chosen(output_mask, TensorSpec(input._shape, input._dtype), *parameters)
+
+
 def _layer_norm_backward(
     grad_out: Any,
     input: Any,
@@ -115,9 +152,8 @@ def _layer_norm_backward(
     found: list[Any] = [None, None, None]
     if output_mask[0]:
         gw = g if weight is None else g * in_wide(weight, d)
-        found[0] = (
-            factor * (gw - gw.mean(dims, True) - scaled * (gw * scaled).mean(dims, True))
-        ).to(d)
+        gx = factor * (gw - gw.mean(dims, True) - scaled * (gw * scaled).mean(dims, True))
+        found[0] = gx.to(d).contiguous()
     if output_mask[1] and weight is not None:
         found[1] = ((g * scaled).sum(leading) if leading else g * scaled).to(weight._dtype)
     if output_mask[2] and bias is not None:
@@ -125,24 +161,19 @@ def _layer_norm_backward(
     return found[0], found[1], found[2]
 
 
-def _part(which: int) -> Any:
-    """The formula of one argument of `native_layer_norm`."""
-    mask = [i == which for i in range(3)]
-
-    def formula(
-        g: Any,
-        input: Any,
-        normalized_shape: Any,
-        weight: Any,
-        bias: Any,
-        result1: Any,
-        result2: Any,
-    ) -> Any:
-        return by_name("native_layer_norm_backward")(
-            g, input, normalized_shape, result1, result2, weight, bias, mask
-        )[which]
-
-    return formula
+def _layer_norm_grads(
+    g: Any,
+    input: Any,
+    normalized_shape: Any,
+    weight: Any,
+    bias: Any,
+    result1: Any,
+    result2: Any,
+    wanted: Any,
+) -> Any:
+    return by_name("native_layer_norm_backward")(
+        g, input, normalized_shape, result1, result2, weight, bias, wanted
+    )
 
 
 op(
@@ -150,7 +181,7 @@ op(
     "float eps) -> (Tensor, Tensor, Tensor)",
     doc="`layer_norm`, the means, and the reciprocal standard deviations.",
     rule=_layer_norm_rule,
-    grad={"input": _part(0), "weight": _part(1), "bias": _part(2)},
+    grad=dict.fromkeys(AFFINE, _layer_norm_grads),
     output_differentiability=(True, False, False),
     decomposition=_layer_norm,
     namespaces=("torch",),
@@ -159,6 +190,7 @@ op(
     "native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
     "Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     doc="Gradients of `native_layer_norm` for input, weight and bias, those that the mask asks for.",
+    rule=_layer_norm_backward_rule,
     decomposition=_layer_norm_backward,
     namespaces=(),
 )
@@ -239,7 +271,7 @@ def _group_norm_rule(
                 f"but got {word} of shape {show(t._shape)} and input of shape {show(input._shape)}"
             )
     statistics = TensorSpec((N, group), statistics_dtype(input, weight))
-    return TensorSpec(input._shape, input._dtype), statistics, statistics
+    return in_format(input), statistics, statistics
 
 
 def by_channel(t: Any, x: Any, d: Any) -> Any:
@@ -257,7 +289,24 @@ def _group_norm(
     out = out.reshape(input._shape)
     out = scale_shift(out, by_channel(weight, out, d), by_channel(bias, out, d), d)
     kept = specs[1].dtype
-    return out.to(d), mean.reshape(N, group).to(kept), rstd.reshape(N, group).to(kept)
+    mean, rstd = (t.reshape(N, group).to(kept) for t in (mean, rstd))
+    return laid_out(out, input, d), mean, rstd
+
+
+def _group_norm_backward_rule(
+    grad_out: Tensor,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Any,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> Specs:
+    parameter = TensorSpec((C,), rstd._dtype)
+    return chosen(output_mask, in_format(input), parameter, parameter)
 
 
 def _group_norm_backward(
@@ -284,7 +333,7 @@ def _group_norm_backward(
         gw = g if weight is None else g * by_channel(weight, g, d)
         gw = gw.reshape(x._shape)
         gx = factor * (gw - gw.mean(2, True) - scaled * (gw * scaled).mean(2, True))
-        found[0] = gx.reshape(input._shape).to(d)
+        found[0] = laid_out(gx.reshape(input._shape), input, d)
     dims = [i for i in range(len(input._shape)) if i != 1]
     if output_mask[1]:
         found[1] = (g * scaled.reshape(input._shape)).sum(dims).to(rstd._dtype)
@@ -293,32 +342,27 @@ def _group_norm_backward(
     return found[0], found[1], found[2]
 
 
-def _group_part(which: int) -> Any:
-    """The formula of one argument of `native_group_norm`."""
-    mask = [i == which for i in range(3)]
-
-    def formula(
-        grads: Any,
-        input: Any,
-        weight: Any,
-        N: Any,
-        C: Any,
-        HxW: Any,
-        group: Any,
-        result1: Any,
-        result2: Any,
-    ) -> Any:
-        found = None
-        if grads[0] is not None:
-            found = by_name("native_group_norm_backward")(
-                grads[0], input, result1, result2, weight, N, C, HxW, group, mask
-            )[which]
-        if which == 0 and (grads[1] is not None or grads[2] is not None):
-            more = _of_statistics(grads, input.reshape(N, group, C // group * HxW), result2)
-            found = more.reshape(input._shape) + (0 if found is None else found)
-        return found
-
-    return formula
+def _group_norm_grads(
+    grads: Any,
+    input: Any,
+    weight: Any,
+    N: Any,
+    C: Any,
+    HxW: Any,
+    group: Any,
+    result1: Any,
+    result2: Any,
+    wanted: Any,
+) -> Any:
+    found, *rest = None, None, None
+    if grads[0] is not None:
+        found, *rest = by_name("native_group_norm_backward")(
+            grads[0], input, result1, result2, weight, N, C, HxW, group, wanted
+        )
+    if wanted[0] and (grads[1] is not None or grads[2] is not None):
+        more = _of_statistics(grads, input.reshape(N, group, C // group * HxW), result2)
+        found = more.reshape(input._shape) + (0 if found is None else found)
+    return found, *rest
 
 
 def _of_statistics(grads: Any, x: Any, rstd: Any) -> Any:
@@ -338,7 +382,7 @@ op(
     "int group, float eps) -> (Tensor, Tensor, Tensor)",
     doc="`group_norm`, the means, and the reciprocal standard deviations of each group.",
     rule=_group_norm_rule,
-    grad={"input": _group_part(0), "weight": _group_part(1), "bias": _group_part(2)},
+    grad=dict.fromkeys(AFFINE, _group_norm_grads),
     decomposition=_group_norm,
     namespaces=("torch",),
 )
@@ -346,6 +390,7 @@ op(
     "native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, "
     "SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     doc="Gradients of `native_group_norm` for input, weight and bias, those that the mask asks for.",
+    rule=_group_norm_backward_rule,
     decomposition=_group_norm_backward,
     namespaces=(),
 )

@@ -6,12 +6,30 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...promotion import result_type
+from ...dtypes import COMPLEX, FLOATING, dtype
+from ...promotion import WIDER, result_type
 from ...tensor import Tensor
 from ..define import op
-from ..elementwise.composed import in_wide
+from ..elementwise.composed import in_wide, refused
+from ..variants import check_cast
 
-__all__ = ["MEAN", "NONE", "SUM", "loss", "reduced", "reduction_of"]
+__all__ = [
+    "MEAN",
+    "NONE",
+    "SUM",
+    "Accepted",
+    "accept_alike",
+    "accept_promoted",
+    "accept_real",
+    "accept_stored",
+    "check_real",
+    "loss",
+    "reduced",
+    "reduction_of",
+]
+
+# What says which dtype the loss of an input and a target has, or refuses them.
+Accepted = Callable[[Tensor, Tensor], dtype]
 
 NONE, MEAN, SUM = range(3)
 _CODES: Final = {"none": NONE, "mean": MEAN, "sum": SUM}
@@ -54,12 +72,93 @@ def reduced(losses: Any, reduction: int) -> Tensor:
     return found
 
 
+# ---- which dtypes a loss takes ------------------------------------------------------------------
+
+
+def check_real(d: dtype, kernel: str) -> dtype:
+    """Refuse integers and complex numbers, in PyTorch's words.
+
+    Args:
+        d: what the loss is computed in.
+        kernel: PyTorch's name of what computes it.
+
+    Raises:
+        NotImplementedError: for a dtype that is no floating one.
+    """
+    if d.category != FLOATING:
+        raise refused(kernel, d)
+    return d
+
+
+def accept_promoted(kernel: str) -> Accepted:
+    """Of losses in the dtype that input and target meet in, a floating one."""
+    return lambda input, target: check_real(result_type(input, target), kernel)
+
+
+def accept_stored(kernel: str) -> Accepted:
+    """Of losses that are kept in the dtype of the input, a floating one."""
+
+    def accept(input: Tensor, target: Tensor) -> dtype:
+        check_cast(result_type(input, target), input._dtype)
+        return check_real(input._dtype, kernel)
+
+    return accept
+
+
+def accept_alike(kernel: str) -> Accepted:
+    """Of losses of input and target in one floating dtype."""
+
+    def accept(input: Tensor, target: Tensor) -> dtype:
+        d = input._dtype
+        if target._dtype is not d:
+            raise RuntimeError(f"Found dtype {target._dtype.label} but expected {d.label}")
+        return check_real(d, kernel)
+
+    return accept
+
+
+def accept_real(name: str) -> Accepted:
+    """Of compositions whose operands must both be floating."""
+
+    def accept(input: Tensor, target: Tensor) -> dtype:
+        kinds = input._dtype.category, target._dtype.category
+        if max(kinds) == COMPLEX or min(kinds) < FLOATING:
+            kind = "Complex" if max(kinds) == COMPLEX else "Integral"
+            raise RuntimeError(f"{name}: {kind} inputs not supported.")
+        return result_type(input, target)
+
+    return accept
+
+
+# ---- definition ---------------------------------------------------------------------------------
+
+
+def _accepting(
+    accept: Accepted, formula: Callable[..., Any], *, in_single: bool
+) -> Callable[..., Any]:
+    """A loss that refuses dtypes and converts operands and result; see `loss`."""
+
+    def computed(*args: Any, **kwargs: Any) -> Tensor:
+        d = args[0]._dtype
+        if d is args[1]._dtype and d.category == FLOATING and d not in WIDER:
+            return formula(*args, **kwargs)  # type: ignore[no-any-return]
+        d = accept(*args[:2])
+        if in_single:
+            common = result_type(*args[:2])
+            args = (*(in_wide(a, common) for a in args[:2]), *args[2:])
+        found: Tensor = formula(*args, **kwargs)
+        return found if found._dtype is d else found.to(d)
+
+    return computed
+
+
 def loss(
     name: str,
     signature: str,
     doc: str,
     formula: Callable[..., Any],
     *,
+    accept: Accepted | None = None,
     in_single: bool = False,
     **more: Any,
 ) -> None:
@@ -70,21 +169,16 @@ def loss(
         signature: its arguments; ``reduction`` among them is a number.
         doc: what it computes.
         formula: takes the same arguments.
-        in_single: halves are computed in float32 and rounded once; the losses that PyTorch
-            composes are rounded after each step there too.
+        accept: gives the dtype of the result, or refuses those of input and target; None leaves
+            both to the formula.
+        in_single: with ``accept``: operands are converted to the dtype that they meet in, halves to
+            float32, which is rounded once; the losses that PyTorch composes are rounded after each
+            step there too.
         **more: further fields of `OpDef`.
     """
-
-    def widened(*args: Any, **kwargs: Any) -> Tensor:
-        d = result_type(*args[:2])
-        if d.itemsize != 2 or not d.is_floating_point:
-            return formula(*args, **kwargs)  # type: ignore[no-any-return]
-        found: Tensor = formula(*(in_wide(a, d) for a in args[:2]), *args[2:], **kwargs)
-        return found.to(d)
-
     op(
         f"{name}({signature}) -> Tensor",
         doc=doc,
-        decomposition=widened if in_single else formula,
+        decomposition=_accepting(accept, formula, in_single=in_single) if accept else formula,
         **({"namespaces": (), "out": True} | more),
     )

@@ -9,7 +9,15 @@ from typing import Any
 from ...tensor import Tensor
 from ..define import fn, public
 from ..elementwise.composed import by_name
-from .reducing import MEAN, loss, reduced, reduction_of
+from .reducing import (
+    MEAN,
+    accept_promoted,
+    accept_real,
+    accept_stored,
+    loss,
+    reduced,
+    reduction_of,
+)
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"
 
@@ -58,12 +66,20 @@ def _poisson_nll(
 
 
 loss("l1_loss", _PAIR, "Absolute differences, their mean or sum.", _l1, out=False)
-loss("mse_loss", _PAIR, "Squared differences, their mean or sum.", _mse, in_single=True)
+loss(
+    "mse_loss",
+    _PAIR,
+    "Squared differences, their mean or sum.",
+    _mse,
+    accept=accept_promoted("mse_cpu"),
+    in_single=True,
+)
 loss(
     "smooth_l1_loss",
     f"{_PAIR}, float beta=1.",
     "Differences: squared below ``beta``, absolute above (Girshick, 2015).",
     _smooth_l1,
+    accept=accept_promoted("smooth_l1_cpu"),
     in_single=True,
 )
 loss(
@@ -71,6 +87,7 @@ loss(
     f"{_PAIR}, float delta=1.",
     "Differences: squared up to ``delta``, linear above (Huber, 1964).",
     _huber,
+    accept=accept_stored("huber_cpu"),
     in_single=True,
 )
 loss(
@@ -78,6 +95,7 @@ loss(
     f"{_PAIR}, *, bool log_target=False",
     "Kullback-Leibler divergence from log-probabilities ``input`` to probabilities ``target``.",
     _kl_div,
+    accept=accept_real("kl_div"),
     out=False,
     namespaces=("torch",),
 )
@@ -283,7 +301,7 @@ def gaussian_nll_loss(
     else:
         variance = input.new_full((), var)
     code = reduction_of(reduction)
-    floored: Any = variance + (variance.detach().clamp(min=eps) - variance.detach())
+    floored: Any = variance + (variance.detach().clone().clamp_(min=eps) - variance.detach())
     difference: Any = input - target
     losses = (floored.log() + difference * difference / floored) * 0.5
     return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, code)

@@ -21,9 +21,7 @@ __all__ = ["mindtorch_backend", "mindtorch_doctor", "mindtorch_register"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(
-        device="acme", runtime=RUNTIME, api=1, module=MODULE, known_failures="known_failures.txt"
-    )
+    return Backend(device="acme", runtime=RUNTIME, api=1, module=MODULE)
 
 
 @hookimpl

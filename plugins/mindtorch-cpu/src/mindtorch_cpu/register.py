@@ -9,7 +9,7 @@ from typing import Any
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
-__all__ = ["kernel", "register", "rule_of"]
+__all__ = ["composition_of", "kernel", "register", "rule_of"]
 
 
 @functools.cache
@@ -19,6 +19,14 @@ def rule_of(name: str) -> Callable[..., Any]:
     if d is None or d.rule is None:
         raise LookupError(f"{name} has no rule")
     return d.rule
+
+
+def composition_of(name: str) -> Callable[..., Any]:
+    """The core's composition of an op, for operands that a kernel does not serve."""
+    d = registry.entry(name).definition
+    if d is None or d.decomposition is None:
+        raise LookupError(f"{name} is not made of other ops")
+    return d.decomposition
 
 
 def register(name: str, fn: Callable[..., Any]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .workers import share_out
 
-__all__ = ["BLOCK", "dots", "in_rows", "large_sum", "over_blocks", "sums", "sums_over"]
+__all__ = ["BLOCK", "dots", "in_rows", "large_sum", "over_blocks", "sums", "total_of"]
 
 # Elements of a block: with an output and two temporary arrays it fits a second-level cache of 1 MiB.
 BLOCK: Final = 1 << 16
@@ -176,4 +176,11 @@ def sums_over(make: Callable[[slice], Any], rows: int, width: int) -> Any:
         parts[part.start] = np.add.reduce(make(part), 0)
 
     over_blocks(work, rows, width)
+    return total_of(parts)
+
+
+def total_of(parts: dict[int, Any]) -> Any:
+    """The sum of what blocks gave, by their first rows: in one order, whichever thread was first."""
+    if len(parts) == 1:
+        return parts[0]
     return np.add.reduce(np.stack([parts[first] for first in sorted(parts)]), 0)

@@ -37,7 +37,7 @@ def meta_kernel(d: OpDef) -> Callable[..., Any] | None:
         spec = rule(*args, **kwargs)
         if spec.__class__ is TensorSpec:
             return made(spec)
-        return tuple(map(made, spec))
+        return tuple(None if each is None else made(each) for each in spec)
 
     return infer
 

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
-
 from ..arrays import quietly, wrap
 from ..large import LARGE
-from ..register import kernel
+from ..register import composition_of, kernel
 from .indexing import checked
 
 __all__ = ["added_rows"]
@@ -18,7 +16,7 @@ __all__ = ["added_rows"]
 # Shorter rows cost more to find than to add.
 _SHORT = 8
 
-_decomposed: Any = registry.entry("embedding_dense_backward").definition.decomposition  # type: ignore[union-attr]
+_decomposed: Any = composition_of("embedding_dense_backward")
 
 
 def added_rows(index: Any, rows: Any, count: int) -> Any:

@@ -13,8 +13,7 @@ from mindtorch_core.dtypes import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
 from ..large import LARGE, in_chunks
-from ..register import register, rule_of
-from .elementwise import composed
+from ..register import composition_of, register, rule_of
 
 Compute = Callable[..., Any]
 
@@ -27,7 +26,7 @@ def activation(name: str, compute: Compute, *, inplace: bool = True) -> None:
         compute: makes a fresh array; it may be given a part of a large one.
         inplace: whether there is an in-place form.
     """
-    rule, general = rule_of(name), composed(name)
+    rule, general = rule_of(name), composition_of(name)
 
     def data_of(self: Any, args: Any, kwargs: Any) -> Any:
         d = self._dtype

@@ -11,8 +11,7 @@ from mindtorch_core.dtypes import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, wrap
 from ..large import LARGE, in_chunks
-from ..register import register, rule_of
-from .elementwise import composed
+from ..register import composition_of, register, rule_of
 
 Compute = Callable[..., Any]
 
@@ -30,7 +29,7 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
         compute: the function of arrays and of the arguments that are no tensors.
         tensors: how many leading arguments are tensors.
     """
-    rule, general = rule_of(name), composed(name)
+    rule, general = rule_of(name), composition_of(name)
 
     def data_of(args: Any, kwargs: Any) -> Any:
         spec = rule(*args, **kwargs)
@@ -56,7 +55,7 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
         return general(*args, **kwargs) if data is None else wrap(data, d)
 
     base, dot, overload = name.partition(".")
-    general_inplace = composed(f"{base}_{dot}{overload}")
+    general_inplace = composition_of(f"{base}_{dot}{overload}")
 
     def run_inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
         operands = (self, *args[: tensors - 1])

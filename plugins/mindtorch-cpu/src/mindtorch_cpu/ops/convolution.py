@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.operators.nn.convolution_shapes import Geometry, geometry, weight_geometry
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, row_major, wrap
 from ..pool import POOL
-from ..register import kernel
+from ..register import composition_of, kernel
 from ..workers import share_out
 
 __all__ = ["Layout"]
@@ -30,8 +29,8 @@ _LENGTH = 1 << 12
 # From so many channels on, a product per window position is as fast as one over all of them.
 _DEEP = 32
 
-_weight_decomposed: Any = registry.entry("_convolution_weight").definition.decomposition  # type: ignore[union-attr]
-_decomposed: Any = registry.entry("convolution").definition.decomposition  # type: ignore[union-attr]
+_weight_decomposed: Any = composition_of("_convolution_weight")
+_decomposed: Any = composition_of("convolution")
 
 
 def _zeros(shape: Any, d: Any) -> Any:

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int32
 from mindtorch_core.promotion import to_floating
 
 from ..arrays import NUMPY_OF, WIDER, cast, quietly, wrap
-from ..register import kernel, register, rule_of
+from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
 
@@ -60,7 +59,7 @@ register(
 def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced."""
     if self._dtype.category != FLOATING or self._dtype in WIDER:
-        return composed("nan_to_num")(self, nan, posinf, neginf)
+        return composition_of("nan_to_num")(self, nan, posinf, neginf)
     a = quietly(np.nan_to_num, self._data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
     return wrap(a, self._dtype)
 
@@ -75,11 +74,6 @@ def frexp(self: Any) -> Any:
 
 
 # ---- two operands -------------------------------------------------------------------------------
-
-
-def composed(name: str) -> Callable[..., Any]:
-    """An op's decomposition, for what NumPy does not serve."""
-    return registry.entry(name).definition.decomposition  # type: ignore[union-attr, return-value]
 
 
 def _heaviside(a: Any, values: Any) -> Any:
@@ -106,7 +100,7 @@ arithmetic("bitwise_right_shift", np.right_shift)
 
 def _real(name: str, ufunc: Ufunc) -> None:
     """Register an op that NumPy has for real numbers only."""
-    real, general = binary(name, ufunc), composed(name)
+    real, general = binary(name, ufunc), composition_of(name)
 
     def run(self: Any, other: Any) -> Any:
         kinds = self._dtype.category, other._dtype.category

@@ -29,7 +29,7 @@ from ..arrays import (
     wrap,
 )
 from ..large import LARGE
-from ..register import kernel, register
+from ..register import composition_of, kernel, register
 from .pointwise import Ufunc, large, recover, refuse, served
 from .ufuncs import note
 
@@ -233,10 +233,16 @@ def relu_(self: Any) -> Any:
     return self
 
 
+_THRESHOLD_SERVED: Final = served("threshold_backward")
+_threshold_backward: Any = composition_of("threshold_backward")
+
+
 @kernel("threshold_backward")
 def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
     d = grad_output._dtype
+    if self._dtype is not d or not _THRESHOLD_SERVED[d.category]:
+        return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
     return wrap(zeroed(quietly(np.less_equal, self._data, bound), grad_output._data), d)
 

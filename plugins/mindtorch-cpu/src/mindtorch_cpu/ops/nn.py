@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dtypes import FLOATING, int64
 
 from ..arrays import QUIET, WIDER, wrap
-from ..register import kernel
+from ..register import composition_of, kernel
 
-_nll_forward: Any = registry.entry("nll_loss_forward").definition.decomposition  # type: ignore[union-attr]
-_nll_backward: Any = registry.entry("nll_loss_backward").definition.decomposition  # type: ignore[union-attr]
+_nll_forward: Any = composition_of("nll_loss_forward")
+_nll_backward: Any = composition_of("nll_loss_backward")
 
 
 def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
@@ -74,7 +74,8 @@ def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
     a, t = input._shape, target._shape
     at = min(len(a) - 1, 1)
     return bool(
-        a and target._dtype.name == "int64" and t == a[:at] + a[at + 1 :]
+        a and input._dtype.category == FLOATING
+        and target._dtype is int64 and t == a[:at] + a[at + 1 :]
         and reduction in (0, 1, 2)
         and (weight is None or (weight._shape == (a[at],) and weight._dtype is input._dtype))
     )  # fmt: skip
@@ -92,7 +93,7 @@ def nll_loss_backward(
 ) -> Any:
     """Gradient of the loss for its input: the negative weight at each element's class."""
     a, d = self._data, self._dtype
-    if d in WIDER:
+    if d in WIDER or not _regular(self, target, weight, reduction):
         return _nll_backward(
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )

@@ -11,29 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import FLOATING
 from mindtorch_core.operators.nn.batch_normalization import batch_norm_rule, update_running
 from mindtorch_core.operators.nn.normalization import statistics_dtype
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..pool import POOL
-from ..register import kernel, rule_of
-from ..rows import dots, over_blocks, sums, sums_over
+from ..register import composition_of, kernel, rule_of
+from ..rows import dots, over_blocks, sums, total_of
 
 Mask = Any
 
 
-def _decomposition(name: str) -> Any:
-    return registry.entry(name).definition.decomposition  # type: ignore[union-attr]
-
-
-_layer_norm_backward: Any = _decomposition("native_layer_norm_backward")
-_group_norm_backward: Any = _decomposition("native_group_norm_backward")
-_batch_norm: Any = _decomposition("native_batch_norm")
-_batch_norm_backward: Any = _decomposition("native_batch_norm_backward")
-_layer_norm: Any = _decomposition("native_layer_norm")
-_group_norm: Any = _decomposition("native_group_norm")
+_layer_norm_backward: Any = composition_of("native_layer_norm_backward")
+_group_norm_backward: Any = composition_of("native_group_norm_backward")
+_batch_norm: Any = composition_of("native_batch_norm")
+_batch_norm_backward: Any = composition_of("native_batch_norm_backward")
+_layer_norm: Any = composition_of("native_layer_norm")
+_group_norm: Any = composition_of("native_group_norm")
 
 
 def _served(*tensors: Any) -> bool:
@@ -83,13 +78,20 @@ def _statistic(data: Any, shape: Any, d: Any) -> Any:
     return wrap(data.astype(NUMPY_OF[d], copy=False).reshape(shape), d)
 
 
+def _normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:
+    """Results of a norm: the elements, and the statistics that its gradient needs."""
+    spec, kept, _ = specs
+    saved = (_statistic(t, kept.shape, kept.dtype) for t in (means, factors))
+    return wrap(out.reshape(spec.shape), spec.dtype), *saved
+
+
 # ---- layer norm ---------------------------------------------------------------------------------
 
 
 @kernel("native_layer_norm")
 def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Rows of the last dimensions."""
-    spec, kept, _ = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
+    specs = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
     if not _served(input):
         return _layer_norm(input, normalized_shape, weight, bias, eps)
     d = _compute_dtype(input)
@@ -110,11 +112,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: f
         _settle(out, part, y)
 
     over_blocks(work, len(x), width)
-    return (
-        wrap(out.reshape(spec.shape), spec.dtype),
-        _statistic(means, kept.shape, kept.dtype),
-        _statistic(factors, kept.shape, kept.dtype),
-    )
+    return _normalised(specs, out, means, factors)
 
 
 def _means(x: Any, saved: Any, d: Any) -> Any:
@@ -156,36 +154,32 @@ def layer_norm_backward(
     x, g = input._data.reshape(-1, width), grad_out._data.reshape(-1, width)
     w = _wide(weight, d)
     means, factors = _means(x, mean, d), _wide(rstd, d).reshape(-1, 1)
-    found: list[Any] = [None, None, None]
-    if output_mask[0]:
-        out = POOL.empty(x.shape, x.dtype)
+    out = POOL.empty(x.shape, x.dtype) if output_mask[0] else None
+    weighted = output_mask[1] and weight is not None
+    shifted = output_mask[2] and bias is not None
+    products: dict[int, Any] = {}  # what blocks add to the gradients of weight and bias
+    gradients: dict[int, Any] = {}
 
-        def to_input(part: slice) -> None:
-            y, gw = _target(out, part, d), _block(g, part, d)
-            np.subtract(_block(x, part, d), means[part], y)
-            if w is not None:
-                gw = np.multiply(gw, w)
-            _to_input(gw, y, factors[part])
+    def work(part: slice) -> None:
+        gradient = _block(g, part, d)
+        if shifted:
+            gradients[part.start] = np.add.reduce(gradient, 0)
+        if out is None and not weighted:
+            return
+        y = np.empty(gradient.shape, d) if out is None else _target(out, part, d)
+        np.subtract(_block(x, part, d), means[part], y)
+        if weighted:
+            products[part.start] = np.matmul(factors[part].T, gradient * y)[0]
+        if out is not None:
+            _to_input(gradient if w is None else gradient * w, y, factors[part])
             _settle(out, part, y)
 
-        over_blocks(to_input, len(x), width)
-        found[0] = wrap(out.reshape(input._shape), input._dtype)
-    if output_mask[1] and weight is not None:
-
-        def scaled(part: slice) -> Any:
-            y = _block(x, part, d) - means[part]
-            np.multiply(y, factors[part], y)
-            return np.multiply(y, _block(g, part, d), y)
-
-        found[1] = _over_rows(scaled, len(x), width, weight)
-    if output_mask[2] and bias is not None:
-        found[2] = _over_rows(lambda part: _block(g, part, d), len(x), width, bias)
-    return tuple(found)
-
-
-def _over_rows(make: Any, rows: int, width: int, like: Any) -> Any:
-    """The sum over rows of what ``make`` gives for a block, as a tensor like a parameter."""
-    return _statistic(sums_over(make, rows, width), like._shape, like._dtype)
+    over_blocks(work, len(x), width)
+    return (
+        None if out is None else wrap(out.reshape(input._shape), input._dtype),
+        _statistic(total_of(products), weight._shape, weight._dtype) if weighted else None,
+        _statistic(total_of(gradients), bias._shape, bias._dtype) if shifted else None,
+    )
 
 
 # ---- group norm ---------------------------------------------------------------------------------
@@ -196,7 +190,7 @@ def group_norm(
     input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
 ) -> Any:
     """Rows of the groups; weights and biases belong to channels in them."""
-    spec, kept, _ = rule_of("native_group_norm")(input, weight, bias, N, C, HxW, group, eps)
+    specs = rule_of("native_group_norm")(input, weight, bias, N, C, HxW, group, eps)
     if not _served(input):
         return _group_norm(input, weight, bias, N, C, HxW, group, eps)
     d = _compute_dtype(input)
@@ -217,11 +211,7 @@ def group_norm(
         _settle(out, part, y)
 
     over_blocks(work, len(x), each * HxW)
-    return (
-        wrap(out.reshape(spec.shape), spec.dtype),
-        _statistic(means, kept.shape, kept.dtype),
-        _statistic(factors, kept.shape, kept.dtype),
-    )
+    return _normalised(specs, out, means, factors)
 
 
 def _by_group(t: Any, d: Any, images: int, groups: int) -> Any:
@@ -312,7 +302,7 @@ def batch_norm(
 ) -> Any:  # fmt: skip
     """Channels of all images, by statistics of their own or given ones."""
     options = (running_mean, running_var, training, momentum, eps)
-    spec, kept, _ = batch_norm_rule(input, weight, bias, *options)
+    specs = batch_norm_rule(input, weight, bias, *options)
     if not _served(input):
         return _batch_norm(input, weight, bias, *options)
     d = _compute_dtype(input)
@@ -336,15 +326,12 @@ def batch_norm(
         _settle(out, at, y)
 
     over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
-    saved = [
-        _statistic(t if training else np.empty(0, d), kept.shape, kept.dtype)
-        for t in (means, factors)
-    ]
     if training:
         wide = WIDER.get(input._dtype, input._dtype)
         mean, factor = wrap(means.reshape(-1), wide), wrap(factors.reshape(-1), wide)
         update_running(running_mean, running_var, mean, factor, input, momentum, eps)
-    return (wrap(out.reshape(spec.shape), spec.dtype), *saved)
+    saved = (means, factors) if training else (np.empty(0, d), np.empty(0, d))
+    return _normalised(specs, out, *saved)
 
 
 def _column(t: Any, d: Any) -> Any:

@@ -7,22 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import int64
 from mindtorch_core.operators.nn.average_pooling import Averaging, divisors
 from mindtorch_core.operators.nn.pooling import pool_sizes
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..pool import POOL
-from ..register import register
+from ..register import composition_of, register
 from ..workers import share_out
 
 # Elements of a group of images and channels that is worked on at a time.
 _BLOCK = 1 << 15
-
-
-def _decomposition(name: str) -> Any:
-    return registry.entry(name).definition.decomposition  # type: ignore[union-attr]
 
 
 def _slices(place: Any, count: Any, stride: Any, dilation: Any) -> tuple[slice, ...]:
@@ -56,7 +51,7 @@ def _over_blocks(work: Any, planes: int, size: int) -> None:
 
 def _max_pool(n: int) -> Any:
     name = f"max_pool{n}d"
-    decomposed = _decomposition(f"{name}_with_indices")
+    decomposed = composition_of(f"{name}_with_indices")
 
     def run(
         self: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
@@ -133,7 +128,7 @@ def _first_positions(count: Any, steps: Any, pads: Any, sizes: Any) -> Any:
 
 def _max_pool_backward(n: int) -> Any:
     name = f"max_pool{n}d_with_indices_backward"
-    decomposed = _decomposition(name)
+    decomposed = composition_of(name)
 
     def run(grad_output: Any, self: Any, *rest: Any) -> Any:
         indices = rest[-1]._data
@@ -176,7 +171,7 @@ def _divided(t: Any, at: Averaging, n: int) -> None:
 
 def _average(n: int) -> Any:
     name = f"avg_pool{n}d"
-    decomposed = _decomposition(name)
+    decomposed = composition_of(name)
 
     def run(
         self: Any, kernel_size: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
@@ -216,7 +211,7 @@ def _average(n: int) -> Any:
 
 def _average_backward(n: int) -> Any:
     name = f"avg_pool{n}d"
-    decomposed = _decomposition(f"{name}_backward")
+    decomposed = composition_of(f"{name}_backward")
 
     def run(grad_output: Any, self: Any, *options: Any) -> Any:
         d = grad_output._dtype

@@ -10,22 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import float32
 from mindtorch_core.operators.nn.resampling import taps
 from mindtorch_core.operators.nn.upsampling import RESIZING
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, wrap
 from ..pool import POOL
-from ..register import register, rule_of
+from ..register import composition_of, register, rule_of
 from ..rows import over_blocks
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
-
-
-def _decomposition(name: str) -> Any:
-    return registry.entry(name).definition.decomposition  # type: ignore[union-attr]
 
 
 def _matrix(mode: str, size: int, count: int, align: bool, scale: float | None, d: Any) -> Any:
@@ -59,7 +54,7 @@ def _options(n: int, aligns: bool, given: tuple[Any, ...], named: dict[str, Any]
 
 
 def _resize(name: str, mode: str, n: int, aligns: bool) -> Any:
-    decomposed = _decomposition(name)
+    decomposed = composition_of(name)
     check = rule_of(name)
 
     def run(self: Any, output_size: Any, *given: Any, **named: Any) -> Any:
@@ -81,7 +76,7 @@ def _resize(name: str, mode: str, n: int, aligns: bool) -> Any:
 
 
 def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
-    decomposed = _decomposition(f"{name}_backward")
+    decomposed = composition_of(f"{name}_backward")
 
     def run(grad_output: Any, output_size: Any, input_size: Any, *given: Any, **named: Any) -> Any:
         d, g = grad_output._dtype, grad_output._data
@@ -208,7 +203,7 @@ def _unfolded(a: Any, kind: str, padding: Any) -> Any:
 
 def _pad(kind: str, n: int) -> Any:
     name = f"{kind}_pad{n}d"
-    rule, decomposed = rule_of(name), _decomposition(name)
+    rule, decomposed = rule_of(name), composition_of(name)
 
     def run(self: Any, padding: Any) -> Any:
         rule(self, padding)
@@ -221,7 +216,7 @@ def _pad(kind: str, n: int) -> Any:
 
 def _pad_backward(kind: str, n: int) -> Any:
     name = f"{kind}_pad{n}d"
-    padded, decomposed = rule_of(name), _decomposition(f"{name}_backward")
+    padded, decomposed = rule_of(name), composition_of(f"{name}_backward")
 
     def run(grad_output: Any, self: Any, padding: Any) -> Any:
         d = grad_output._dtype

@@ -13,8 +13,8 @@ from mindtorch_core.dtypes import float32
 from mindtorch_core.promotion import to_floating
 from mindtorch_core.tensor import Tensor
 
-from ..register import register, rule_of
-from .elementwise import composed, in_single
+from ..register import composition_of, register, rule_of
+from .elementwise import in_single
 from .functions import unary, unary_inplace
 from .pointwise import binary, inplace
 
@@ -134,7 +134,7 @@ _one("lgamma", in_single(_lgamma))
 
 def _in_double(name: str) -> None:
     """Compute a recurrence in float64: in float32 its steps lose digits next to the roots."""
-    rule, general = rule_of(name), composed(name)
+    rule, general = rule_of(name), composition_of(name)
 
     def run(x: Any, n: Any) -> Any:
         d = rule(x, n).dtype

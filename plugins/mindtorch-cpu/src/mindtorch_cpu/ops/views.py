@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.dtypes import bfloat16
 from mindtorch_core.shapes import expand_strides, wrap_dim
 from mindtorch_core.tensor import make_view
 
 from ..arrays import ndarray, view_of
-from ..register import kernel, rule_of
+from ..register import composition_of, kernel, rule_of
 
-_reshape: Any = registry.entry("reshape").definition.decomposition  # type: ignore[union-attr]
+_reshape: Any = composition_of("reshape")
 
 
 def general(name: str, self: Any, *args: Any) -> Any:
