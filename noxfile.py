@@ -5,6 +5,8 @@
     nox -s "cpu(oldest)"        the same with the oldest versions of its dependencies
     nox -s build -- DIRECTORY   sdists and wheels of every distribution
     nox -s lint                 ruff and mypy
+    nox -s sanitizers           the simulator under GCC's sanitizers, or those that are named:
+                                nox -s sanitizers -- address undefined thread
 
 A session builds the wheels it needs from their sdists, or takes them from the folder that the
 variable MINDTORCH_WHEELS names, which ``build`` fills.
@@ -134,6 +136,50 @@ def build_all(session: nox.Session) -> None:
     out = Path(session.posargs[0] if session.posargs else ROOT / "dist").resolve()
     for distribution in DISTRIBUTIONS.values():
         build(session, distribution, out)
+
+
+TORCH = "torch==2.13.0+cpu"  # as .ci/run has it
+
+# What each of GCC's sanitizers is told, and the library that the interpreter must load before all
+# others. Tests end processes by SIGSEGV, as a card does: that signal is not the sanitizer's. The
+# interpreter's own memory lives until it ends, which is no leak of ours.
+SANITIZERS = {
+    "address": ("ASAN_OPTIONS", "libasan.so", "handle_segv=0:detect_leaks=0"),
+    "undefined": ("UBSAN_OPTIONS", "libubsan.so", "print_stacktrace=1"),
+    "thread": ("TSAN_OPTIONS", "libtsan.so", "handle_segv=0:report_signal_unsafe=0:history_size=4"),
+}
+
+
+@nox.session
+def sanitizers(session: nox.Session) -> None:
+    """Run the simulator's tests, those in C++ and those in Python, on builds that check themselves.
+
+    It wants g++. Tests of operators compare with PyTorch, whose wheel for CPUs is taken from the
+    folder that PIP_FIND_LINKS names; without one they are left out.
+    """
+    folder = ROOT / "plugins" / "mindtorch-npu-simulator"
+    session.install("cmake", "ninja", "--group", f"{folder / 'pyproject.toml'}:test")
+    if find_links := os.environ.get("PIP_FIND_LINKS"):
+        session.install(TORCH, "numpy", "--find-links", find_links)
+    for name in session.posargs or SANITIZERS:
+        build = Path(session.create_tmp()).resolve() / name
+        options = ["-G", "Ninja", f"-DSIM_SANITIZE={name}", "-DSIM_NATIVE_TESTS=ON"]
+        paths = ["-S", str(folder), "-B", str(build)]
+        session.run("cmake", *paths, *options, env={"CXX": "g++"})
+        session.run("cmake", "--build", str(build))
+        session.run("ctest", "--test-dir", str(build), "--output-on-failure")
+        variable, library, told = SANITIZERS[name]
+        found = session.run("g++", f"-print-file-name={library}", external=True, silent=True)
+        with session.chdir(folder):
+            session.run(
+                "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q",
+                "--capture=sys",  # the sanitizers' words come from below Python
+                env={
+                    "ASCEND_TOOLKIT_HOME": str(build / "toolkit"),
+                    "LD_PRELOAD": str(found).strip(),
+                    variable: told,
+                },
+            )  # fmt: skip
 
 
 @nox.session(python=False)

@@ -9,8 +9,8 @@
 
 namespace sim {
 
-// A handle is no address of ours, so that a program that looks behind one faults, and a destroyed one
-// is told from a live one for ever.
+// A handle is no address of ours, so that a program that looks behind one faults, and a destroyed
+// one is told from a live one for ever.
 template <class T>
 class Handles {
  public:

@@ -9,7 +9,7 @@
 
 namespace sim {
 
-// ---- sets ----------------------------------------------------------------------------------------
+// ---- sets ---------------------------------------------------------------------------------------
 
 using DTypes = uint64_t;
 
@@ -37,12 +37,13 @@ SIM_API size_t item_size(aclDataType d);
 // "FLOAT16", as messages name it.
 SIM_API const char *name_of(aclDataType d);
 
-// ---- promotion -----------------------------------------------------------------------------------
+// ---- promotion ----------------------------------------------------------------------------------
 
 // The type that two tensors' types are computed in; ACL_DT_UNDEFINED where CANN refuses the pair.
 SIM_API aclDataType promote(aclDataType a, aclDataType b);
 
-// The type of a tensor with a scalar: the scalar's category matters only where it is the higher one.
+// The type of a tensor with a scalar: the scalar's category matters only where it is the higher
+// one.
 SIM_API aclDataType promote_scalar(aclDataType tensor, aclDataType scalar);
 
 // What functions of real numbers make of integers and bool: float32.
@@ -51,7 +52,7 @@ SIM_API aclDataType floating(aclDataType d);
 // Whether a result of one type may be written to an output of another.
 SIM_API bool converts(aclDataType from, aclDataType to);
 
-// ---- elements that C++ has no type for -----------------------------------------------------------
+// ---- elements that C++ has no type for ----------------------------------------------------------
 
 struct half {
   uint16_t bits;
@@ -82,7 +83,7 @@ inline bfloat to_bfloat(float value) {
   return {static_cast<uint16_t>((wide + 0x7fffu + ((wide >> 16) & 1)) >> 16)};
 }
 
-// ---- elements as C++ numbers ---------------------------------------------------------------------
+// ---- elements as C++ numbers --------------------------------------------------------------------
 
 // Converts between element and number types; what is out of range wraps, or is cut towards zero.
 template <class To, class From>
@@ -151,8 +152,8 @@ void with_storage(aclDataType d, F &&f) {
 // The kinds of numbers that arithmetic is done in.
 enum Numbers : unsigned { REALS = 1, WHOLE = 2, COMPLEXES = 4, ALL_NUMBERS = 7 };
 
-// Calls f with a number of the type in which elements of a dtype are computed: float for the halves,
-// int64 for integers and bool. `Kinds` leaves out what f cannot be compiled for.
+// Calls f with a number of the type in which elements of a dtype are computed: float for the
+// halves, int64 for integers and bool. `Kinds` leaves out what f cannot be compiled for.
 template <unsigned Kinds, class F>
 void with_number(aclDataType d, F &&f) {
   if constexpr ((Kinds & REALS) != 0) {

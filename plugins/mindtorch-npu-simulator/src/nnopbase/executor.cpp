@@ -32,9 +32,16 @@ std::string text_of(const Dims &shape) {
 
 // The elements a view touches, as the range [first, last] from its data pointer.
 std::pair<int64_t, int64_t> extent(const aclTensor &t) {
-  int64_t last = t.offset;
-  for (size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-  return {t.offset, last};
+  // Beyond all memory, and yet a number of elements whose bytes can be counted.
+  constexpr int64_t FARTHEST = int64_t{1} << 58;
+  const int64_t first = std::min(t.offset, FARTHEST);
+  int64_t last = first;
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(t.shape[d] - 1, t.strides[d], &reach)) reach = FARTHEST;
+    last = std::min(last + std::min(reach, FARTHEST), FARTHEST);
+  }
+  return {first, last};
 }
 
 Range range_of(const aclTensor &t, bool written) {
@@ -66,23 +73,28 @@ class Seal {
 
 }  // namespace
 
-// ---- phase one -----------------------------------------------------------------------------------
+// ---- phase one ----------------------------------------------------------------------------------
 
 Operand Call::add(const aclTensor *tensor, const char *name, DTypes allowed, bool written) {
   Operand operand;
   operand.name_ = name;
   if (tensor == nullptr) return operand;
-  if (!live(tensor, Kind::TENSOR, name_)) throw Refused{code::ACLNN_PARAM_INVALID, operand.name_ + " is no tensor"};
+  if (!live(tensor, Kind::TENSOR, name_))
+    throw Refused{code::ACLNN_PARAM_INVALID, operand.name_ + " is no tensor"};
   const std::string who = operand.name_;
-  require(has(allowed, tensor->dtype), who + " has dtype " + name_of(tensor->dtype) + ", which is not supported");
+  require(has(allowed, tensor->dtype),
+          who + " has dtype " + name_of(tensor->dtype) + ", which is not supported");
   require(tensor->shape.size() <= MAX_DIMS, who + " has more than 8 dimensions");
   if (numel(tensor->shape) != 0 && tensor->data != nullptr) {
-    require(reinterpret_cast<uint64_t>(tensor->data) % ALIGNMENT == 0,
-            who + ": its data pointer is not aligned to 32 bytes; pass the storage's base and an offset");
+    require(
+        reinterpret_cast<uint64_t>(tensor->data) % ALIGNMENT == 0,
+        who +
+            ": its data pointer is not aligned to 32 bytes; pass the storage's base and an offset");
     const auto [first, last] = extent(*tensor);
     if (first < 0 || last >= numel(tensor->storage)) {
-      report("view-outside-storage", std::string(name_) + ": " + who + " of shape " + text_of(tensor->shape) +
-                                         " leaves its storage of shape " + text_of(tensor->storage));
+      report("view-outside-storage", std::string(name_) + ": " + who + " of shape " +
+                                         text_of(tensor->shape) + " leaves its storage of shape " +
+                                         text_of(tensor->storage));
     }
   }
   operand.tensor_ = std::make_shared<const aclTensor>(*tensor);
@@ -109,11 +121,15 @@ Operand Call::out(aclTensor *tensor, const char *name, DTypes allowed) {
   return add(tensor, name, allowed, true);
 }
 
-Operand Call::inout(aclTensor *tensor, const char *name, DTypes allowed) { return out(tensor, name, allowed); }
+Operand Call::inout(aclTensor *tensor, const char *name, DTypes allowed) {
+  return out(tensor, name, allowed);
+}
 
-std::vector<Operand> Call::add_list(const aclTensorList *tensors, const char *name, DTypes allowed, bool written) {
+std::vector<Operand> Call::add_list(const aclTensorList *tensors, const char *name, DTypes allowed,
+                                    bool written) {
   if (tensors == nullptr) throw Refused{code::ACLNN_PARAM_NULLPTR, std::string(name) + " is null"};
-  if (!live(tensors, Kind::TENSOR_LIST, name_)) throw Refused{code::ACLNN_PARAM_INVALID, std::string(name) + " is no list"};
+  if (!live(tensors, Kind::TENSOR_LIST, name_))
+    throw Refused{code::ACLNN_PARAM_INVALID, std::string(name) + " is no list"};
   std::vector<Operand> operands;
   for (const aclTensor *member : tensors->members) {
     const std::string who = std::string(name) + "[" + std::to_string(operands.size()) + "]";
@@ -137,7 +153,8 @@ namespace {
 template <class T>
 const T &given(const T *object, Kind kind, const char *operation, const char *name) {
   if (object == nullptr) throw Refused{code::ACLNN_PARAM_NULLPTR, std::string(name) + " is null"};
-  if (!live(object, kind, operation)) throw Refused{code::ACLNN_PARAM_INVALID, std::string(name) + " is not valid"};
+  if (!live(object, kind, operation))
+    throw Refused{code::ACLNN_PARAM_INVALID, std::string(name) + " is not valid"};
   return *object;
 }
 
@@ -192,8 +209,8 @@ void Call::writes(aclDataType computed, const Operand &out) const {
 
 int64_t Call::axis(int64_t dim, const Operand &of) const {
   const int64_t rank = std::max<int64_t>(of.dim(), 1);
-  require(-rank <= dim && dim < rank,
-          "dim " + std::to_string(dim) + " is out of range for " + of.name() + " of shape " + text_of(of.shape()));
+  require(-rank <= dim && dim < rank, "dim " + std::to_string(dim) + " is out of range for " +
+                                          of.name() + " of shape " + text_of(of.shape()));
   return dim < 0 ? dim + rank : dim;
 }
 
@@ -210,8 +227,9 @@ std::vector<bool> Call::axes(const Dims &dims, const Operand &of) const {
 
 aclDataType Call::common(const Operand &a, const Operand &b) const {
   const aclDataType d = promote(a.dtype(), b.dtype());
-  require(d != ACL_DT_UNDEFINED, std::string("dtypes ") + name_of(a.dtype()) + " of " + a.name() + " and " +
-                                     name_of(b.dtype()) + " of " + b.name() + " do not combine");
+  require(d != ACL_DT_UNDEFINED, std::string("dtypes ") + name_of(a.dtype()) + " of " + a.name() +
+                                     " and " + name_of(b.dtype()) + " of " + b.name() +
+                                     " do not combine");
   return d;
 }
 
@@ -236,24 +254,28 @@ aclnnStatus prepare(const char *name, uint64_t *workspace_size, aclOpExecutor **
   }
 }
 
-// ---- phase two -----------------------------------------------------------------------------------
+// ---- phase two ----------------------------------------------------------------------------------
 
 void Launch::fault(const std::string &text, int32_t code) const {
   throw Fault{code, std::string(name_) + ": " + text};
 }
 
-aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, aclOpExecutor *executor,
-                   aclrtStream stream) {
+aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size,
+                   aclOpExecutor *executor, aclrtStream stream) {
   const int32_t injected = enter(name);
   if (executor == nullptr) {
-    return injected != 0 ? injected : fail(code::ACLNN_PARAM_NULLPTR, std::string(name) + ": executor is null");
+    return injected != 0
+               ? injected
+               : fail(code::ACLNN_PARAM_NULLPTR, std::string(name) + ": executor is null");
   }
   if (!live(executor, Kind::EXECUTOR, name)) {
-    return fail(code::ACLNN_INNER, std::string(name) + ": the executor was used before or is not valid");
+    return fail(code::ACLNN_INNER,
+                std::string(name) + ": the executor was used before or is not valid");
   }
   // Whatever comes, this phase takes the executor, unless it is a repeatable one.
   Call call = executor->call;
-  if (!executor->repeatable && retire(executor, Kind::EXECUTOR, name)) bury(Kind::EXECUTOR, executor);
+  if (!executor->repeatable && retire(executor, Kind::EXECUTOR, name))
+    bury(Kind::EXECUTOR, executor);
   if (injected != 0) return injected;
   if (std::string(call.name()) != name) {
     report("wrong-executor", std::string(name) + " got an executor of " + call.name());
@@ -263,7 +285,8 @@ aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, a
     return fail(code::ACLNN_PARAM_NULLPTR, std::string(name) + ": workspace is null");
   }
   if (workspace_size < call.workspace_) {
-    return fail(code::ACLNN_PARAM_INVALID, std::string(name) + ": workspaceSize is smaller than phase one said");
+    return fail(code::ACLNN_PARAM_INVALID,
+                std::string(name) + ": workspaceSize is smaller than phase one said");
   }
   Task task;
   task.name = name;
@@ -271,7 +294,8 @@ aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, a
   std::vector<Range> ranges;
   for (const Call::Parameter &p : call.parameters_) {
     if (!live(p.tensor, Kind::TENSOR, name)) {
-      return fail(code::ACLNN_INNER, std::string(name) + ": tensor " + p.name + " was destroyed between the phases");
+      return fail(code::ACLNN_INNER,
+                  std::string(name) + ": tensor " + p.name + " was destroyed between the phases");
     }
     views.push_back({p.tensor->dtype, p.tensor->shape, p.tensor->strides, nullptr});
     ranges.push_back(range_of(*p.tensor, p.written));
@@ -294,7 +318,8 @@ aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, a
     try {
       const Seal seal(state->workspace_, scratch.bytes);
       kernel(*state);
-      if (!seal.intact()) report("workspace-shared", std::string(name) + ": its workspace was written by others");
+      if (!seal.intact())
+        report("workspace-shared", std::string(name) + ": its workspace was written by others");
       return code::SUCCESS;
     } catch (const Fault &fault) {
       return fail(fault.code, fault.text);
@@ -304,7 +329,9 @@ aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, a
   };
   if (const int32_t failed = enqueue(stream, std::move(task))) return failed;
   if (!call.waits_) return code::SUCCESS;
-  if (const int32_t failed = drain(stream)) return fail(code::ACLNN_RUNTIME_ERROR, std::string(name) + ": the stream failed with " + std::to_string(failed));
+  if (const int32_t failed = drain(stream))
+    return fail(code::ACLNN_RUNTIME_ERROR,
+                std::string(name) + ": the stream failed with " + std::to_string(failed));
   for (const auto &[index, shape] : state->resized_) {
     aclTensor *tensor = call.parameters_[index].tensor;
     tensor->shape = shape;
@@ -315,12 +342,13 @@ aclnnStatus launch(const char *name, void *workspace, uint64_t workspace_size, a
 
 }  // namespace sim
 
-// ---- executors, as programs handle them ----------------------------------------------------------
+// ---- executors, as programs handle them ---------------------------------------------------------
 
 CANN_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
   if (const int32_t injected = sim::enter("aclSetAclOpExecutorRepeatable")) return injected;
   if (executor == nullptr) return sim::fail(code::ACLNN_INNER_NULLPTR, "executor is null");
-  if (!sim::live(executor, sim::Kind::EXECUTOR, "aclSetAclOpExecutorRepeatable")) return code::ACLNN_INNER;
+  if (!sim::live(executor, sim::Kind::EXECUTOR, "aclSetAclOpExecutorRepeatable"))
+    return code::ACLNN_INNER;
   executor->repeatable = true;
   return code::SUCCESS;
 }
@@ -328,7 +356,8 @@ CANN_EXPORT aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor *executor) {
 CANN_EXPORT aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor *executor) {
   if (const int32_t injected = sim::enter("aclDestroyAclOpExecutor")) return injected;
   if (executor == nullptr) return sim::fail(code::ACLNN_INNER_NULLPTR, "executor is null");
-  if (!sim::retire(executor, sim::Kind::EXECUTOR, "aclDestroyAclOpExecutor")) return code::ACLNN_INNER;
+  if (!sim::retire(executor, sim::Kind::EXECUTOR, "aclDestroyAclOpExecutor"))
+    return code::ACLNN_INNER;
   sim::bury(sim::Kind::EXECUTOR, executor);
   return code::SUCCESS;
 }

@@ -16,12 +16,13 @@ class Call;
 class Launch;
 using Kernel = std::function<void(Launch &)>;
 
-// A tensor parameter, as phase one knows it: everything but the data. It outlives its descriptor, so
-// that kernels may ask it while they run.
+// A tensor parameter, as phase one knows it: everything but the data. It outlives its descriptor,
+// so that kernels may ask it while they run.
 class Operand {
  public:
   Operand() = default;
-  explicit operator bool() const { return tensor_ != nullptr; }  // false for an optional one left out
+  // False for an optional one that is left out.
+  explicit operator bool() const { return tensor_ != nullptr; }
 
   aclDataType dtype() const { return tensor_->dtype; }
   const Dims &shape() const { return tensor_->shape; }
@@ -51,14 +52,14 @@ struct Number {
   }
 };
 
-// Phase one of one call. A method that finds a parameter wrong ends the phase with the code that the
-// real operator gives.
+// Phase one of one call. A method that finds a parameter wrong ends the phase with the code that
+// the real operator gives.
 class SIM_API Call {
  public:
   explicit Call(const char *name) : name_(name) {}
 
-  // Tensors: a null pointer is 161001, a dtype outside the set, more than 8 dimensions, a descriptor
-  // whose data are not aligned or leave its storage are 161002.
+  // Tensors: a null pointer is 161001, a dtype outside the set, more than 8 dimensions, a
+  // descriptor whose data are not aligned or leave its storage are 161002.
   Operand in(const aclTensor *tensor, const char *name, DTypes allowed = ANY);
   Operand optional(const aclTensor *tensor, const char *name, DTypes allowed = ANY);
   Operand out(aclTensor *tensor, const char *name, DTypes allowed = ANY);
@@ -79,9 +80,11 @@ class SIM_API Call {
   void dtype_is(const Operand &operand, aclDataType d) const;
   void contiguous(const Operand &operand) const;
   void writes(aclDataType computed, const Operand &out) const;  // the result may be stored in out
-  int64_t axis(int64_t dim, const Operand &of) const;           // 0 <= result < rank; a 0-d tensor has one
-  std::vector<bool> axes(const Dims &dims, const Operand &of) const;  // a flag per dim; none given: all
-  aclDataType common(const Operand &a, const Operand &b) const;  // promoted, refused if there is none
+  int64_t axis(int64_t dim, const Operand &of) const;  // 0 <= result < rank; a 0-d tensor has one
+  // A flag for each dim; no dims mean all.
+  std::vector<bool> axes(const Dims &dims, const Operand &of) const;
+  // What both are promoted to; refused if there is nothing.
+  aclDataType common(const Operand &a, const Operand &b) const;
 
   // Bytes of scratch memory that phase two is to bring.
   void workspace(uint64_t bytes) { workspace_ = bytes; }
@@ -97,7 +100,8 @@ class SIM_API Call {
  private:
   friend struct ::aclOpExecutor;
   friend class Launch;
-  friend aclnnStatus prepare(const char *, uint64_t *, aclOpExecutor **, const std::function<void(Call &)> &);
+  friend aclnnStatus prepare(const char *, uint64_t *, aclOpExecutor **,
+                             const std::function<void(Call &)> &);
   friend aclnnStatus launch(const char *, void *, uint64_t, aclOpExecutor *, aclrtStream);
   struct Parameter {
     aclTensor *tensor;
@@ -106,7 +110,8 @@ class SIM_API Call {
   };
 
   Operand add(const aclTensor *tensor, const char *name, DTypes allowed, bool written);
-  std::vector<Operand> add_list(const aclTensorList *tensors, const char *name, DTypes allowed, bool written);
+  std::vector<Operand> add_list(const aclTensorList *tensors, const char *name, DTypes allowed,
+                                bool written);
 
   const char *name_;
   std::vector<Parameter> parameters_;
@@ -126,7 +131,9 @@ class SIM_API Launch {
   [[noreturn]] void fault(const std::string &text, int32_t code = code::RT_AICORE_EXCEPTION) const;
 
   // The real shape of an output whose size depends on data; only after Call::waits.
-  void resize(const Operand &out, Dims shape) { resized_.emplace_back(out.index_, std::move(shape)); }
+  void resize(const Operand &out, Dims shape) {
+    resized_.emplace_back(out.index_, std::move(shape));
+  }
 
  private:
   friend aclnnStatus launch(const char *, void *, uint64_t, aclOpExecutor *, aclrtStream);

@@ -13,8 +13,9 @@ namespace {
 
 constexpr size_t GRAVES = 4096;  // destroyed objects whose addresses are not used again yet
 
-constexpr std::array<const char *, 8> NAMES = {"tensor",      "scalar",      "int array",   "float array",
-                                               "bool array",  "tensor list", "scalar list", "executor"};
+constexpr std::array<const char *, 8> NAMES = {"tensor",      "scalar",     "int array",
+                                               "float array", "bool array", "tensor list",
+                                               "scalar list", "executor"};
 
 struct Handles {
   std::mutex mutex;
@@ -76,7 +77,8 @@ bool retire(const void *handle, Kind kind, const char *caller) {
     return true;
   }
   const bool twice = wrong == "it was destroyed before";
-  report(twice ? "double-destroy" : "wrong-handle", std::string(caller) + " of a " + name + ": " + wrong);
+  report(twice ? "double-destroy" : "wrong-handle",
+         std::string(caller) + " of a " + name + ": " + wrong);
   return false;
 }
 

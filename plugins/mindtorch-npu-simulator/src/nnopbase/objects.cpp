@@ -22,7 +22,8 @@ aclnnStatus destroyed(const T *object, const char *caller) {
   if (const int32_t injected = sim::enter(caller)) return injected;
   if (object == nullptr) return OK;
   const Kind kind = sim::kind_of(object);
-  if (!sim::retire(object, kind, caller)) return sim::fail(code::ACLNN_INNER, std::string(caller) + ": not a live handle");
+  if (!sim::retire(object, kind, caller))
+    return sim::fail(code::ACLNN_INNER, std::string(caller) + ": not a live handle");
   sim::bury(kind, const_cast<T *>(object));
   return OK;
 }
@@ -33,7 +34,8 @@ bool usable(const char *caller, aclnnStatus &status, const T *object, const Resu
   status = sim::enter(caller);
   if (status != OK) return false;
   if (object == nullptr || ((results == nullptr) || ...)) {
-    status = sim::fail(code::ACLNN_PARAM_NULLPTR, std::string(caller) + ": a null pointer was given");
+    status =
+        sim::fail(code::ACLNN_PARAM_NULLPTR, std::string(caller) + ": a null pointer was given");
     return false;
   }
   if (sim::live(object, sim::kind_of(object), caller)) return true;
@@ -48,13 +50,15 @@ void copied(const sim::Dims &values, int64_t **array, uint64_t *count) {
   *count = values.size();
 }
 
-bool describe(aclTensor &t, const int64_t *dims, uint64_t rank, aclDataType d, const int64_t *stride, int64_t offset,
-              aclFormat format, const int64_t *storage, uint64_t storage_rank, void *data) {
+bool describe(aclTensor &t, const int64_t *dims, uint64_t rank, aclDataType d,
+              const int64_t *stride, int64_t offset, aclFormat format, const int64_t *storage,
+              uint64_t storage_rank, void *data) {
   if ((dims == nullptr && rank > 0) || (storage == nullptr && storage_rank > 0)) return false;
   if (d < 0 || offset < 0) return false;
   t.shape.assign(dims, dims + rank);
   t.storage.assign(storage, storage + storage_rank);
-  t.strides = stride != nullptr ? sim::Dims(stride, stride + rank) : sim::contiguous_strides(t.shape);
+  t.strides =
+      stride != nullptr ? sim::Dims(stride, stride + rank) : sim::contiguous_strides(t.shape);
   for (const int64_t size : t.shape) {
     if (size < 0) return false;
   }
@@ -105,7 +109,8 @@ aclnnStatus destroyed_with_members(const List *list, const char *caller) {
   if (const int32_t injected = sim::enter(caller)) return injected;
   if (list == nullptr) return OK;
   const Kind kind = sim::kind_of(list);
-  if (!sim::retire(list, kind, caller)) return sim::fail(code::ACLNN_INNER, std::string(caller) + ": not a live handle");
+  if (!sim::retire(list, kind, caller))
+    return sim::fail(code::ACLNN_INNER, std::string(caller) + ": not a live handle");
   for (auto *member : list->members) {
     if (member == nullptr) continue;
     const Kind of = sim::kind_of(member);
@@ -117,14 +122,16 @@ aclnnStatus destroyed_with_members(const List *list, const char *caller) {
 
 }  // namespace
 
-// ---- tensors -------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
-CANN_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                                       const int64_t *stride, int64_t offset, aclFormat format,
-                                       const int64_t *storageDims, uint64_t storageDimsNum, void *tensorData) {
+CANN_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDimsNum,
+                                       aclDataType dataType, const int64_t *stride, int64_t offset,
+                                       aclFormat format, const int64_t *storageDims,
+                                       uint64_t storageDimsNum, void *tensorData) {
   if (sim::enter("aclCreateTensor") != OK) return nullptr;
   auto *t = new aclTensor;
-  if (describe(*t, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData)) {
+  if (describe(*t, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
+               storageDimsNum, tensorData)) {
     return made(t);
   }
   delete t;
@@ -132,33 +139,42 @@ CANN_EXPORT aclTensor *aclCreateTensor(const int64_t *viewDims, uint64_t viewDim
   return nullptr;
 }
 
-CANN_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims, uint64_t viewDimsNum,
-                                      aclDataType dataType, const int64_t *stride, int64_t offset, aclFormat format,
-                                      const int64_t *storageDims, uint64_t storageDimsNum, void *tensorDataAddr) {
+CANN_EXPORT aclnnStatus aclInitTensor(aclTensor *tensor, const int64_t *viewDims,
+                                      uint64_t viewDimsNum, aclDataType dataType,
+                                      const int64_t *stride, int64_t offset, aclFormat format,
+                                      const int64_t *storageDims, uint64_t storageDimsNum,
+                                      void *tensorDataAddr) {
   aclnnStatus status;
   if (!usable("aclInitTensor", status, tensor)) return status;
-  const bool valid = describe(*tensor, viewDims, viewDimsNum, dataType, stride, offset, format, storageDims,
-                              storageDimsNum, tensorDataAddr);
-  return valid ? OK : sim::fail(code::ACLNN_PARAM_INVALID, "aclInitTensor: dims, strides or offset are not valid");
+  const bool valid = describe(*tensor, viewDims, viewDimsNum, dataType, stride, offset, format,
+                              storageDims, storageDimsNum, tensorDataAddr);
+  return valid ? OK
+               : sim::fail(code::ACLNN_PARAM_INVALID,
+                           "aclInitTensor: dims, strides or offset are not valid");
 }
 
-CANN_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) { return destroyed(tensor, "aclDestroyTensor"); }
+CANN_EXPORT aclnnStatus aclDestroyTensor(const aclTensor *tensor) {
+  return destroyed(tensor, "aclDestroyTensor");
+}
 
-CANN_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims, uint64_t *viewDimsNum) {
+CANN_EXPORT aclnnStatus aclGetViewShape(const aclTensor *tensor, int64_t **viewDims,
+                                        uint64_t *viewDimsNum) {
   aclnnStatus status;
   if (!usable("aclGetViewShape", status, tensor, viewDims, viewDimsNum)) return status;
   copied(tensor->shape, viewDims, viewDimsNum);
   return OK;
 }
 
-CANN_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims, uint64_t *storageDimsNum) {
+CANN_EXPORT aclnnStatus aclGetStorageShape(const aclTensor *tensor, int64_t **storageDims,
+                                           uint64_t *storageDimsNum) {
   aclnnStatus status;
   if (!usable("aclGetStorageShape", status, tensor, storageDims, storageDimsNum)) return status;
   copied(tensor->storage, storageDims, storageDimsNum);
   return OK;
 }
 
-CANN_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue, uint64_t *stridesNum) {
+CANN_EXPORT aclnnStatus aclGetViewStrides(const aclTensor *tensor, int64_t **stridesValue,
+                                          uint64_t *stridesNum) {
   aclnnStatus status;
   if (!usable("aclGetViewStrides", status, tensor, stridesValue, stridesNum)) return status;
   copied(tensor->strides, stridesValue, stridesNum);
@@ -200,12 +216,13 @@ CANN_EXPORT aclnnStatus aclSetRawTensorAddr(aclTensor *tensor, void *addr) {
   return OK;
 }
 
-// ---- scalars -------------------------------------------------------------------------------------
+// ---- scalars ------------------------------------------------------------------------------------
 
 CANN_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
   if (sim::enter("aclCreateScalar") != OK) return nullptr;
   if (value == nullptr || sim::item_size(dataType) == 0) {
-    sim::fail(code::ACLNN_PARAM_INVALID, "aclCreateScalar: value is null or the data type has no numbers");
+    sim::fail(code::ACLNN_PARAM_INVALID,
+              "aclCreateScalar: value is null or the data type has no numbers");
     return nullptr;
   }
   auto *scalar = new aclScalar;
@@ -218,9 +235,11 @@ CANN_EXPORT aclScalar *aclCreateScalar(void *value, aclDataType dataType) {
   return made(scalar);
 }
 
-CANN_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) { return destroyed(scalar, "aclDestroyScalar"); }
+CANN_EXPORT aclnnStatus aclDestroyScalar(const aclScalar *scalar) {
+  return destroyed(scalar, "aclDestroyScalar");
+}
 
-// ---- arrays and lists ----------------------------------------------------------------------------
+// ---- arrays and lists ---------------------------------------------------------------------------
 
 CANN_EXPORT aclIntArray *aclCreateIntArray(const int64_t *value, uint64_t size) {
   return array_of<aclIntArray>("aclCreateIntArray", value, size);
@@ -242,7 +261,9 @@ CANN_EXPORT aclScalarList *aclCreateScalarList(const aclScalar *const *value, ui
   return list_of<aclScalarList>("aclCreateScalarList", value, size);
 }
 
-CANN_EXPORT aclnnStatus aclDestroyIntArray(const aclIntArray *array) { return destroyed(array, "aclDestroyIntArray"); }
+CANN_EXPORT aclnnStatus aclDestroyIntArray(const aclIntArray *array) {
+  return destroyed(array, "aclDestroyIntArray");
+}
 
 CANN_EXPORT aclnnStatus aclDestroyFloatArray(const aclFloatArray *array) {
   return destroyed(array, "aclDestroyFloatArray");
@@ -260,12 +281,12 @@ CANN_EXPORT aclnnStatus aclDestroyScalarList(const aclScalarList *array) {
   return destroyed_with_members(array, "aclDestroyScalarList");
 }
 
-#define ARRAY_SIZE(Name, Type, field)                                               \
-  CANN_EXPORT aclnnStatus aclGet##Name##Size(const Type *array, uint64_t *size) {   \
-    aclnnStatus status;                                                             \
-    if (!usable("aclGet" #Name "Size", status, array, size)) return status;         \
-    *size = array->field.size();                                                    \
-    return OK;                                                                      \
+#define ARRAY_SIZE(Name, Type, field)                                             \
+  CANN_EXPORT aclnnStatus aclGet##Name##Size(const Type *array, uint64_t *size) { \
+    aclnnStatus status;                                                           \
+    if (!usable("aclGet" #Name "Size", status, array, size)) return status;       \
+    *size = array->field.size();                                                  \
+    return OK;                                                                    \
   }
 ARRAY_SIZE(IntArray, aclIntArray, values)
 ARRAY_SIZE(FloatArray, aclFloatArray, values)
@@ -273,7 +294,7 @@ ARRAY_SIZE(BoolArray, aclBoolArray, values)
 ARRAY_SIZE(TensorList, aclTensorList, members)
 ARRAY_SIZE(ScalarList, aclScalarList, members)
 
-// ---- the operator layer as a whole ---------------------------------------------------------------
+// ---- the operator layer as a whole --------------------------------------------------------------
 
 CANN_EXPORT aclnnStatus aclnnInit(const char *) { return sim::enter("aclnnInit"); }
 

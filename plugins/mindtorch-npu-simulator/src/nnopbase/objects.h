@@ -42,7 +42,16 @@ struct aclScalarList {
 namespace sim {
 
 // The kinds of handles, by which the watcher tells a wrong one.
-enum class Kind { TENSOR, SCALAR, INT_ARRAY, FLOAT_ARRAY, BOOL_ARRAY, TENSOR_LIST, SCALAR_LIST, EXECUTOR };
+enum class Kind {
+  TENSOR,
+  SCALAR,
+  INT_ARRAY,
+  FLOAT_ARRAY,
+  BOOL_ARRAY,
+  TENSOR_LIST,
+  SCALAR_LIST,
+  EXECUTOR
+};
 
 inline Kind kind_of(const aclTensor *) { return Kind::TENSOR; }
 inline Kind kind_of(const aclScalar *) { return Kind::SCALAR; }

@@ -6,7 +6,11 @@ namespace sim {
 
 int64_t numel(const Dims &shape) {
   int64_t n = 1;
-  for (const int64_t size : shape) n *= size;
+  for (const int64_t size : shape) {
+    if (size == 0) return 0;
+    // Shapes that arguments ask for may have more elements than there are numbers.
+    if (__builtin_mul_overflow(n, size, &n)) n = INT64_MAX;
+  }
   return n;
 }
 
@@ -15,7 +19,7 @@ Dims contiguous_strides(const Dims &shape) {
   int64_t step = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     strides[d] = step;
-    step *= std::max<int64_t>(shape[d], 1);
+    if (__builtin_mul_overflow(step, std::max<int64_t>(shape[d], 1), &step)) step = INT64_MAX;
   }
   return strides;
 }

@@ -65,8 +65,9 @@ std::vector<C> gathered(const View &view);
 template <class C>
 void scattered(const View &view, const std::vector<C> &values);
 
-// Goes over views of one shape row by row: f(n, starts, strides) gets the address of each view's first
-// element of a row of n elements and each view's stride in elements. Adjacent dims are merged.
+// Goes over views of one shape row by row: f(n, starts, strides) gets the address of each view's
+// first element of a row of n elements and each view's stride in elements. Adjacent dims are
+// merged.
 template <size_t N, class F>
 void for_rows(const std::array<const View *, N> &views, F &&f) {
   const Dims &shape = views[0]->shape;

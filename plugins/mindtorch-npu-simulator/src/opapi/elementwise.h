@@ -9,6 +9,20 @@ namespace sim {
 
 constexpr int64_t TILE = 512;  // elements converted at a time
 
+// Sums and products that wrap around where integers overflow, as those of the hardware do.
+template <class C>
+C plus(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else return a + b;
+}
+template <class C>
+C times(C a, C b) {
+  if constexpr (std::is_integral_v<C>)
+    return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else return a * b;
+}
+
 // n results from n elements of each input.
 template <class C, class R>
 using Step = std::function<void(const C *const *inputs, R *results, int64_t n)>;
@@ -39,7 +53,8 @@ void by_tiles(const View &out, const std::array<View, N> &inputs, const Step<C, 
   });
 }
 
-// out[i] = f(in0[i], in1[i], ...), all converted to C before and from C afterwards. The inputs broadcast.
+// out[i] = f(in0[i], in1[i], ...), all converted to C before and from C afterwards. The inputs
+// broadcast.
 template <class C, class R = C, class F, class... Inputs>
 void elementwise(const View &out, F f, const Inputs &...inputs) {
   constexpr size_t N = sizeof...(Inputs);
@@ -69,7 +84,8 @@ void broadcast_to(const Call &call, const Operand &out, const Operands &...input
   Dims shape;
   const auto join = [&](const Operand &input) {
     Dims joined;
-    call.require(broadcast(shape, input.shape(), joined), input.name() + " does not broadcast with the others");
+    call.require(broadcast(shape, input.shape(), joined),
+                 input.name() + " does not broadcast with the others");
     shape = std::move(joined);
   };
   (join(inputs), ...);
@@ -79,7 +95,8 @@ void broadcast_to(const Call &call, const Operand &out, const Operands &...input
 // Broadcast of two operands, which out must have; refused otherwise.
 inline void broadcasts(const Call &call, const Operand &a, const Operand &b, const Operand &out) {
   Dims shape;
-  call.require(broadcast(a.shape(), b.shape(), shape), a.name() + " and " + b.name() + " do not broadcast");
+  call.require(broadcast(a.shape(), b.shape(), shape),
+               a.name() + " and " + b.name() + " do not broadcast");
   call.shape_is(out, shape);
 }
 
@@ -99,23 +116,28 @@ void unary(Call &call, const Operand &self, const Operand &out, aclDataType as, 
   });
 }
 
-// out = f(self, other), both promoted to `as`; R is the type of the results where it is not the numbers'.
+// out = f(self, other), both promoted to `as`; R is the type of the results where it is not the
+// numbers'.
 template <unsigned Kinds, class F>
-void binary(Call &call, const Operand &self, const Operand &other, const Operand &out, aclDataType as, F f) {
+void binary(Call &call, const Operand &self, const Operand &other, const Operand &out,
+            aclDataType as, F f) {
   broadcasts(call, self, other, out);
   call.writes(as, out);
   if (out.numel() == 0) return;
   call.run([=](Launch &launch) {
     with_number<Kinds>(as, [&](auto zero) {
       using C = decltype(zero);
-      elementwise<C>(launch[out], [&](C a, C b) { return static_cast<C>(f(a, b)); }, launch[self], launch[other]);
+      elementwise<C>(
+          launch[out], [&](C a, C b) { return static_cast<C>(f(a, b)); }, launch[self],
+          launch[other]);
     });
   });
 }
 
 // out = f(self, number), the number converted to `as` first.
 template <unsigned Kinds, class F>
-void with_scalar(Call &call, const Operand &self, const Number &number, const Operand &out, aclDataType as, F f) {
+void with_scalar(Call &call, const Operand &self, const Number &number, const Operand &out,
+                 aclDataType as, F f) {
   call.require(as != ACL_DT_UNDEFINED, self.name() + " and the scalar do not combine");
   call.shape_is(out, self.shape());
   call.writes(as, out);
@@ -138,13 +160,15 @@ void comparison(Call &call, const Operand &self, const Operand &other, const Ope
   call.run([=](Launch &launch) {
     with_number<Kinds>(as, [&](auto zero) {
       using C = decltype(zero);
-      elementwise<C, int64_t>(launch[out], [&](C a, C b) { return f(a, b) ? 1 : 0; }, launch[self], launch[other]);
+      elementwise<C, int64_t>(
+          launch[out], [&](C a, C b) { return f(a, b) ? 1 : 0; }, launch[self], launch[other]);
     });
   });
 }
 
 template <unsigned Kinds, class F>
-void compared_with_scalar(Call &call, const Operand &self, const Number &number, const Operand &out, F f) {
+void compared_with_scalar(Call &call, const Operand &self, const Number &number, const Operand &out,
+                          F f) {
   const aclDataType as = promote_scalar(self.dtype(), number.dtype);
   call.require(as != ACL_DT_UNDEFINED, self.name() + " and the scalar do not combine");
   call.shape_is(out, self.shape());
@@ -158,13 +182,15 @@ void compared_with_scalar(Call &call, const Operand &self, const Number &number,
   });
 }
 
-// out = f(inputs...), computed in the numbers of `as`. The inputs broadcast, which the caller checks.
+// out = f(inputs...), computed in the numbers of `as`. The inputs broadcast, which the caller
+// checks.
 template <unsigned Kinds, class F, class... Operands>
 void mapped(Call &call, const Operand &out, aclDataType as, F f, const Operands &...inputs) {
   call.writes(as, out);
   if (out.numel() == 0) return;
   call.run([=](Launch &launch) {
-    with_number<Kinds>(as, [&](auto zero) { elementwise<decltype(zero)>(launch[out], f, launch[inputs]...); });
+    with_number<Kinds>(
+        as, [&](auto zero) { elementwise<decltype(zero)>(launch[out], f, launch[inputs]...); });
   });
 }
 

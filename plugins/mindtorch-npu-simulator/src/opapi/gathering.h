@@ -43,20 +43,6 @@ using wide = std::conditional_t<
     std::is_same_v<C, float>, double,
     std::conditional_t<std::is_same_v<C, std::complex<float>>, std::complex<double>, C>>;
 
-// Sums and products that wrap around where integers overflow.
-template <class C>
-C plus(C a, C b) {
-  if constexpr (std::is_integral_v<C>)
-    return static_cast<C>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else return a + b;
-}
-template <class C>
-C times(C a, C b) {
-  if constexpr (std::is_integral_v<C>)
-    return static_cast<C>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else return a * b;
-}
-
 // A shape without the chosen dims, or with 1 in their place.
 Dims reduced_shape(const Dims &shape, const std::vector<bool> &chosen, bool keep);
 

@@ -89,8 +89,8 @@ T joined(Join how, T there, T value) {
   using C = number_of<T>;
   const C a = convert<C>(there), b = convert<C>(value);
   switch (how) {
-    case Join::ADD: return convert<T>(static_cast<C>(a + b));
-    case Join::MULTIPLY: return convert<T>(static_cast<C>(a * b));
+    case Join::ADD: return convert<T>(plus(a, b));
+    case Join::MULTIPLY: return convert<T>(times(a, b));
     default: break;
   }
   if constexpr (!std::is_same_v<C, std::complex<float>> &&

@@ -7,26 +7,28 @@
 
 // ACLNN(Name, (parameters), (their names)) { body }
 //
-// Exports aclnnNameGetWorkspaceSize with exactly these parameters and aclnnName. The body is phase one:
-// it sees the parameters and `call`, checks them and hands over what phase two is to run.
-#define ACLNN(Name, PARAMETERS, NAMES)                                                                   \
-  static void define_##Name(sim::Call &call, SIM_UNPACK PARAMETERS);                                     \
-  CANN_EXPORT aclnnStatus aclnn##Name##GetWorkspaceSize(SIM_UNPACK PARAMETERS, uint64_t *workspaceSize,  \
-                                                        aclOpExecutor **executor) {                      \
-    return sim::prepare("aclnn" #Name, workspaceSize, executor,                                          \
-                        [&](sim::Call &call) { define_##Name(call, SIM_UNPACK NAMES); });                \
-  }                                                                                                      \
-  CANN_EXPORT aclnnStatus aclnn##Name(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor,  \
-                                      aclrtStream stream) {                                              \
-    return sim::launch("aclnn" #Name, workspace, workspaceSize, executor, stream);                       \
-  }                                                                                                      \
-  static const sim::Exported exported_##Name{"aclnn" #Name, sim::kinds_of(aclnn##Name##GetWorkspaceSize)}; \
+// Exports aclnnNameGetWorkspaceSize with exactly these parameters and aclnnName. The body is phase
+// one: it sees the parameters and `call`, checks them and hands over what phase two is to run.
+#define ACLNN(Name, PARAMETERS, NAMES)                                                      \
+  static void define_##Name(sim::Call &call, SIM_UNPACK PARAMETERS);                        \
+  CANN_EXPORT aclnnStatus aclnn##Name##GetWorkspaceSize(                                    \
+      SIM_UNPACK PARAMETERS, uint64_t *workspaceSize, aclOpExecutor **executor) {           \
+    return sim::prepare("aclnn" #Name, workspaceSize, executor,                             \
+                        [&](sim::Call &call) { define_##Name(call, SIM_UNPACK NAMES); });   \
+  }                                                                                         \
+  CANN_EXPORT aclnnStatus aclnn##Name(void *workspace, uint64_t workspaceSize,              \
+                                      aclOpExecutor *executor, aclrtStream stream) {        \
+    return sim::launch("aclnn" #Name, workspace, workspaceSize, executor, stream);          \
+  }                                                                                         \
+  static const sim::Exported exported_##Name{"aclnn" #Name,                                 \
+                                             sim::kinds_of(aclnn##Name##GetWorkspaceSize)}; \
   static void define_##Name([[maybe_unused]] sim::Call &call, SIM_UNPACK PARAMETERS)
 
 namespace sim {
 
-// One letter group per parameter, derived from the C++ types themselves: T input tensor, T> tensor that
-// is written, S scalar, IA BA FA arrays, TL TL> SL lists, i64 u64 i32 i8 b f64 f32 DT numbers, str.
+// One letter group per parameter, derived from the C++ types themselves: T input tensor, T> tensor
+// that is written, S scalar, IA BA FA arrays, TL TL> SL lists, i64 u64 i32 i8 b f64 f32 DT numbers,
+// str.
 template <class T>
 constexpr const char *kind_name() {
   if constexpr (std::is_same_v<T, const aclTensor *>) return "T";
@@ -47,7 +49,8 @@ constexpr const char *kind_name() {
   else if constexpr (std::is_same_v<T, double>) return "f64";
   else if constexpr (std::is_same_v<T, float>) return "f32";
   else {
-    static_assert(std::is_same_v<T, const char *> || std::is_same_v<T, char *>, "a type that no operator takes");
+    static_assert(std::is_same_v<T, const char *> || std::is_same_v<T, char *>,
+                  "a type that no operator takes");
     return "str";
   }
 }

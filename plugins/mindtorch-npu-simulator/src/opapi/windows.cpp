@@ -1,5 +1,7 @@
 #include "windows.h"
 
+#include "sizes.h"
+
 namespace sim {
 namespace {
 
@@ -7,9 +9,17 @@ namespace {
 Dims per_dim(const Call &call, const Dims &list, const char *name, size_t spatial, int64_t least) {
   call.require(list.size() == 1 || list.size() == spatial,
                std::string(name) + " must have 1 or " + std::to_string(spatial) + " elements");
-  for (const int64_t value : list)
+  for (const int64_t value : list) {
     call.require(value >= least, std::string(name) + " has an element that is too small");
+    size_is_possible(call, value, std::string("an element of ") + name);
+  }
   return list.size() == spatial ? list : Dims(spatial, list[0]);
+}
+
+// Windows are kept in memory, dim by dim, before it is known whether the output has their number.
+void check_count(const Call &call, int64_t count) {
+  constexpr int64_t MOST = 1 << 24;
+  call.require(count <= MOST, "more than " + std::to_string(MOST) + " windows in a dim");
 }
 
 // The number of windows; with `ceil` also one that begins inside the input and ends outside.
@@ -50,6 +60,7 @@ Windows Windows::sliding(const Call &call, const Operand &input, size_t spatial,
     call.require(2 * padding[d] <= kernel[d], "padding is more than half of kernelSize");
     const int64_t count = window_count(size, reach, stride[d], padding[d], lists.ceil);
     call.require(count > 0, "the kernel is larger than the padded input");
+    check_count(call, count);
     windows.spans_[at].clear();
     for (int64_t i = 0; i < count; ++i) {
       const int64_t start = i * stride[d] - padding[d],
@@ -71,6 +82,7 @@ Windows Windows::adaptive(const Call &call, const Operand &input, size_t spatial
     const size_t at = 3 - spatial + d;
     const int64_t size = windows.input_[at], count = outputs[d];
     call.require(size > 0, input.name() + " has an empty spatial dim");
+    check_count(call, count);
     windows.spans_[at].clear();
     for (int64_t i = 0; i < count; ++i) {
       const int64_t start = i * size / count, stop = ((i + 1) * size + count - 1) / count;

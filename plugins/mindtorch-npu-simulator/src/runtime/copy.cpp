@@ -153,6 +153,14 @@ int32_t check(const char *symbol, const Copy &copy, const Pitch &pitch) {
 
 size_t extent(size_t pitch, const Pitch &rows) { return pitch * (rows.height - 1) + rows.width; }
 
+// The ends of a copy of rows, from its first byte to its last.
+int32_t resolve(Copy copy, const Pitch &pitch, Ends &ends) {
+  if (const int32_t code = check(copy.symbol, copy, pitch)) return code;
+  copy.to_bytes = extent(pitch.to, pitch);
+  copy.from_bytes = extent(pitch.from, pitch);
+  return resolve(copy, ends);
+}
+
 int32_t fill_end(const char *symbol, void *at, size_t most, size_t count, End &end) {
   if (const int32_t code = required(symbol, "devPtr", at)) return code;
   if (count > most) {
@@ -211,12 +219,8 @@ CANN_EXPORT aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, si
   if (const int32_t code = enter(__func__)) return code;
   if (const int32_t code = need_context(__func__)) return code;
   const Pitch pitch{dpitch, spitch, width, height};
-  Copy copy{__func__, dst, 0, src, 0, kind};
-  if (const int32_t code = check(__func__, copy, pitch)) return code;
-  copy.to_bytes = extent(dpitch, pitch);
-  copy.from_bytes = extent(spitch, pitch);
   Ends ends;
-  if (const int32_t code = resolve(copy, ends)) return code;
+  if (const int32_t code = resolve({__func__, dst, 0, src, 0, kind}, pitch, ends)) return code;
   host_touches(__func__, tracked(ends));
   move_rows(ends.to.memory, ends.from.memory, pitch);
   return 0;
@@ -229,12 +233,8 @@ CANN_EXPORT aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *sr
   std::shared_ptr<Stream> where;
   if (const int32_t code = stream_for_work(__func__, stream, where)) return code;
   const Pitch pitch{dpitch, spitch, width, height};
-  Copy copy{__func__, dst, 0, src, 0, kind};
-  if (const int32_t code = check(__func__, copy, pitch)) return code;
-  copy.to_bytes = extent(dpitch, pitch);
-  copy.from_bytes = extent(spitch, pitch);
   Ends ends;
-  if (const int32_t code = resolve(copy, ends)) return code;
+  if (const int32_t code = resolve({__func__, dst, 0, src, 0, kind}, pitch, ends)) return code;
   char *to = ends.to.memory;
   const char *from = ends.from.memory;
   return queue(__func__, where, ends, [to, from, pitch] {

@@ -246,16 +246,29 @@ def garbage(dtype: str, shape: Sequence[int], gaps: bool = False) -> Any:
 # ---- calls ---------------------------------------------------------------------------------------
 
 
+def prepare(given: Arguments, name: str) -> tuple[int, c_void_p]:
+    """Run phase one, which must take the arguments; gives the workspace's size and the executor."""
+    size, executor = c_uint64(), c_void_p()
+    one, _ = given.kit.phases(name)
+    code = one(*given.values, byref(size), byref(executor))
+    given.kit.check(code, f"aclnn{name}GetWorkspaceSize")
+    return size.value, executor
+
+
+def launch(given: Arguments, name: str) -> int:
+    """Run both phases, which must succeed; gives the code with which the stream ends."""
+    kit = given.kit
+    size, executor = prepare(given, name)
+    _, two = kit.phases(name)
+    with kit.workspace(size) as workspace:
+        kit.check(two(workspace, size, executor, kit.stream), f"aclnn{name}")
+        return kit.synchronize()
+
+
 def run(name: str, *arguments: Any) -> Any:
     """Run aclnn<name> and give its output, or a tuple of them."""
     with Arguments(name, arguments) as given:
-        kit = given.kit
-        one, two = kit.phases(name)
-        size, executor = c_uint64(), c_void_p()
-        kit.check(one(*given.values, byref(size), byref(executor)), f"aclnn{name}GetWorkspaceSize")
-        with kit.workspace(size.value) as workspace:
-            kit.check(two(workspace, size.value, executor, kit.stream), f"aclnn{name}")
-            kit.check(kit.synchronize(), f"the stream after aclnn{name}")
+        given.kit.check(launch(given, name), f"the stream after aclnn{name}")
         results = given.results()
     return results[0] if len(results) == 1 else tuple(results)
 
@@ -274,25 +287,15 @@ def refused(name: str, *arguments: Any) -> int:
 def fault(name: str, *arguments: Any) -> int:
     """The code with which the stream fails; both phases must succeed."""
     with Arguments(name, arguments) as given:
-        kit = given.kit
-        one, two = kit.phases(name)
-        size, executor = c_uint64(), c_void_p()
-        kit.check(one(*given.values, byref(size), byref(executor)), f"aclnn{name}GetWorkspaceSize")
-        with kit.workspace(size.value) as workspace:
-            kit.check(two(workspace, size.value, executor, kit.stream), f"aclnn{name}")
-            code = kit.synchronize()
-    return code
+        return launch(given, name)
 
 
 def workspace_size(name: str, *arguments: Any) -> int:
     """How many bytes phase one asks for."""
     with Arguments(name, arguments) as given:
-        kit = given.kit
-        one, _ = kit.phases(name)
-        size, executor = c_uint64(), c_void_p()
-        kit.check(one(*given.values, byref(size), byref(executor)), f"aclnn{name}GetWorkspaceSize")
-        kit.base.aclDestroyAclOpExecutor(executor)
-    return size.value
+        size, executor = prepare(given, name)
+        given.kit.base.aclDestroyAclOpExecutor(executor)
+    return size
 
 
 # ---- comparison ----------------------------------------------------------------------------------

@@ -171,6 +171,21 @@ def phase_one(kit: Toolkit, *arguments: Any) -> int:
     return code
 
 
+def test_a_view_that_leaves_all_memory_is_not_touched(opened: Toolkit) -> None:
+    memory = opened.upload(bytes(64))
+    tensors = [opened.tensor("f32", [3], memory, [step], 0, storage=3) for step in (2**61, 1)]
+    one, two = opened.phases("Neg")
+    size, executor = c_uint64(), c_void_p()
+    assert one(*tensors, byref(size), byref(executor)) == 0
+    assert "storage" in findings()
+    assert two(None, size.value, executor, opened.stream) == 0
+    assert opened.synchronize() != 0
+    assert "out-of-bounds" in findings()
+    for tensor in tensors:
+        opened.base.aclDestroyTensor(tensor)
+    opened.free(memory)
+
+
 def test_descriptors_are_checked(opened: Toolkit) -> None:
     memory = opened.upload(bytes(64))
     good = opened.tensor("f32", [2, 2], memory)

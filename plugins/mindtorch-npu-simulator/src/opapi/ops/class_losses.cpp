@@ -108,8 +108,7 @@ void nll_gradient(Call &call, const aclTensor *gradOutput, const aclTensor *self
   });
 }
 
-// ---- cross entropy
-// -------------------------------------------------------------------------------
+// ---- cross entropy ------------------------------------------------------------------------------
 
 Reduction reduction_named(Call &call, const char *name) {
   const std::string text = name == nullptr ? "mean" : name;
@@ -147,37 +146,23 @@ double total_weight(const Launch &launch, const Samples &samples,
 
 }  // namespace
 
-ACLNN(NLLLoss,
-      (const aclTensor *self, const aclTensor *target, const aclTensor *weight, int64_t reduction,
-       int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut),
-      (self, target, weight, reduction, ignoreIndex, out, totalWeightOut)) {
-  nll_loss(call, self, target, weight, reduction, ignoreIndex, out, totalWeightOut, false);
-}
-
-ACLNN(NLLLoss2d,
-      (const aclTensor *self, const aclTensor *target, const aclTensor *weight, int64_t reduction,
-       int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut),
-      (self, target, weight, reduction, ignoreIndex, out, totalWeightOut)) {
-  nll_loss(call, self, target, weight, reduction, ignoreIndex, out, totalWeightOut, true);
-}
-
-ACLNN(NLLLossBackward,
-      (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
-       const aclTensor *weight, int64_t reduction, int64_t ignoreIndex,
-       const aclTensor *totalWeight, aclTensor *out),
-      (gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out)) {
-  nll_gradient(call, gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out,
-               false);
-}
-
-ACLNN(NLLLoss2dBackward,
-      (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,
-       const aclTensor *weight, int64_t reduction, int64_t ignoreIndex,
-       const aclTensor *totalWeight, aclTensor *out),
-      (gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out)) {
-  nll_gradient(call, gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out,
-               true);
-}
+#define NLL_LOSS(Name, PIXELS)                                                                 \
+  ACLNN(Name,                                                                                  \
+        (const aclTensor *self, const aclTensor *target, const aclTensor *weight,              \
+         int64_t reduction, int64_t ignoreIndex, aclTensor *out, aclTensor *totalWeightOut),   \
+        (self, target, weight, reduction, ignoreIndex, out, totalWeightOut)) {                 \
+    nll_loss(call, self, target, weight, reduction, ignoreIndex, out, totalWeightOut, PIXELS); \
+  }                                                                                            \
+  ACLNN(Name##Backward,                                                                        \
+        (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,          \
+         const aclTensor *weight, int64_t reduction, int64_t ignoreIndex,                      \
+         const aclTensor *totalWeight, aclTensor *out),                                        \
+        (gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight, out)) {        \
+    nll_gradient(call, gradOutput, self, target, weight, reduction, ignoreIndex, totalWeight,  \
+                 out, PIXELS);                                                                 \
+  }
+NLL_LOSS(NLLLoss, false)
+NLL_LOSS(NLLLoss2d, true)
 
 ACLNN(CrossEntropyLoss,
       (const aclTensor *input, const aclTensor *target, const aclTensor *weightOptional,

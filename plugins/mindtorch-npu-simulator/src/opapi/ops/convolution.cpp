@@ -3,6 +3,7 @@
 #include "../formats.h"
 #include "../moving.h"
 #include "../products.h"
+#include "../sizes.h"
 
 using namespace sim;
 
@@ -20,14 +21,18 @@ Dims per_dim(Call &call, const aclIntArray *array, const char *name, size_t spat
   const Dims values = call.ints(array, name);
   call.require(values.size() == spatial,
                std::string(name) + " must have " + std::to_string(spatial) + " elements");
-  for (const int64_t value : values)
+  for (const int64_t value : values) {
     call.require(value >= least, std::string(name) + " has an element that is too small");
+    size_is_possible(call, value, std::string("an element of ") + name);
+  }
   return values;
 }
 
-Settings settings_of(Call &call, size_t spatial, const aclIntArray *stride,
+Settings settings_of(Call &call, const Operand &weight, const aclIntArray *stride,
                      const aclIntArray *padding, const aclIntArray *dilation, bool transposed,
                      const aclIntArray *output_padding, int64_t groups) {
+  call.require(weight.dim() >= 3, "weight must have 3, 4 or 5 dimensions");
+  const size_t spatial = weight.shape().size() - 2;
   Settings s;
   s.stride = per_dim(call, stride, "stride", spatial, 1);
   s.dilation = per_dim(call, dilation, "dilation", spatial, 1);
@@ -39,10 +44,13 @@ Settings settings_of(Call &call, size_t spatial, const aclIntArray *stride,
     s.before.push_back(pads[pairs ? 2 * d : d]);
     s.after.push_back(pads[pairs ? 2 * d + 1 : d]);
     call.require(s.before[d] >= 0 && s.after[d] >= 0, "padding has a negative element");
+    for (const int64_t pad : {s.before[d], s.after[d]})
+      size_is_possible(call, pad, "an element of padding");
   }
   s.output_padding =
       transposed ? per_dim(call, output_padding, "outputPadding", spatial, 0) : Dims(spatial, 0);
   call.require(groups > 0, "groups is not positive");
+  size_is_possible(call, groups, "groups");
   s.transposed = transposed;
   s.groups = groups;
   return s;
@@ -105,6 +113,10 @@ std::vector<double> channel_sums(const std::vector<float> &values, int64_t chann
   return sums;
 }
 
+uint64_t patch_bytes(const Convolution &c) {
+  return static_cast<uint64_t>(c.patch() * c.y_size()) * sizeof(float);
+}
+
 int64_t spatial_size(const Dims &shape) { return numel({shape.begin() + 2, shape.end()}); }
 
 }  // namespace
@@ -119,9 +131,8 @@ ACLNN(Convolution,
   const Operand x = call.in(input, "input", FLT3), w = call.in(weight, "weight", FLT3);
   const Operand b = call.optional(bias, "bias", FLT3), to = call.out(output, "output", FLT3);
   call.require(is_cube_math_type(cubeMathType), "cubeMathType is none of 0, 1, 2, 3");
-  call.require(w.dim() >= 3, "weight must have 3, 4 or 5 dimensions");
-  const Settings s = settings_of(call, w.shape().size() - 2, stride, padding, dilation, transposed,
-                                 outputPadding, groups);
+  const Settings s =
+      settings_of(call, w, stride, padding, dilation, transposed, outputPadding, groups);
   Dims shape;
   const Convolution c = convolution_of(call, x, w, s, shape);
   call.shape_is(to, shape);
@@ -129,8 +140,7 @@ ACLNN(Convolution,
   call.writes(call.common(x, w), to);
   if (b) call.shape_is(b, {shape[1]});
   if (to.numel() == 0) return;
-  call.workspace(packed_bytes(x) + packed_bytes(w) +
-                 static_cast<uint64_t>(c.patch() * c.y_size()) * 4);
+  call.workspace(packed_bytes(x) + packed_bytes(w) + patch_bytes(c));
   call.run([=](Launch &launch) {
     const std::vector<float> of_x = cube_input(launch[x], cubeMathType),
                              of_w = cube_input(launch[w], cubeMathType);
@@ -153,9 +163,8 @@ ACLNN(ConvolutionBackward,
   call.require(is_cube_math_type(cubeMathType), "cubeMathType is none of 0, 1, 2, 3");
   const std::vector<bool> wanted = call.bools(outputMask, "outputMask");
   call.require(wanted.size() == 3, "outputMask must have 3 elements");
-  call.require(w.dim() >= 3, "weight must have 3, 4 or 5 dimensions");
-  const Settings s = settings_of(call, w.shape().size() - 2, stride, padding, dilation, transposed,
-                                 outputPadding, groups);
+  const Settings s =
+      settings_of(call, w, stride, padding, dilation, transposed, outputPadding, groups);
   Dims shape;
   const Convolution c = convolution_of(call, x, w, s, shape);
   call.shape_is(g, shape);
@@ -178,8 +187,7 @@ ACLNN(ConvolutionBackward,
     call.shape_is(of_bias, {shape[1]});
   }
   for (const Operand &result : {of_input, of_weight, of_bias}) call.contiguous(result);
-  call.workspace(packed_bytes(g) + packed_bytes(x) + packed_bytes(w) +
-                 static_cast<uint64_t>(c.patch() * c.y_size()) * 4);
+  call.workspace(packed_bytes(g) + packed_bytes(x) + packed_bytes(w) + patch_bytes(c));
   call.run([=](Launch &launch) {
     const std::vector<float> grads = cube_input(launch[g], cubeMathType);
     if (of_input) {

@@ -17,7 +17,7 @@ void sequence(Call &call, const Operand &out, F f) {
     with_number<REALS | WHOLE>(out.dtype(), [&](auto zero) {
       using C = decltype(zero);
       int64_t i = 0;
-      elementwise<C>(launch[out], [&] { return static_cast<C>(f(i++, C{})); });
+      elementwise<C>(launch[out], [&] { return convert<C>(f(i++, C{})); });
     });
   });
 }
@@ -28,6 +28,11 @@ struct Steps {
   double length;  // (end - start) / step
 };
 
+double whole_distance(int64_t from, int64_t to) {
+  if (to < from) return -whole_distance(to, from);
+  return static_cast<double>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
+}
+
 Steps steps_of(Call &call, const aclScalar *start, const aclScalar *end, const aclScalar *step,
                aclTensor *out) {
   Steps s{call.scalar(start, "start"), call.scalar(end, "end"), call.scalar(step, "step"),
@@ -36,7 +41,7 @@ Steps steps_of(Call &call, const aclScalar *start, const aclScalar *end, const a
   call.require(by != 0, "step is 0");
   // Large whole numbers differ exactly as integers only.
   const bool exact = has(INTEGRAL | BOOL, s.start.dtype) && has(INTEGRAL | BOOL, s.end.dtype);
-  const double distance = exact ? static_cast<double>(s.end.whole - s.start.whole)
+  const double distance = exact ? whole_distance(s.start.whole, s.end.whole)
                                 : s.end.as<double>() - s.start.as<double>();
   s.length = distance / by;
   call.require(s.length >= 0, "end lies on the other side of start than step goes");
@@ -47,10 +52,10 @@ Steps steps_of(Call &call, const aclScalar *start, const aclScalar *end, const a
 void stepped(Call &call, const Steps &s, double count) {
   call.require(static_cast<double>(s.out.numel()) == count,
                "out has " + std::to_string(s.out.numel()) + " elements, the sequence has " +
-                   std::to_string(static_cast<int64_t>(count)));
+                   std::to_string(convert<int64_t>(count)));
   sequence(call, s.out, [=](int64_t i, auto zero) {
     using C = std::conditional_t<std::is_floating_point_v<decltype(zero)>, double, int64_t>;
-    return s.start.as<C>() + static_cast<C>(i) * s.step.as<C>();
+    return plus(s.start.as<C>(), times(static_cast<C>(i), s.step.as<C>()));
   });
 }
 

@@ -58,7 +58,7 @@ void put_lines(Call &call, const Operand &self, int64_t dim, const Operand &inde
     with_number<REALS | WHOLE>(from.dtype, [&](auto zero) {
       using C = decltype(zero);
       const C factor = by.as<C>();
-      elementwise<C>(product.view(), [=](C x) { return static_cast<C>(factor * x); }, from);
+      elementwise<C>(product.view(), [=](C x) { return times(factor, x); }, from);
     });
     join(how, product.view(), lines);
   });
@@ -122,8 +122,7 @@ void take_from(Call &call, const Operand &self, const Operand &index, const Oper
 
 }  // namespace
 
-// ---- by lines
-// ------------------------------------------------------------------------------------
+// ---- by lines -----------------------------------------------------------------------------------
 
 ACLNN(IndexSelect, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out),
       (self, dim, index, out)) {
@@ -213,8 +212,7 @@ ACLNN(InplaceIndexFillTensor,
   fill_lines(call, target, dim, call.ints(index, "index"), value, target);
 }
 
-// ---- by single elements
-// --------------------------------------------------------------------------
+// ---- by single elements -------------------------------------------------------------------------
 
 ACLNN(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index, aclTensor *out),
       (self, dim, index, out)) {
@@ -264,8 +262,7 @@ ACLNN(InplacePut,
   });
 }
 
-// ---- by lists of indices
-// -------------------------------------------------------------------------
+// ---- by lists of indices ------------------------------------------------------------------------
 
 ACLNN(Index, (const aclTensor *self, const aclTensorList *indices, aclTensor *out),
       (self, indices, out)) {

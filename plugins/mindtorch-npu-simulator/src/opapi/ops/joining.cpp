@@ -1,5 +1,6 @@
 // Tensors put together and taken apart.
 #include "../moving.h"
+#include "../sizes.h"
 
 using namespace sim;
 
@@ -128,6 +129,7 @@ ACLNN(SplitWithSize,
   int64_t sum = 0;
   for (const int64_t length : lengths) {
     call.require(length >= 0, "splitSize has a negative element");
+    size_is_possible(call, length, "an element of splitSize");
     sum += length;
   }
   call.require(sum == from.shape()[along], "splitSize does not add up to the size of self");

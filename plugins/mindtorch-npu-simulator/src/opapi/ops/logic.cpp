@@ -102,13 +102,17 @@ ACLNN(BitwiseNot, (const aclTensor *self, aclTensor *out), (self, out)) {
   });
 }
 
-ACLNN(LeftShift, (const aclTensor *self, const aclTensor *shiftBits, aclTensor *out),
-      (self, shiftBits, out)) {
-  const Operand a = call.in(self, "self", SHIFTED), by = call.in(shiftBits, "shiftBits", SHIFTED);
-  const aclDataType as = call.common(a, by);
-  binary<WHOLE>(call, a, by, call.out(out, "out", SHIFTED), as,
-                [bits = bits_of(as)](auto x, auto n) { return shifted_left(x, n, bits); });
-}
+#define SHIFT(Name, SELF, F)                                                       \
+  ACLNN(Name, (const aclTensor *SELF, const aclTensor *shiftBits, aclTensor *out), \
+        (SELF, shiftBits, out)) {                                                  \
+    const Operand a = call.in(SELF, #SELF, SHIFTED);                               \
+    const Operand by = call.in(shiftBits, "shiftBits", SHIFTED);                   \
+    const aclDataType as = call.common(a, by);                                     \
+    binary<WHOLE>(call, a, by, call.out(out, "out", SHIFTED), as,                  \
+                  [bits = bits_of(as)](auto x, auto n) { return F(x, n, bits); }); \
+  }
+SHIFT(LeftShift, self, shifted_left)
+SHIFT(RightShift, input, shifted_right)
 
 ACLNN(LeftShifts, (const aclTensor *self, const aclScalar *shiftBits, aclTensor *out),
       (self, shiftBits, out)) {
@@ -118,12 +122,4 @@ ACLNN(LeftShifts, (const aclTensor *self, const aclScalar *shiftBits, aclTensor 
   with_scalar<WHOLE>(
       call, a, by, call.out(out, "out", SHIFTED), a.dtype(),
       [bits = bits_of(a.dtype())](auto x, auto n) { return shifted_left(x, n, bits); });
-}
-
-ACLNN(RightShift, (const aclTensor *input, const aclTensor *shiftBits, aclTensor *out),
-      (input, shiftBits, out)) {
-  const Operand a = call.in(input, "input", SHIFTED), by = call.in(shiftBits, "shiftBits", SHIFTED);
-  const aclDataType as = call.common(a, by);
-  binary<WHOLE>(call, a, by, call.out(out, "out", SHIFTED), as,
-                [bits = bits_of(as)](auto x, auto n) { return shifted_right(x, n, bits); });
 }

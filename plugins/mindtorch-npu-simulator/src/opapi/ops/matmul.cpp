@@ -110,25 +110,31 @@ void matmul(Call &call, const Operand &a, const Operand &b, const Operand &out, 
   });
 }
 
+void broadcasts_to_product(Call &call, const Operand &self, const Dims &shape) {
+  Dims wide;
+  call.require(broadcast(self.shape(), shape, wide) && wide == shape,
+               self.name() + " does not broadcast to the product");
+}
+
 Terms terms_of(Call &call, const aclScalar *beta, const aclScalar *alpha, int8_t cube) {
   check_cube(call, cube);
   return {call.scalar(beta, "beta").as<float>(), call.scalar(alpha, "alpha").as<float>(), cube};
 }
 
 // out = beta * self + alpha * (a @ b) for matrices, or batches of them.
+template <int64_t RANK>
 void add_matmul(Call &call, const Operand &self, const Operand &a, const Operand &b,
-                const Operand &out, const Terms &terms, int64_t rank) {
-  call.require(a.dim() == rank && b.dim() == rank, a.name() + " and " + b.name() + " must have " +
-                                                       std::to_string(rank) + " dimensions");
-  const auto batched = static_cast<size_t>(rank - 2);
+                const Operand &out, const Terms &terms) {
+  call.require(a.dim() == RANK && b.dim() == RANK, a.name() + " and " + b.name() + " must have " +
+                                                       std::to_string(RANK) + " dimensions");
+  constexpr size_t batched = RANK - 2;
   call.require(a.shape().back() == b.shape()[batched],
                a.name() + " and " + b.name() + " do not fit together");
   call.require(batched == 0 || a.shape()[0] == b.shape()[0], "the batches differ");
-  Dims shape = a.shape(), wide;
+  Dims shape = a.shape();
   shape.back() = b.shape().back();
   call.shape_is(out, shape);
-  call.require(broadcast(self.shape(), shape, wide) && wide == shape,
-               self.name() + " does not broadcast to the product");
+  broadcasts_to_product(call, self, shape);
   call.writes(promote(call.common(a, b), self.dtype()), out);
   if (out.numel() == 0) return;
   needs_packing(call, a, b);
@@ -146,9 +152,7 @@ void add_sum_of_products(Call &call, const Operand &self, const Operand &a, cons
                "batch1 and batch2 do not fit together");
   const Dims shape{a.shape()[1], b.shape()[2]};
   call.shape_is(out, shape);
-  Dims wide;
-  call.require(broadcast(self.shape(), shape, wide) && wide == shape,
-               self.name() + " does not broadcast to the product");
+  broadcasts_to_product(call, self, shape);
   call.writes(promote(call.common(a, b), self.dtype()), out);
   if (out.numel() == 0) return;
   needs_packing(call, a, b);
@@ -165,9 +169,7 @@ void outer_sum(Call &call, const Operand &self, const Operand &vec1, const Opera
                const aclScalar *beta, const aclScalar *alpha, const Operand &out) {
   call.require(vec1.dim() == 1 && vec2.dim() == 1, "vec1 and vec2 must have 1 dimension");
   const Dims shape{vec1.shape()[0], vec2.shape()[0]};
-  Dims wide;
-  call.require(broadcast(self.shape(), shape, wide) && wide == shape,
-               "self does not broadcast to the product");
+  broadcasts_to_product(call, self, shape);
   call.shape_is(out, shape);
   const aclDataType as = promote(call.common(vec1, vec2), self.dtype());
   call.writes(as, out);
@@ -183,7 +185,7 @@ void outer_sum(Call &call, const Operand &self, const Operand &vec1, const Opera
       const C b = by_self.as<C>(), a = by_product.as<C>();
       elementwise<C>(
           launch[out],
-          [=](C s, C x, C y) { return static_cast<C>((b == 0 ? C{} : b * s) + a * x * y); },
+          [=](C s, C x, C y) { return plus(b == 0 ? C{} : times(b, s), times(times(a, x), y)); },
           launch[self], with_dim(launch[vec1], 1), launch[vec2]);
     });
   });
@@ -196,14 +198,13 @@ using sum_of = std::conditional_t<std::is_same_v<C, float>, double, C>;
 template <class C>
 C inner_product(const C *a, const C *b, int64_t n) {
   sum_of<C> sum{};
-  for (int64_t i = 0; i < n; ++i) sum += static_cast<sum_of<C>>(a[i]) * b[i];
+  for (int64_t i = 0; i < n; ++i) sum = plus(sum, times<sum_of<C>>(a[i], b[i]));
   return static_cast<C>(sum);
 }
 
 }  // namespace
 
-// ---- matrices
-// ------------------------------------------------------------------------------------
+// ---- matrices -----------------------------------------------------------------------------------
 
 ACLNN(Matmul, (const aclTensor *self, const aclTensor *mat2, aclTensor *out, int8_t cubeMathType),
       (self, mat2, out, cubeMathType)) {
@@ -272,13 +273,12 @@ ACLNN(Ger, (const aclTensor *self, const aclTensor *vec2, aclTensor *out), (self
   call.run([=](Launch &launch) {
     with_number<ALL_NUMBERS>(as, [&](auto zero) {
       using C = decltype(zero);
-      elementwise<C>(launch[to], [](C x, C y) { return x * y; }, with_dim(launch[a], 1), launch[b]);
+      elementwise<C>(launch[to], times<C>, with_dim(launch[a], 1), launch[b]);
     });
   });
 }
 
-// ---- products that are added to something
-// --------------------------------------------------------
+// ---- products that are added to something -------------------------------------------------------
 
 ACLNN(Addmm,
       (const aclTensor *self, const aclTensor *mat1, const aclTensor *mat2, const aclScalar *beta,
@@ -288,53 +288,34 @@ ACLNN(Addmm,
                 b = call.in(mat2, "mat2", FLT3);
   const Operand to = call.out(out, "out", FLT3);
   call.contiguous(to);
-  add_matmul(call, s, a, b, to, terms_of(call, beta, alpha, cubeMathType), 2);
+  add_matmul<2>(call, s, a, b, to, terms_of(call, beta, alpha, cubeMathType));
 }
 
-ACLNN(InplaceAddmm,
-      (aclTensor * selfRef, const aclTensor *mat1, const aclTensor *mat2, const aclScalar *beta,
-       const aclScalar *alpha, int8_t cubeMathType),
-      (selfRef, mat1, mat2, beta, alpha, cubeMathType)) {
-  const Operand s = call.inout(selfRef, "selfRef", FLT3);
-  const Operand a = call.in(mat1, "mat1", FLT3), b = call.in(mat2, "mat2", FLT3);
-  add_matmul(call, s, a, b, s, terms_of(call, beta, alpha, cubeMathType), 2);
-}
+#define ADDED_PRODUCT(Name, ADD)                                                              \
+  ACLNN(Name,                                                                                 \
+        (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,             \
+         const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType), \
+        (self, batch1, batch2, beta, alpha, out, cubeMathType)) {                             \
+    const Operand s = call.in(self, "self", FLT3), a = call.in(batch1, "batch1", FLT3);       \
+    const Operand b = call.in(batch2, "batch2", FLT3), to = call.out(out, "out", FLT3);       \
+    ADD(call, s, a, b, to, terms_of(call, beta, alpha, cubeMathType));                        \
+  }
 
-ACLNN(Baddbmm,
-      (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
-       const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType),
-      (self, batch1, batch2, beta, alpha, out, cubeMathType)) {
-  const Operand s = call.in(self, "self", FLT3), a = call.in(batch1, "batch1", FLT3);
-  const Operand b = call.in(batch2, "batch2", FLT3), to = call.out(out, "out", FLT3);
-  add_matmul(call, s, a, b, to, terms_of(call, beta, alpha, cubeMathType), 3);
-}
+#define INPLACE_ADDED_PRODUCT(Name, LEFT, RIGHT, ADD)                               \
+  ACLNN(Name,                                                                       \
+        (aclTensor * selfRef, const aclTensor *LEFT, const aclTensor *RIGHT,        \
+         const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType),       \
+        (selfRef, LEFT, RIGHT, beta, alpha, cubeMathType)) {                        \
+    const Operand s = call.inout(selfRef, "selfRef", FLT3);                         \
+    const Operand a = call.in(LEFT, #LEFT, FLT3), b = call.in(RIGHT, #RIGHT, FLT3); \
+    ADD(call, s, a, b, s, terms_of(call, beta, alpha, cubeMathType));               \
+  }
 
-ACLNN(InplaceBaddbmm,
-      (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2, const aclScalar *beta,
-       const aclScalar *alpha, int8_t cubeMathType),
-      (selfRef, batch1, batch2, beta, alpha, cubeMathType)) {
-  const Operand s = call.inout(selfRef, "selfRef", FLT3);
-  const Operand a = call.in(batch1, "batch1", FLT3), b = call.in(batch2, "batch2", FLT3);
-  add_matmul(call, s, a, b, s, terms_of(call, beta, alpha, cubeMathType), 3);
-}
-
-ACLNN(Addbmm,
-      (const aclTensor *self, const aclTensor *batch1, const aclTensor *batch2,
-       const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType),
-      (self, batch1, batch2, beta, alpha, out, cubeMathType)) {
-  const Operand s = call.in(self, "self", FLT3), a = call.in(batch1, "batch1", FLT3);
-  const Operand b = call.in(batch2, "batch2", FLT3), to = call.out(out, "out", FLT3);
-  add_sum_of_products(call, s, a, b, to, terms_of(call, beta, alpha, cubeMathType));
-}
-
-ACLNN(InplaceAddbmm,
-      (aclTensor * selfRef, const aclTensor *batch1, const aclTensor *batch2, const aclScalar *beta,
-       const aclScalar *alpha, int8_t cubeMathType),
-      (selfRef, batch1, batch2, beta, alpha, cubeMathType)) {
-  const Operand s = call.inout(selfRef, "selfRef", FLT3);
-  const Operand a = call.in(batch1, "batch1", FLT3), b = call.in(batch2, "batch2", FLT3);
-  add_sum_of_products(call, s, a, b, s, terms_of(call, beta, alpha, cubeMathType));
-}
+INPLACE_ADDED_PRODUCT(InplaceAddmm, mat1, mat2, add_matmul<2>)
+ADDED_PRODUCT(Baddbmm, add_matmul<3>)
+INPLACE_ADDED_PRODUCT(InplaceBaddbmm, batch1, batch2, add_matmul<3>)
+ADDED_PRODUCT(Addbmm, add_sum_of_products)
+INPLACE_ADDED_PRODUCT(InplaceAddbmm, batch1, batch2, add_sum_of_products)
 
 ACLNN(Gemm,
       (const aclTensor *A, const aclTensor *B, const aclTensor *C, float alpha, float beta,
@@ -346,9 +327,7 @@ ACLNN(Gemm,
   call.require(a.dim() == 2 && b.dim() == 2, "A and B must have 2 dimensions");
   const int64_t m = a.shape()[transA != 0], k = a.shape()[transA == 0], n = b.shape()[transB == 0];
   call.require(b.shape()[transB != 0] == k, "A and B do not fit together");
-  Dims wide;
-  call.require(broadcast(c.shape(), {m, n}, wide) && wide == Dims{m, n},
-               "C does not broadcast to the product");
+  broadcasts_to_product(call, c, {m, n});
   call.shape_is(to, {m, n});
   call.writes(promote(call.common(a, b), c.dtype()), to);
   call.contiguous(to);
@@ -372,9 +351,7 @@ ACLNN(Addmv,
   call.require(a.dim() == 2 && b.dim() == 1 && a.shape()[1] == b.shape()[0],
                "mat and vec do not fit together");
   call.shape_is(to, {a.shape()[0]});
-  Dims wide;
-  call.require(broadcast(s.shape(), to.shape(), wide) && wide == to.shape(),
-               "self does not broadcast to the product");
+  broadcasts_to_product(call, s, to.shape());
   const aclDataType as = promote(call.common(a, b), s.dtype());
   call.writes(as, to);
   const Number by_self = call.scalar(beta, "beta"), by_product = call.scalar(alpha, "alpha");
@@ -390,7 +367,8 @@ ACLNN(Addmv,
       for (size_t i = 0; i < result.size(); ++i) {
         const C product =
             inner_product(matrix.data() + static_cast<int64_t>(i) * k, vector.data(), k);
-        result[i] = (of_self == 0 ? C{} : of_self * result[i]) + of_product * product;
+        const C addend = of_self == 0 ? C{} : times(of_self, result[i]);
+        result[i] = plus(addend, times(of_product, product));
       }
       scattered(launch[to], result);
     });

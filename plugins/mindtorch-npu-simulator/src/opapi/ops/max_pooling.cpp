@@ -54,8 +54,16 @@ void max_pool(Call &call, const Windows &windows, const Operand &self, const Ope
   });
 }
 
-void max_pool_backward(Call &call, const Windows &windows, const Operand &grad, const Operand &self,
-                       const Operand &indices, const Operand &out) {
+template <int DIMS>
+void max_pool_by_lists(Call &call, const WindowLists &lists, const Operand &self,
+                       const Operand &out, const Operand &indices) {
+  max_pool(call, Windows::sliding(call, self, DIMS, lists), self, out, indices);
+}
+
+template <int DIMS>
+void max_pool_gradient(Call &call, const WindowLists &lists, const Operand &grad,
+                       const Operand &self, const Operand &indices, const Operand &out) {
+  const Windows windows = Windows::sliding(call, self, DIMS, lists);
   call.shape_is(grad, windows.output_shape());
   call.shape_is(indices, windows.output_shape());
   call.shape_is(out, self.shape());
@@ -75,8 +83,7 @@ void max_pool_backward(Call &call, const Windows &windows, const Operand &grad, 
   });
 }
 
-// ---- the mask form: a bit for each output in a row for each position of the kernel
-// ---------------
+// ---- the mask form: a bit for each output in a row for each position of the kernel --------------
 
 int64_t mask_row(const Windows &windows) { return ((windows.outputs() + 15) / 16 + 1) * 32; }
 
@@ -104,79 +111,16 @@ void each_bit(const Windows &windows, int64_t plane, F f) {
   });
 }
 
-}  // namespace
-
-ACLNN(MaxPool2dWithIndices,
-      (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-       const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,
-       aclTensor *indices),
-      (self, kernelSize, stride, padding, dilation, ceilMode, out, indices)) {
-  const Operand from = call.in(self, "self", FLT3), to = call.out(out, "out", FLT3);
-  const Operand at = call.out(indices, "indices", IDX);
-  const WindowLists lists = lists_of(call, kernelSize, stride, padding, dilation, ceilMode);
-  max_pool(call, Windows::sliding(call, from, 2, lists), from, to, at);
-}
-
-ACLNN(MaxPool2dWithIndicesBackward,
-      (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *indices,
-       const aclIntArray *kernelSize, const aclIntArray *stride, const aclIntArray *padding,
-       const aclIntArray *dilation, bool ceilMode, aclTensor *gradInput),
-      (gradOutput, self, indices, kernelSize, stride, padding, dilation, ceilMode, gradInput)) {
-  const Operand grad = call.in(gradOutput, "gradOutput", FLT3), from = call.in(self, "self", FLT3);
-  const Operand at = call.in(indices, "indices", IDX), to = call.out(gradInput, "gradInput", FLT3);
-  const WindowLists lists = lists_of(call, kernelSize, stride, padding, dilation, ceilMode);
-  max_pool_backward(call, Windows::sliding(call, from, 2, lists), grad, from, at, to);
-}
-
-ACLNN(MaxPool3dWithArgmax,
-      (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-       const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,
-       aclTensor *indices),
-      (self, kernelSize, stride, padding, dilation, ceilMode, out, indices)) {
-  const Operand from = call.in(self, "self", FLT3), to = call.out(out, "out", FLT3);
-  const Operand at = call.out(indices, "indices", IDX);
-  const WindowLists lists = lists_of(call, kernelSize, stride, padding, dilation, ceilMode);
-  max_pool(call, Windows::sliding(call, from, 3, lists), from, to, at);
-}
-
-ACLNN(MaxPool3dWithArgmaxBackward,
-      (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *indices,
-       const aclIntArray *kernelSize, const aclIntArray *stride, const aclIntArray *padding,
-       const aclIntArray *dilation, bool ceilMode, aclTensor *gradInput),
-      (gradOutput, self, indices, kernelSize, stride, padding, dilation, ceilMode, gradInput)) {
-  const Operand grad = call.in(gradOutput, "gradOutput", FLT3), from = call.in(self, "self", FLT3);
-  const Operand at = call.in(indices, "indices", IDX), to = call.out(gradInput, "gradInput", FLT3);
-  const WindowLists lists = lists_of(call, kernelSize, stride, padding, dilation, ceilMode);
-  max_pool_backward(call, Windows::sliding(call, from, 3, lists), grad, from, at, to);
-}
-
-ACLNN(AdaptiveMaxPool2d,
-      (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
-       aclTensor *indicesOut),
-      (self, outputSize, outputOut, indicesOut)) {
-  const Operand from = call.in(self, "self", FLT4), to = call.out(outputOut, "outputOut", FLT4);
-  const Operand at = call.out(indicesOut, "indicesOut", I64);
-  const Dims sizes = call.ints(outputSize, "outputSize");
-  call.require(sizes.size() == 2, "outputSize must have 2 elements");
-  max_pool(call, Windows::adaptive(call, from, 2, sizes), from, to, at);
-}
-
-ACLNN(MaxPool2dWithMask,
-      (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,
-       const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out,
-       aclTensor *indices),
-      (self, kernelSize, stride, padding, dilation, ceilMode, out, indices)) {
-  const Operand from = call.in(self, "self", FLT3), to = call.out(out, "out", FLT3);
-  const Operand mask = call.out(indices, "indices", I8);
-  const Windows windows = mask_windows(
-      call, from, lists_of(call, kernelSize, stride, padding, dilation, ceilMode), mask);
-  call.shape_is(to, windows.output_shape());
-  call.dtype_is(to, from.dtype());
-  if (to.numel() == 0) return;
-  call.workspace(packed_bytes(from));
+void max_pool_with_mask(Call &call, const WindowLists &lists, const Operand &self,
+                        const Operand &out, const Operand &mask) {
+  const Windows windows = mask_windows(call, self, lists, mask);
+  call.shape_is(out, windows.output_shape());
+  call.dtype_is(out, self.dtype());
+  if (out.numel() == 0) return;
+  call.workspace(packed_bytes(self));
   call.run([=](Launch &launch) {
-    const std::vector<double> values = gathered<double>(launch[from]);
-    std::vector<double> results(static_cast<size_t>(to.numel()));
+    const std::vector<double> values = gathered<double>(launch[self]);
+    std::vector<double> results(static_cast<size_t>(out.numel()));
     std::vector<int64_t> places(results.size());
     each_maximum(windows, values, [&](int64_t output, int64_t at, double best) {
       results[static_cast<size_t>(output)] = best;
@@ -189,29 +133,23 @@ ACLNN(MaxPool2dWithMask,
         if (hit) bits[byte] |= static_cast<uint8_t>(bit);
       });
     }
-    scattered(launch[to], results);
+    scattered(launch[out], results);
     scattered(launch[mask], bits);
   });
 }
 
-ACLNN(MaxPool2dWithMaskBackward,
-      (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *indices,
-       const aclIntArray *kernelSize, const aclIntArray *stride, const aclIntArray *padding,
-       const aclIntArray *dilation, bool ceilMode, aclTensor *gradInput),
-      (gradOutput, self, indices, kernelSize, stride, padding, dilation, ceilMode, gradInput)) {
-  const Operand grad = call.in(gradOutput, "gradOutput", FLT3), from = call.in(self, "self", FLT3);
-  const Operand mask = call.in(indices, "indices", I8), to = call.out(gradInput, "gradInput", FLT3);
-  const Windows windows = mask_windows(
-      call, from, lists_of(call, kernelSize, stride, padding, dilation, ceilMode), mask);
+void max_pool_gradient_by_mask(Call &call, const WindowLists &lists, const Operand &grad,
+                               const Operand &self, const Operand &mask, const Operand &out) {
+  const Windows windows = mask_windows(call, self, lists, mask);
   call.shape_is(grad, windows.output_shape());
-  call.shape_is(to, from.shape());
-  call.writes(grad.dtype(), to);
-  if (to.numel() == 0) return;
-  call.workspace(packed_bytes(grad) + static_cast<uint64_t>(to.numel()) * 4);
+  call.shape_is(out, self.shape());
+  call.writes(grad.dtype(), out);
+  if (out.numel() == 0) return;
+  call.workspace(packed_bytes(grad) + static_cast<uint64_t>(out.numel()) * 4);
   call.run([=](Launch &launch) {
     const std::vector<double> grads = gathered<double>(launch[grad]);
     const std::vector<uint8_t> bits = gathered<uint8_t>(launch[mask]);
-    std::vector<double> sums(static_cast<size_t>(to.numel()), 0.0);
+    std::vector<double> sums(static_cast<size_t>(out.numel()), 0.0);
     for (int64_t plane = 0; plane < windows.planes(); ++plane) {
       each_bit(windows, plane, [&](int64_t output, int64_t input, size_t byte, unsigned bit) {
         if ((bits[byte] & bit) == 0) return;
@@ -219,6 +157,49 @@ ACLNN(MaxPool2dWithMaskBackward,
             grads[static_cast<size_t>(plane * windows.outputs() + output)];
       });
     }
-    scattered(launch[to], sums);
+    scattered(launch[out], sums);
   });
+}
+
+}  // namespace
+
+#define MAX_POOL(Name, INDICES, POOL)                                                            \
+  ACLNN(Name,                                                                                    \
+        (const aclTensor *self, const aclIntArray *kernelSize, const aclIntArray *stride,        \
+         const aclIntArray *padding, const aclIntArray *dilation, bool ceilMode, aclTensor *out, \
+         aclTensor *indices),                                                                    \
+        (self, kernelSize, stride, padding, dilation, ceilMode, out, indices)) {                 \
+    const Operand x = call.in(self, "self", FLT3), y = call.out(out, "out", FLT3);               \
+    const Operand at = call.out(indices, "indices", INDICES);                                    \
+    POOL(call, lists_of(call, kernelSize, stride, padding, dilation, ceilMode), x, y, at);       \
+  }
+
+#define MAX_POOL_GRADIENT(Name, INDICES, GRADIENT)                                                 \
+  ACLNN(Name,                                                                                      \
+        (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *indices,             \
+         const aclIntArray *kernelSize, const aclIntArray *stride, const aclIntArray *padding,     \
+         const aclIntArray *dilation, bool ceilMode, aclTensor *gradInput),                        \
+        (gradOutput, self, indices, kernelSize, stride, padding, dilation, ceilMode, gradInput)) { \
+    const Operand g = call.in(gradOutput, "gradOutput", FLT3), x = call.in(self, "self", FLT3);    \
+    const Operand at = call.in(indices, "indices", INDICES);                                       \
+    const Operand y = call.out(gradInput, "gradInput", FLT3);                                      \
+    GRADIENT(call, lists_of(call, kernelSize, stride, padding, dilation, ceilMode), g, x, at, y);  \
+  }
+
+MAX_POOL(MaxPool2dWithIndices, IDX, max_pool_by_lists<2>)
+MAX_POOL(MaxPool3dWithArgmax, IDX, max_pool_by_lists<3>)
+MAX_POOL(MaxPool2dWithMask, I8, max_pool_with_mask)
+MAX_POOL_GRADIENT(MaxPool2dWithIndicesBackward, IDX, max_pool_gradient<2>)
+MAX_POOL_GRADIENT(MaxPool3dWithArgmaxBackward, IDX, max_pool_gradient<3>)
+MAX_POOL_GRADIENT(MaxPool2dWithMaskBackward, I8, max_pool_gradient_by_mask)
+
+ACLNN(AdaptiveMaxPool2d,
+      (const aclTensor *self, const aclIntArray *outputSize, aclTensor *outputOut,
+       aclTensor *indicesOut),
+      (self, outputSize, outputOut, indicesOut)) {
+  const Operand from = call.in(self, "self", FLT4), to = call.out(outputOut, "outputOut", FLT4);
+  const Operand at = call.out(indicesOut, "indicesOut", I64);
+  const Dims sizes = call.ints(outputSize, "outputSize");
+  call.require(sizes.size() == 2, "outputSize must have 2 elements");
+  max_pool(call, Windows::adaptive(call, from, 2, sizes), from, to, at);
 }

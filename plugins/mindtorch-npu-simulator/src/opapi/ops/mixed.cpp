@@ -90,41 +90,25 @@ void of_floats(Call &call, const Operand &a, const Operand &b, const Operand &ou
 
 }  // namespace
 
-ACLNN(Addcmul,
-      (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
-       const aclScalar *value, aclTensor *out),
-      (self, tensor1, tensor2, value, out)) {
-  const Operand x = call.in(self, "self", PRODUCTS), a = call.in(tensor1, "tensor1", PRODUCTS);
-  const Operand b = call.in(tensor2, "tensor2", PRODUCTS);
-  add_product(call, x, a, b, value, call.out(out, "out", PRODUCTS));
-}
-
-ACLNN(InplaceAddcmul,
-      (aclTensor *selfRef, const aclTensor *tensor1, const aclTensor *tensor2,
-       const aclScalar *value),
-      (selfRef, tensor1, tensor2, value)) {
-  const Operand x = call.inout(selfRef, "selfRef", PRODUCTS),
-                a = call.in(tensor1, "tensor1", PRODUCTS);
-  add_product(call, x, a, call.in(tensor2, "tensor2", PRODUCTS), value, x);
-}
-
-ACLNN(Addcdiv,
-      (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,
-       const aclScalar *value, aclTensor *out),
-      (self, tensor1, tensor2, value, out)) {
-  const Operand x = call.in(self, "self", QUOTIENTS), a = call.in(tensor1, "tensor1", QUOTIENTS);
-  const Operand b = call.in(tensor2, "tensor2", QUOTIENTS);
-  add_quotient(call, x, a, b, value, call.out(out, "out", QUOTIENTS));
-}
-
-ACLNN(InplaceAddcdiv,
-      (aclTensor *selfRef, const aclTensor *tensor1, const aclTensor *tensor2,
-       const aclScalar *value),
-      (selfRef, tensor1, tensor2, value)) {
-  const Operand x = call.inout(selfRef, "selfRef", QUOTIENTS),
-                a = call.in(tensor1, "tensor1", QUOTIENTS);
-  add_quotient(call, x, a, call.in(tensor2, "tensor2", QUOTIENTS), value, x);
-}
+#define ADDED(Name, ALLOWED, ADD)                                                               \
+  ACLNN(Name,                                                                                   \
+        (const aclTensor *self, const aclTensor *tensor1, const aclTensor *tensor2,             \
+         const aclScalar *value, aclTensor *out),                                               \
+        (self, tensor1, tensor2, value, out)) {                                                 \
+    const Operand x = call.in(self, "self", ALLOWED), a = call.in(tensor1, "tensor1", ALLOWED); \
+    const Operand b = call.in(tensor2, "tensor2", ALLOWED);                                     \
+    ADD(call, x, a, b, value, call.out(out, "out", ALLOWED));                                   \
+  }                                                                                             \
+  ACLNN(Inplace##Name,                                                                          \
+        (aclTensor *selfRef, const aclTensor *tensor1, const aclTensor *tensor2,                \
+         const aclScalar *value),                                                               \
+        (selfRef, tensor1, tensor2, value)) {                                                   \
+    const Operand x = call.inout(selfRef, "selfRef", ALLOWED);                                  \
+    const Operand a = call.in(tensor1, "tensor1", ALLOWED);                                     \
+    ADD(call, x, a, call.in(tensor2, "tensor2", ALLOWED), value, x);                            \
+  }
+ADDED(Addcmul, PRODUCTS, add_product)
+ADDED(Addcdiv, QUOTIENTS, add_quotient)
 
 ACLNN(Lerp, (const aclTensor *self, const aclTensor *end, const aclTensor *weight, aclTensor *out),
       (self, end, weight, out)) {

@@ -1,5 +1,6 @@
 // Padding with a number, with what lies next to the border, and the gradients.
 #include "../gathering.h"
+#include "../sizes.h"
 
 using namespace sim;
 
@@ -25,6 +26,7 @@ std::vector<Border> borders(const Call &call, const Dims &pad, const Operand &se
   const size_t rank = self.shape().size();
   call.require(pad.size() % 2 == 0 && pad.size() / 2 <= rank,
                "the padding must have two numbers for each padded dim");
+  for (const int64_t border : pad) size_is_possible(call, border, "an element of the padding");
   std::vector<Border> all(rank);
   for (size_t k = 0; k < pad.size() / 2; ++k) all[rank - 1 - k] = {pad[2 * k], pad[2 * k + 1]};
   return all;

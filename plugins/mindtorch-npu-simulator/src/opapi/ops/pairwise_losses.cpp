@@ -92,10 +92,28 @@ void mse_loss(Call &call, const aclTensor *self, const aclTensor *target, int64_
           [](double a, double b) { return (a - b) * (a - b); });
 }
 
+// The tensors of a cross entropy of logits, all of one dtype.
+struct Logits {
+  Operand self, target, weight, positive, out;
+};
+
+Logits logits_of(Call &call, const aclTensor *self, const aclTensor *target,
+                 const aclTensor *weight, const aclTensor *positive, aclTensor *out) {
+  Logits of;
+  of.self = call.in(self, "self", FLT3);
+  of.target = call.in(target, "target");
+  of.weight = call.optional(weight, "weightOptional");
+  of.positive = call.optional(positive, "posWeightOptional");
+  of.out = call.out(out, "out");
+  for (const Operand *other : {&of.target, &of.weight, &of.positive, &of.out}) {
+    if (*other) call.dtype_is(*other, of.self.dtype());
+  }
+  return of;
+}
+
 }  // namespace
 
-// ---- distances
-// -----------------------------------------------------------------------------------
+// ---- distances ----------------------------------------------------------------------------------
 
 ACLNN(MseLoss, (const aclTensor *self, const aclTensor *target, int64_t reduction, aclTensor *out),
       (self, target, reduction, out)) {
@@ -162,8 +180,7 @@ ACLNN(SmoothL1LossBackward,
               });
 }
 
-// ---- cross entropies of two classes
-// --------------------------------------------------------------
+// ---- cross entropies of two classes -------------------------------------------------------------
 
 ACLNN(BinaryCrossEntropy,
       (const aclTensor *self, const aclTensor *target, const aclTensor *weight, int64_t reduction,
@@ -196,20 +213,12 @@ ACLNN(BinaryCrossEntropyWithLogits,
       (const aclTensor *self, const aclTensor *target, const aclTensor *weightOptional,
        const aclTensor *posWeightOptional, int64_t reduction, aclTensor *out),
       (self, target, weightOptional, posWeightOptional, reduction, out)) {
-  const Operand x = call.in(self, "self", FLT3), t = call.in(target, "target");
-  const Operand w = call.optional(weightOptional, "weightOptional");
-  const Operand pw = call.optional(posWeightOptional, "posWeightOptional");
-  const Operand to = call.out(out, "out");
-  call.dtype_is(t, x.dtype());
-  for (const Operand *weight : {&w, &pw}) {
-    if (*weight) call.dtype_is(*weight, x.dtype());
-  }
-  call.dtype_is(to, x.dtype());
-  loss<4>(call, {x, t, w, pw}, reduction, to, [](double a, double y, double by, double positive) {
-    const double log_weight = 1 + (positive - 1) * y;
-    return by *
-           ((1 - y) * a + log_weight * (std::log1p(std::exp(-std::abs(a))) + std::max(-a, 0.0)));
-  });
+  const Logits of = logits_of(call, self, target, weightOptional, posWeightOptional, out);
+  loss<4>(call, {of.self, of.target, of.weight, of.positive}, reduction, of.out,
+          [](double a, double y, double by, double positive) {
+            const double softplus = std::log1p(std::exp(-std::abs(a))) + std::max(-a, 0.0);
+            return by * ((1 - y) * a + (1 + (positive - 1) * y) * softplus);
+          });
 }
 
 ACLNN(BinaryCrossEntropyWithLogitsBackward,
@@ -217,23 +226,15 @@ ACLNN(BinaryCrossEntropyWithLogitsBackward,
        const aclTensor *weightOptional, const aclTensor *posWeightOptional, int64_t reduction,
        aclTensor *out),
       (gradOutput, self, target, weightOptional, posWeightOptional, reduction, out)) {
-  const Operand g = call.in(gradOutput, "gradOutput", FLT3), x = call.in(self, "self", FLT3);
-  const Operand t = call.in(target, "target"), w = call.optional(weightOptional, "weightOptional");
-  const Operand pw = call.optional(posWeightOptional, "posWeightOptional");
-  const Operand to = call.out(out, "out");
-  call.dtype_is(t, x.dtype());
-  for (const Operand *weight : {&w, &pw}) {
-    if (*weight) call.dtype_is(*weight, x.dtype());
-  }
-  call.dtype_is(to, x.dtype());
-  gradient<5>(call, {g, x, t, w, pw}, reduction, to,
+  const Operand g = call.in(gradOutput, "gradOutput", FLT3);
+  const Logits of = logits_of(call, self, target, weightOptional, posWeightOptional, out);
+  gradient<5>(call, {g, of.self, of.target, of.weight, of.positive}, reduction, of.out,
               [](double by, double a, double y, double v, double positive) {
                 return by * v * ((positive * y + 1 - y) * sigmoid(a) - positive * y);
               });
 }
 
-// ---- divergence
-// ----------------------------------------------------------------------------------
+// ---- divergence ---------------------------------------------------------------------------------
 
 ACLNN(KlDiv,
       (const aclTensor *self, const aclTensor *target, int64_t reduction, bool logTarget,

@@ -1,5 +1,6 @@
 // Elements in another order or number: slices, permutations, repeats, flips, rolls, triangles.
 #include "../moving.h"
+#include "../sizes.h"
 
 using namespace sim;
 
@@ -32,7 +33,7 @@ Slice slice_of(Call &call, const Operand &self, int64_t dim, int64_t start, int6
     return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
   };
   const int64_t first = bound(start), last = std::max(bound(end), first);
-  return {along, first, (last - first + step - 1) / step, step};
+  return {along, first, last == first ? 0 : (last - first - 1) / step + 1, step};
 }
 
 void sliced(Call &call, const Operand &self, const std::vector<Slice> &slices, const Operand &out) {
@@ -42,7 +43,7 @@ void sliced(Call &call, const Operand &self, const std::vector<Slice> &slices, c
   rearranged(call, self, out, [=](View view) {
     for (const Slice &slice : slices) {
       view = view.narrow(slice.dim, slice.start, slice.length);
-      view.strides[slice.dim] *= slice.step;
+      if (slice.length > 1) view.strides[slice.dim] *= slice.step;
     }
     return view;
   });
@@ -80,6 +81,7 @@ void on_diagonal(const View &matrix, const View &vector, int64_t diagonal) {
 }
 
 void matrix_of_diagonal(Call &call, const Operand &self, int64_t diagonal, const Operand &out) {
+  size_is_possible(call, diagonal, "diagonal");
   const int64_t size = self.numel() + std::abs(diagonal);
   call.dtype_is(out, self.dtype());
   call.shape_is(out, {size, size});
@@ -95,6 +97,7 @@ void matrix_of_diagonal(Call &call, const Operand &self, int64_t diagonal, const
 }
 
 void diagonal_of_matrix(Call &call, const Operand &self, int64_t diagonal, const Operand &out) {
+  size_is_possible(call, diagonal, "diagonal");
   const int64_t rows = self.shape()[0], columns = self.shape()[1];
   const int64_t row = std::max<int64_t>(-diagonal, 0), column = std::max<int64_t>(diagonal, 0);
   call.shape_is(out, {std::max<int64_t>(std::min(rows - row, columns - column), 0)});
@@ -108,8 +111,7 @@ void diagonal_of_matrix(Call &call, const Operand &self, int64_t diagonal, const
 
 }  // namespace
 
-// ---- slices and permutations
-// ---------------------------------------------------------------------
+// ---- slices and permutations --------------------------------------------------------------------
 
 ACLNN(Slice,
       (const aclTensor *self, int64_t dim, int64_t start, int64_t end, int64_t step,
@@ -187,8 +189,7 @@ ACLNN(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out), (self, axi
   });
 }
 
-// ---- repeats, flips, rolls
-// -----------------------------------------------------------------------
+// ---- repeats, flips, rolls ----------------------------------------------------------------------
 
 ACLNN(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTensor *out),
       (self, repeats, out)) {
@@ -200,6 +201,7 @@ ACLNN(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTensor *out
   Dims shape, tiled, steps;  // out's dims as pairs of (repeat, size)
   for (size_t d = 0; d < times.size(); ++d) {
     call.require(times[d] >= 0, "repeats has a negative element");
+    size_is_possible(call, times[d], "an element of repeats");
     const int64_t size = d < missing ? 1 : from.shape()[d - missing];
     shape.push_back(times[d] * size);
     tiled.insert(tiled.end(), {times[d], size});
@@ -248,7 +250,7 @@ ACLNN(Roll,
   Dims amounts(from.shape().size(), 0);
   for (size_t i = 0; i < list.size(); ++i) {
     const auto along = static_cast<size_t>(call.axis(list[i], from));
-    if (!amounts.empty()) amounts[along] += by[i];
+    if (to.numel() != 0 && to.dim() != 0) amounts[along] += by[i] % to.shape()[along];
   }
   if (to.numel() == 0) return;
   call.run([=](Launch &launch) {
@@ -266,8 +268,7 @@ ACLNN(Roll,
   });
 }
 
-// ---- triangles and diagonals
-// ---------------------------------------------------------------------
+// ---- triangles and diagonals --------------------------------------------------------------------
 
 ACLNN(Tril, (const aclTensor *self, int64_t diagonal, aclTensor *out), (self, diagonal, out)) {
   const Operand from = call.in(self, "self", TRIANGULAR);

@@ -76,49 +76,39 @@ void reduce_as(Call &call, const Operand &self, const std::vector<bool> &chosen,
   reduce<Kinds>(call, self, chosen, as, out, f);
 }
 
+// Which dims go where an empty list may mean that none does: the reduction of every element alone.
+std::vector<bool> reduced_or_no_dims(const Call &call, const Operand &self, const Dims &dims,
+                                     bool keep, bool empty_is_none, const Operand &out) {
+  if (!dims.empty() || !empty_is_none) return reduced_dims(call, self, dims, keep, out);
+  call.shape_is(out, self.shape());
+  return std::vector<bool>(self.shape().size(), false);
+}
+
 constexpr DTypes MEANS = REAL9 | COMPLEX, NANSUMS = REAL10 & ~F64;
 
 }  // namespace
 
-ACLNN(ReduceSum,
-      (const aclTensor *self, const aclIntArray *dims, bool keepDims, aclDataType dtype,
-       aclTensor *out),
-      (self, dims, keepDims, dtype, out)) {
-  const Operand x = call.in(self, "self", NUM12), y = call.out(out, "out", NUM12);
-  const aclDataType as = computed_in(call, dtype, NUM12);
-  const auto chosen = reduced_dims(call, x, call.ints(dims, "dims"), keepDims, y);
-  reduce_as<ALL_NUMBERS>(call, x, chosen, as, y, sum);
-}
-
-ACLNN(ReduceNansum,
-      (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclDataType dtype,
-       aclTensor *out),
-      (self, dim, keepDim, dtype, out)) {
-  const Operand x = call.in(self, "self", NANSUMS), y = call.out(out, "out", NANSUMS);
-  const aclDataType as = computed_in(call, dtype, NANSUMS);
-  const auto chosen = reduced_dims(call, x, call.ints(dim, "dim"), keepDim, y);
-  reduce_as<REALS | WHOLE>(call, x, chosen, as, y, sum_of_numbers);
-}
-
-ACLNN(Mean,
-      (const aclTensor *self, const aclIntArray *dim, bool keepDim, aclDataType dtype,
-       aclTensor *out),
-      (self, dim, keepDim, dtype, out)) {
-  const Operand x = call.in(self, "self", MEANS), y = call.out(out, "out", MEANS);
-  const aclDataType as = computed_in(call, dtype, MEANS);
-  const auto chosen = reduced_dims(call, x, call.ints(dim, "dim"), keepDim, y);
-  reduce_as<ALL_NUMBERS>(call, x, chosen, as, y, mean);
-}
+#define REDUCTION(Name, DIMS, ALLOWED, KINDS, F)                                           \
+  ACLNN(Name,                                                                              \
+        (const aclTensor *self, const aclIntArray *DIMS, bool keepDims, aclDataType dtype, \
+         aclTensor *out),                                                                  \
+        (self, DIMS, keepDims, dtype, out)) {                                              \
+    const Operand x = call.in(self, "self", ALLOWED), y = call.out(out, "out", ALLOWED);   \
+    const aclDataType as = computed_in(call, dtype, ALLOWED);                              \
+    const auto chosen = reduced_dims(call, x, call.ints(DIMS, #DIMS), keepDims, y);        \
+    reduce_as<KINDS>(call, x, chosen, as, y, F);                                           \
+  }
+REDUCTION(ReduceSum, dims, NUM12, ALL_NUMBERS, sum)
+REDUCTION(ReduceNansum, dim, NANSUMS, REALS | WHOLE, sum_of_numbers)
+REDUCTION(Mean, dim, MEANS, ALL_NUMBERS, mean)
 
 ACLNN(MeanV2,
       (const aclTensor *self, const aclIntArray *dim, bool keepDim, bool noopWithEmptyAxes,
        aclTensor *out),
       (self, dim, keepDim, noopWithEmptyAxes, out)) {
   const Operand x = call.in(self, "self", MEANS), y = call.out(out, "out", MEANS);
-  const Dims dims = call.ints(dim, "dim");
-  std::vector<bool> chosen(x.shape().size(), false);
-  if (!dims.empty() || !noopWithEmptyAxes) chosen = call.axes(dims, x);
-  call.shape_is(y, reduced_shape(x.shape(), chosen, keepDim));
+  const auto chosen =
+      reduced_or_no_dims(call, x, call.ints(dim, "dim"), keepDim, noopWithEmptyAxes, y);
   reduce_as<ALL_NUMBERS>(call, x, chosen, x.dtype(), y, mean);
 }
 
@@ -148,10 +138,8 @@ ACLNN(ReduceLogSum,
        aclTensor *reduce),
       (data, axes, keepDims, noopWithEmptyAxes, reduce)) {
   const Operand x = call.in(data, "data", FLT3), y = call.out(reduce, "reduce", FLT3);
-  const Dims dims = call.ints(axes, "axes");
-  std::vector<bool> chosen(x.shape().size(), false);
-  if (!dims.empty() || !noopWithEmptyAxes) chosen = call.axes(dims, x);
-  call.shape_is(y, reduced_shape(x.shape(), chosen, keepDims));
+  const auto chosen =
+      reduced_or_no_dims(call, x, call.ints(axes, "axes"), keepDims, noopWithEmptyAxes, y);
   sim::reduce<REALS>(call, x, chosen, ACL_DOUBLE, y,
                      [](const double *v, size_t n) { return std::log(sum(v, n)); });
 }

@@ -1,5 +1,6 @@
 // Elements repeated one by one (repeat_interleave); the caller says how many there will be.
 #include "../indexed.h"
+#include "../sizes.h"
 
 using namespace sim;
 
@@ -66,6 +67,7 @@ void repeated_by(Call &call, const Operand &self, bool flat, int64_t dim, const 
 void repeated_by(Call &call, const Operand &self, bool flat, int64_t dim, int64_t repeats,
                  int64_t output_size, const Operand &out) {
   call.require(repeats >= 0, "repeats is negative");
+  size_is_possible(call, repeats, "repeats");
   const size_t along = flat ? 0 : static_cast<size_t>(call.axis(dim, self));
   const int64_t size = flat ? self.numel() : self.dim() == 0 ? 1 : self.shape()[along];
   call.require(output_size == size * repeats, "outputSize is not what repeats make");

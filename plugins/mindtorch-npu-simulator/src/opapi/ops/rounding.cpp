@@ -68,7 +68,7 @@ C rounded_at(C x, int64_t decimals) {
     return away ? static_cast<C>(static_cast<uint64_t>(below) + static_cast<uint64_t>(step))
                 : below;
   } else {
-    const C unit = std::pow(C{10}, static_cast<C>(decimals < 0 ? -decimals : decimals));
+    const C unit = std::pow(C{10}, std::abs(static_cast<C>(decimals)));
     return decimals < 0 ? std::nearbyint(x / unit) * unit : std::nearbyint(x * unit) / unit;
   }
 }

@@ -186,8 +186,7 @@ ACLNN(GroupNormBackward,
   normalize_backward(call, rows, g, x, m, r, w, to);
 }
 
-// ---- norms by the root of the mean square
-// --------------------------------------------------------
+// ---- norms by the root of the mean square -------------------------------------------------------
 
 ACLNN(RmsNorm,
       (const aclTensor *x, const aclTensor *gamma, double epsilon, aclTensor *yOut,

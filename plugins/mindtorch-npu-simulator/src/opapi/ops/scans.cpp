@@ -106,7 +106,7 @@ ACLNN(Cumprod, (const aclTensor *input, const aclScalar *dim, aclDataType dtype,
   scan<REALS | WHOLE>(call, x, chosen, as, y, running_product);
 }
 
-ACLNN(InplaceCumprod, (aclTensor *input, const aclScalar *dim), (input, dim)) {
+ACLNN(InplaceCumprod, (aclTensor * input, const aclScalar *dim), (input, dim)) {
   const Operand x = call.inout(input, "input", PRODUCTS);
   scan<REALS | WHOLE>(call, x, only(call, dim_of(call, dim), x), x.dtype(), x, running_product);
 }

@@ -64,12 +64,13 @@ Join join_of(Call &call, int64_t reduce) {
   return reduce == 0 ? Join::REPLACE : reduce == 1 ? Join::ADD : Join::MULTIPLY;
 }
 
-void scatter(Call &call, const Scattering &s, const Operand &src, int64_t reduce) {
-  check_source(call, s, src);
-  run_scatter(call, s, src, join_of(call, reduce));
+void scatter(Call &call, const Scattering &s, const aclTensor *src, int64_t reduce) {
+  const Operand values = call.in(src, "src", NUM12);
+  check_source(call, s, values);
+  run_scatter(call, s, values, join_of(call, reduce));
 }
 
-void scatter_value(Call &call, const Scattering &s, const aclScalar *value, int64_t reduce) {
+void scatter(Call &call, const Scattering &s, const aclScalar *value, int64_t reduce) {
   const Number number = call.scalar(value, "value");
   const Join how = join_of(call, reduce);
   if (s.out.numel() == 0) return;
@@ -84,8 +85,7 @@ void scatter_value(Call &call, const Scattering &s, const aclScalar *value, int6
   });
 }
 
-// ---- scatter_reduce
-// ------------------------------------------------------------------------------
+// ---- scatter_reduce -----------------------------------------------------------------------------
 
 enum Reduction : int64_t { NONE, SUM, PRODUCT, MAXIMUM = 3, MINIMUM, MEAN };
 
@@ -174,38 +174,23 @@ void scatter_reduce(Call &call, const Scattering &s, const Operand &src, int64_t
 
 }  // namespace
 
-ACLNN(Scatter,
-      (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,
-       int64_t reduce, aclTensor *out),
-      (self, dim, index, src, reduce, out)) {
-  const Operand from = call.in(self, "self", NUM12), at = call.in(index, "index", IDX);
-  const Operand values = call.in(src, "src", NUM12);
-  scatter(call, scattering(call, from, dim, at, call.out(out, "out", NUM12)), values, reduce);
-}
-
-ACLNN(InplaceScatter,
-      (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclTensor *src,
-       int64_t reduce),
-      (selfRef, dim, index, src, reduce)) {
-  const Operand to = call.inout(selfRef, "selfRef", NUM12), at = call.in(index, "index", IDX);
-  scatter(call, scattering(call, to, dim, at, to), call.in(src, "src", NUM12), reduce);
-}
-
-ACLNN(ScatterValue,
-      (const aclTensor *self, int64_t dim, const aclTensor *index, const aclScalar *value,
-       int64_t reduce, aclTensor *out),
-      (self, dim, index, value, reduce, out)) {
-  const Operand from = call.in(self, "self", NUM12), at = call.in(index, "index", IDX);
-  scatter_value(call, scattering(call, from, dim, at, call.out(out, "out", NUM12)), value, reduce);
-}
-
-ACLNN(InplaceScatterValue,
-      (aclTensor * selfRef, int64_t dim, const aclTensor *index, const aclScalar *value,
-       int64_t reduce),
-      (selfRef, dim, index, value, reduce)) {
-  const Operand to = call.inout(selfRef, "selfRef", NUM12), at = call.in(index, "index", IDX);
-  scatter_value(call, scattering(call, to, dim, at, to), value, reduce);
-}
+#define SCATTER(Name, Source, SOURCE)                                                           \
+  ACLNN(Name,                                                                                   \
+        (const aclTensor *self, int64_t dim, const aclTensor *index, const Source *SOURCE,      \
+         int64_t reduce, aclTensor *out),                                                       \
+        (self, dim, index, SOURCE, reduce, out)) {                                              \
+    const Operand x = call.in(self, "self", NUM12), at = call.in(index, "index", IDX);          \
+    scatter(call, scattering(call, x, dim, at, call.out(out, "out", NUM12)), SOURCE, reduce);   \
+  }                                                                                             \
+  ACLNN(Inplace##Name,                                                                          \
+        (aclTensor *selfRef, int64_t dim, const aclTensor *index, const Source *SOURCE,         \
+         int64_t reduce),                                                                       \
+        (selfRef, dim, index, SOURCE, reduce)) {                                                \
+    const Operand x = call.inout(selfRef, "selfRef", NUM12), at = call.in(index, "index", IDX); \
+    scatter(call, scattering(call, x, dim, at, x), SOURCE, reduce);                             \
+  }
+SCATTER(Scatter, aclTensor, src)
+SCATTER(ScatterValue, aclScalar, value)
 
 ACLNN(ScatterAdd,
       (const aclTensor *self, int64_t dim, const aclTensor *index, const aclTensor *src,

@@ -55,6 +55,14 @@ std::pair<C, double> largest_and_sum(const std::vector<C> &line) {
   return {largest, sum};
 }
 
+template <class F>
+void gradient_by_lines(Call &call, const aclTensor *gradOutput, const aclTensor *output,
+                       int64_t dim, aclTensor *out, F f) {
+  const Operand grad = call.in(gradOutput, "gradOutput", FLT3);
+  const Operand result = call.in(output, "output", FLT3);
+  by_lines<2>(call, {grad, result}, dim, call.out(out, "out", FLT3), f);
+}
+
 }  // namespace
 
 ACLNN(Softmax, (const aclTensor *self, int64_t dim, aclTensor *out), (self, dim, out)) {
@@ -80,10 +88,7 @@ ACLNN(LogSoftmax, (const aclTensor *self, int64_t dim, aclTensor *out), (self, d
 ACLNN(SoftmaxBackward,
       (const aclTensor *gradOutput, const aclTensor *output, int64_t dim, aclTensor *out),
       (gradOutput, output, dim, out)) {
-  const Operand grad = call.in(gradOutput, "gradOutput", FLT3),
-                result = call.in(output, "output", FLT3);
-  const Operand to = call.out(out, "out", FLT3);
-  by_lines<2>(call, {grad, result}, dim, to, [](auto &lines) {
+  gradient_by_lines(call, gradOutput, output, dim, out, [](auto &lines) {
     double sum = 0;
     for (size_t i = 0; i < lines[0].size(); ++i)
       sum += static_cast<double>(lines[0][i]) * lines[1][i];
@@ -96,10 +101,7 @@ ACLNN(SoftmaxBackward,
 ACLNN(LogSoftmaxBackward,
       (const aclTensor *gradOutput, const aclTensor *output, int64_t dim, aclTensor *out),
       (gradOutput, output, dim, out)) {
-  const Operand grad = call.in(gradOutput, "gradOutput", FLT3),
-                result = call.in(output, "output", FLT3);
-  const Operand to = call.out(out, "out", FLT3);
-  by_lines<2>(call, {grad, result}, dim, to, [](auto &lines) {
+  gradient_by_lines(call, gradOutput, output, dim, out, [](auto &lines) {
     double sum = 0;
     for (const auto g : lines[0]) sum += static_cast<double>(g);
     for (size_t i = 0; i < lines[0].size(); ++i) {
