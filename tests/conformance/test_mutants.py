@@ -12,6 +12,8 @@ import pytest
 import runtime_mutants
 import stream_mutants
 
+from mindtorch_core.devices import row_of
+from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.operators.define import definitions
 from mindtorch_core.testing.conformance import BackendConformance
@@ -32,7 +34,10 @@ def device(tmp_path_factory):
         # They name objects of the backend's modules, which are new now.
         for module in (faults, runtime_mutants, op_mutants, stream_mutants, program_mutants):
             importlib.reload(module)
+        key = DispatchKey(row_of("bare").key)
         yield
+    left = [entry.name for entry in registry if entry.kernels.get(key)]
+    assert not left, "mutants leave kernels behind, which the next device with the key would get"
 
 
 def cases(test, name):
