@@ -12,7 +12,7 @@ from ...dtypes import DTYPES, dtype
 from ..recipes import DEVICE, Sample, values_of
 from .cases import NEEDS_DTYPE, Case
 
-__all__ = ["call", "kind", "oracle"]
+__all__ = ["call", "installed", "kind", "oracle"]
 
 # Where a function that is no op of PyTorch's is found, by the namespace that it has here.
 _PLACES: Final = {"torch": "", "Tensor": "Tensor", "nn": "nn.functional"}
@@ -29,12 +29,15 @@ _FREE: Final[dict[str, str]] = {
 }
 
 
+def installed() -> bool:
+    """Whether PyTorch is there; to import it would take seconds."""
+    return importlib.util.find_spec("torch") is not None
+
+
 @functools.cache
 def oracle() -> Any:
     """The module, or None if it is not installed."""
-    if importlib.util.find_spec("torch") is None:
-        return None
-    return importlib.import_module("torch")
+    return importlib.import_module("torch") if installed() else None
 
 
 def call(case: Case) -> list[tuple[Any, Any]] | None:
