@@ -171,14 +171,18 @@ def sanitizers(session: nox.Session) -> None:
         session.run("cmake", "--build", str(build))
         session.run("ctest", "--test-dir", str(build), "--output-on-failure")
         variable, library, told = SANITIZERS[name]
-        found = session.run("g++", f"-print-file-name={library}", external=True, silent=True)
+        # With libstdc++, whose functions a sanitizer looks for when the interpreter starts.
+        preloaded = [
+            str(session.run("g++", f"-print-file-name={each}", external=True, silent=True)).strip()
+            for each in (library, "libstdc++.so")
+        ]
         with session.chdir(folder):
             session.run(
                 "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q",
                 "--capture=sys",  # the sanitizers' words come from below Python
                 env={
                     "ASCEND_TOOLKIT_HOME": str(build / "toolkit"),
-                    "LD_PRELOAD": str(found).strip(),
+                    "LD_PRELOAD": " ".join(preloaded),
                     variable: told,
                 },
             )  # fmt: skip
