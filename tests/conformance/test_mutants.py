@@ -75,6 +75,11 @@ def fault(put):
         yield
 
 
+def comparable(test):
+    """Whether what a test compares with is there."""
+    return test != "test_agrees_with_pytorch" or installed()
+
+
 def every_test():
     found = {}
     for each in faults.MUTANTS.values():
@@ -84,7 +89,7 @@ def every_test():
 
 
 def test_without_a_fault_nothing_is_found():
-    assert failures(every_test()) == []
+    assert failures({t: names for t, names in every_test().items() if comparable(t)}) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +113,7 @@ def test_a_right_backend_of_another_kind_passes(right):
 def test_a_mutant_is_found(name):
     mutant = faults.MUTANTS[name]
     for test, names in mutant.tests.items():
-        if test == "test_agrees_with_pytorch" and not installed():
+        if not comparable(test):
             continue
         with fault(mutant.put):
             found = failures({test: names})
