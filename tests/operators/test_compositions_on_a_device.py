@@ -1,0 +1,42 @@
+"""Compositions on a device that has only the primitives: where results lie, and how."""
+
+import bare
+import pytest
+
+import mindtorch_core as torch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def device(tmp_path_factory):
+    with bare.loaded(tmp_path_factory.mktemp("bare")):
+        yield
+
+
+@pytest.mark.parametrize("make", [torch.linspace, torch.logspace])
+def test_spaced_numbers_lie_where_their_ends_are(make):
+    end = torch.tensor(1.0, device="bare")
+    assert make(end, 2.0, 3).device.type == "bare"
+    assert make(0.0, end, 3).device.type == "bare"
+    assert make(0.0, end, 3, device="cpu").device.type == "cpu"
+
+
+INDEX = [[0, 1, 0], [1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda x, i: x.scatter(0, i, x),
+        lambda x, i: x.scatter(0, i, 2.0),
+        lambda x, i: x.scatter_add(0, i, x),
+        lambda x, i: x.index_add(0, i[1, :2], x),
+    ],
+    ids=["scatter.src", "scatter.value", "scatter_add", "index_add"],
+)
+def test_results_are_row_major_as_on_the_cpu(compute):
+    x = torch.arange(6.0).reshape(3, 2).t()
+    index = torch.tensor(INDEX)
+    expected = compute(x, index)
+    found = compute(x.to("bare"), index.to("bare"))
+    assert found.stride() == expected.stride() == (3, 1)
+    assert found.tolist() == expected.tolist()
