@@ -61,8 +61,12 @@ class ThreadTests(ConformanceBase):
         t = torch.zeros(200, device=self.device)
         for _ in range(20):
             t.add_(1)
-        for i, found in enumerate(in_threads(lambda i: (t + i).sum().item())):
-            require(found == 200 * (20 + i), f"thread {i} read {found!r:.200}")
+
+        def work(i: int) -> Any:
+            return [(t + i).sum().item() for _ in range(10)]
+
+        for i, found in enumerate(in_threads(work)):
+            require(found == [200 * (20 + i)] * 10, f"thread {i} read {found!r:.200}")
 
     def test_threads_have_a_current_device(self) -> None:
         """Setting the device in one thread does not change that of another."""
@@ -70,9 +74,13 @@ class ThreadTests(ConformanceBase):
         if count < 2:
             pytest.skip(f"there is one {self.device} device")
         before = runtime.current_device()
+        everyone_set_it = threading.Barrier(_THREADS, timeout=60)
 
         def work(i: int) -> Any:
-            runtime.set_device(i % count)
+            try:
+                runtime.set_device(i % count)
+            finally:
+                everyone_set_it.wait()
             return [torch.zeros(1, device=self.device).device.index for _ in range(20)]
 
         for i, found in enumerate(in_threads(work)):
