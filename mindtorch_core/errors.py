@@ -19,8 +19,6 @@ written for it go on working. The classes below refine those types::
 
 from __future__ import annotations
 
-from typing import Any
-
 __all__ = [
     "BackendConflictError",
     "BackendUnavailableError",
@@ -115,8 +113,3 @@ class SchemaError(ValueError, RuntimeError):
         super().__init__(f"{message}\n{schema[:end]}\n{blank}^ here{schema[end:]}")
         self.schema = schema
         self.position = position
-
-
-def type_name(value: Any) -> str:
-    """Name of a value's type as PyTorch's messages give it (``Tensor``, ``int``, ``list``)."""
-    return type(value).__name__

@@ -92,12 +92,6 @@ def _default_for(category: int, current: dtype) -> dtype:
     return DTYPES["int64"]
 
 
-def with_number(current: dtype, value: Any) -> dtype:
-    """Dtype in which a tensor of dtype ``current`` meets the Python number ``value``."""
-    category = category_of(value)
-    return current if category <= current.category else _default_for(category, current)
-
-
 def category_of(value: Any) -> int:
     """Promotion category of a Python number."""
     kind = type(value)

@@ -74,11 +74,6 @@ def integer_indices(self: Tensor, indices: Indices) -> list[Tensor | None]:
     return out
 
 
-def has_mask(indices: Indices) -> bool:
-    """Whether some index is a boolean mask, so that the result's shape depends on data."""
-    return any(t is not None and (t._dtype is bool_ or t._dtype is uint8) for t in indices)
-
-
 op(
     "index(Tensor self, Tensor?[] indices) -> Tensor",
     overloads=("Tensor",),
