@@ -85,16 +85,16 @@ def storage_bytes(storage: Storage) -> memoryview:
     """A copy of a storage's bytes in host memory; empty for a device without data."""
     storage.settle()
     runtime = row_of(storage.device.type).runtime
-    if not runtime.executes or not storage.nbytes:
+    if not runtime.executes or not storage.size_bytes:
         return memoryview(b"")
-    return runtime.copy_to_host(storage.memory, 0, storage.nbytes)
+    return runtime.copy_to_host(storage.memory, 0, storage.size_bytes)
 
 
 def reduced_storage(storage: Storage, protocol: int) -> tuple[Any, ...]:
     """What `rebuild_storage` needs to make the storage again."""
     data: Any = storage_bytes(storage)
     data = pickle.PickleBuffer(data) if protocol >= 5 else bytes(data)
-    return rebuild_storage, (data, storage.nbytes, str(storage.device))
+    return rebuild_storage, (data, storage.size_bytes, str(storage.device))
 
 
 def rebuild_storage(data: Any, nbytes: int, on: str) -> Storage:
@@ -110,6 +110,6 @@ def rebuild_storage(data: Any, nbytes: int, on: str) -> Storage:
 def copied_storage(storage: Storage) -> Storage:
     """Fresh memory with the same bytes."""
     storage.settle()
-    flat = rebuild_tensor(Tensor, storage, (storage.nbytes,), (1,), 0, uint8, False)
+    flat = rebuild_tensor(Tensor, storage, (storage.size_bytes,), (1,), 0, uint8, False)
     copied: Tensor = flat.clone()
     return copied._settled()._own_storage()

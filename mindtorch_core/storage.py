@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .devices import device
     from .tensor import Tensor
 
-__all__ = ["BEFORE_EXPORT", "Storage", "held_once"]
+__all__ = ["BEFORE_EXPORT", "SharedStorage", "Storage", "held_once"]
 
 # Called before memory is shown to code that mindtorch does not see (NumPy arrays, addresses): such
 # code may write to memory that recorded ops have still to read.
@@ -23,7 +23,7 @@ class Storage:
 
     Attributes:
         memory: the backend's handle; it owns the memory and releases it with its last reference.
-        nbytes: size in bytes.
+        size_bytes: size in bytes.
         device: where the memory lies.
         version: bumped by every in-place op on any tensor over this memory.
         views: weak references to the views made of it, pruned as they die.
@@ -35,15 +35,15 @@ class Storage:
         "_prune_at",
         "device",
         "memory",
-        "nbytes",
         "pending",
+        "size_bytes",
         "version",
         "views",
     )
 
     def __init__(self, memory: Any, nbytes: int, device: device) -> None:
         self.memory = memory
-        self.nbytes = nbytes
+        self.size_bytes = nbytes
         self.device = device
         self.version = 0
         self.views: list[weakref.ref[Tensor]] | None = None
@@ -64,6 +64,10 @@ class Storage:
         """The views that still exist."""
         return [v for r in self.views or () if (v := r()) is not None]
 
+    def shows(self, other: Storage) -> bool:
+        """Whether both are the same memory, as that of a tensor and of its ``data`` is."""
+        return self is other or (self.memory is not None and self.memory is other.memory)
+
     def settle(self) -> None:
         """Launch recorded work on this memory, if there is any."""
         if self.pending is not None:
@@ -83,15 +87,21 @@ class Storage:
 
         return reduced_storage(self, protocol)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Storage:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Storage:
         from .pickling import copied_storage
 
-        made = memo[id(self)] = copied_storage(self)
+        # By memory, which a tensor shares with its ``data``; what is not a number is nobody else's.
+        key: Any = (Storage, id(self if self.memory is None else self.memory))
+        if key not in memo:
+            memo[key] = copied_storage(self)
+        made: Storage = memo[key]
         return made
 
     def size(self) -> int:
         """Size in bytes."""
-        return self.nbytes
+        return self.size_bytes
+
+    nbytes = size
 
     def tolist(self) -> list[int]:
         """The bytes as numbers."""
@@ -106,10 +116,32 @@ class Storage:
         return bytes(self)[at]
 
     def __len__(self) -> int:
-        return self.nbytes
+        return self.size_bytes
 
     def __repr__(self) -> str:
-        return f"<Storage of {self.nbytes} bytes on {self.device}>"
+        return f"<Storage of {self.size_bytes} bytes on {self.device}>"
+
+
+class SharedStorage(Storage):
+    """The memory of another storage, with a version counter of its own: that of ``x.data``.
+
+    A pipeline that has recorded writes through one of them has them pending for both.
+    """
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: Storage) -> None:
+        self.root: Storage = root.root if isinstance(root, SharedStorage) else root
+        super().__init__(root.memory, root.size_bytes, root.device)
+
+    @property
+    def pending(self) -> Any:
+        """The pipeline that has recorded writes to the memory."""
+        return self.root.pending
+
+    @pending.setter
+    def pending(self, pipeline: Any) -> None:
+        self.root.pending = pipeline
 
 
 def _references(t: Any) -> int:

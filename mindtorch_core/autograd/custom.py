@@ -56,6 +56,12 @@ class FunctionCtx:
         """
         self._to_save = tensors
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Accepted for Functions written for PyTorch, whose ``jvp`` finds the tensors; not kept.
+
+        There is no forward-mode differentiation that would call ``jvp``.
+        """
+
     def mark_dirty(self, *args: Tensor) -> None:
         """Say which inputs forward changed in place; they must be among the outputs."""
         self._dirty = _only_tensors("mark_dirty", args)

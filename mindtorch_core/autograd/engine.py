@@ -197,7 +197,7 @@ def run(
         needed = _on_the_way(starts, targets)
     walk = None
     if OBSERVED:
-        walk = walks.Walk(starts, needed, inputs is not None)
+        walk = walks.Walk(starts, needed, targets)
         walks.enter(walk)
     restore = MASKS.keep
     # Without autocast: gradients are computed in the dtypes that the forward pass had.

@@ -192,8 +192,10 @@ def refuse_shared(t: Tensor) -> None:
 
 def shares_elements(t: Tensor) -> bool:
     """Whether a view shows some element several times, as `expand` makes it do."""
-    repeats = any(step == 0 and n > 1 for step, n in zip(t._geometry()[0], t._shape, strict=True))
-    return repeats and 0 not in t._shape
+    strides = t._geometry()[0]
+    if 0 not in strides or 0 in t._shape:
+        return False
+    return any(step == 0 and n > 1 for step, n in zip(strides, t._shape, strict=True))
 
 
 def inplace_kernel(entry: OpEntry, below: Kernel, *, guarded: bool = False) -> Kernel:
@@ -265,7 +267,7 @@ def refuse_leaves(t: Tensor) -> None:
                 f"Output {meta.output_nr} of {short_name(meta.node)} is a view and is being modified "
                 f"inplace. {_why_bound(found)}"
             )
-    if base._keys & AUTOGRAD and base.is_leaf:
+    if (base._keys | t._keys) & AUTOGRAD and base.is_leaf:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation. "
             "Wrap it in torch.no_grad() to change its value without recording."
@@ -384,6 +386,8 @@ def rebase(base: Tensor, view: Tensor, inner: Node, at: int = 0) -> None:
     edge = before if base._keys & AUTOGRAD else None
     base._autograd = AutogradMeta(CopySlices(edge, inner, at, geometry(base), geometry(view)))
     base._keys |= TABLE[base._device.type].autograd_key
+    if before is not None and before.node is not None and before.node.hooks is not None:
+        move_kept(before, base)
     refresh_views(base, before, changed=view)
 
 

@@ -10,13 +10,18 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD
+from ..operators.define import fn
+from ..shapes import Shape, contiguous_strides, is_dense
 from ..storage import held_once
 from . import hooks as running
 from .walks import reachable
+
+if TYPE_CHECKING:
+    from ..tensor import Tensor
 
 __all__ = ["HookedLeaves", "accumulate", "deliver"]
 
@@ -35,9 +40,14 @@ def deliver(leaves: dict[AutogradMeta, Any], create_graph: bool) -> None:
 def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded.
 
-    A first gradient is taken over as it is when nobody else holds it, and copied otherwise, so
-    that changing one ``grad`` in place never changes another tensor.
+    A first gradient is taken over as it is when nobody else holds it and it lies in memory as the
+    leaf does. Otherwise it is copied, so that changing one ``grad`` in place never changes another
+    tensor, and ``grad`` can be viewed as the leaf can. Leaves that are gone, or do not require grad
+    any more, get nothing.
     """
+    leaf = meta.tensor()
+    if leaf is None or not leaf._keys & AUTOGRAD:
+        return
     if meta.grad is not None:
         if create_graph:
             meta.grad = meta.grad + g
@@ -47,10 +57,34 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
         sys.getrefcount(g) <= _UNSHARED + (g._storage is not None)
         and (g._storage is None or _alone_and_pending(g))
         and (create_graph or not g._keys & AUTOGRAD)
+        and (len(g._shape) < 2 or _lies_as(leaf, g))
     ):
         meta.grad = g
     else:
-        meta.grad = g.clone() if create_graph else g.detach().clone()
+        meta.grad = _copy(leaf, g if create_graph else g.detach())
+
+
+def _lies_as(leaf: Tensor, g: Any) -> bool:
+    """Whether a gradient has the strides that a leaf's ``grad`` should have."""
+    strides, wanted = g._geometry()[0], leaf._geometry()[0]
+    if strides == wanted:  # dense, as fresh memory is
+        return True
+    wanted = _wanted_strides(leaf)
+    return all(n == 1 or a == b for n, a, b in zip(g._shape, strides, wanted, strict=True))
+
+
+def _wanted_strides(leaf: Tensor) -> Shape:
+    """The strides that a leaf's ``grad`` should have: its own, if it has no gaps or repetitions."""
+    strides = leaf._geometry()[0]
+    return strides if is_dense(leaf._shape, strides) else contiguous_strides(leaf._shape)
+
+
+def _copy(leaf: Tensor, g: Any) -> Any:
+    """A copy of a gradient that lies in memory as the leaf does."""
+    if len(g._shape) < 2:
+        return g.clone()
+    made: Any = fn.empty_strided(g._shape, _wanted_strides(leaf), dtype=g._dtype, device=g._device)
+    return made.copy_(g)
 
 
 def _alone_and_pending(g: Any) -> bool:
@@ -149,7 +183,7 @@ def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
         if arrived[0] is not None:
             accumulate(meta, arrived[0], create_graph)
     leaf = meta.tensor() if hooks.accumulated else None
-    if leaf is not None:
+    if leaf is not None and leaf._keys & AUTOGRAD:
         for hook in list(hooks.accumulated.values()):
             if hook(leaf) is not None:
                 raise TypeError("Tensor post accumulate grad hooks should return None.")

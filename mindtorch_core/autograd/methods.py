@@ -98,7 +98,7 @@ def retains_grad(self: Tensor) -> bool:
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off its history, in place.
+    """Cut this tensor off its history, in place. Its ``grad`` stays.
 
     Raises:
         RuntimeError: for a view; use ``detach()``.
@@ -108,7 +108,11 @@ def detach_(self: Tensor) -> Tensor:
             "Can't detach views in-place. Use detach() instead. If you are using split(), chunk() or "
             "unbind(), detach each part."
         )
-    self._autograd = None
+    before = self._autograd
+    if before is not None and not before.is_leaf:
+        self._autograd = None
+        if before.grad is not None:
+            self.grad = before.grad
     self._keys &= ~AUTOGRAD
     return self
 

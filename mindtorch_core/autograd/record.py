@@ -40,6 +40,7 @@ from ..dispatch.schema import Argument, OperatorSchema
 from . import fallback, inference, inplace, saved
 from .compositions import is_decomposed, unrecorded
 from .conform import conform
+from .names import name_by_dim, node_name
 from .node import Field, Node, freed_error
 
 __all__ = ["autograd_kernel", "formula_needs", "recorder"]
@@ -88,13 +89,6 @@ def formula_needs(formula: Callable[..., Any]) -> tuple[str, ...]:
     """Names of a formula's parameters."""
     code = formula.__code__
     return code.co_varnames[: code.co_argcount]
-
-
-def node_name(op_name: str) -> str:
-    """PyTorch's name for an op's node: ``log_softmax`` gives ``LogSoftmaxBackward0``."""
-    base, _, overload = op_name.rpartition("::")[2].partition(".")
-    camel = "".join(p[:1].upper() + p[1:] for p in base.removesuffix("_forward").split("_"))
-    return f"{camel}Backward{1 if overload in ('dim', 'other') else 0}"
 
 
 class _Value(NamedTuple):
@@ -364,6 +358,10 @@ class _Generator:
             members["apply"] = self._apply()
         if self.has_formulas and not self._all_hold():
             members["release"] = releasing(self._held_positions())
+        at = next((field.at for field in members["fields"] if field.name == "dim"), None)
+        named = name_by_dim(self.entry.name, at)
+        if named is not None:
+            members["name"] = named
         made = _NODES[self.entry] = type(node_name(self.entry.name), (Node,), members)
         return made
 

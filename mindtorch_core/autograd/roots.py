@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from ..autograd_state import AutogradMeta
+from ..devices import row_of
 from ..dispatch.keys import ACTIVE, AUTOGRAD
 from ..operators.define import fn
 from ..shapes import show
 from ..tensor import Tensor
-from .grad_mode import is_inference_mode_enabled
 from .node import AccumulateGrad, GradientEdge
 
 __all__ = ["as_list", "inputs_of", "place_of", "start"]
@@ -138,13 +138,16 @@ def forget_ones(device_type: str) -> None:
 
 
 def _one(t: Tensor) -> Tensor:
-    """The gradient that backward starts from. Kept for the next time, unless a hook changed it."""
-    if ACTIVE and is_inference_mode_enabled():
-        return fn.ones(t._shape, dtype=t._dtype, device=t._device)
+    """The gradient that backward starts from: a copy of one that is kept and never handed out.
+
+    It reaches users, by hooks and as results, who may write to it in ways that no version counts.
+    """
     key = (t._shape, t._dtype, t._device)
-    g = _ONES.get(key)
-    s = None if g is None else g._storage
-    if g is None or (s is not None and (s.version or s.pending is not None)):
-        g = fn.ones(t._shape, dtype=t._dtype, device=t._device)
-        _ONES[key] = g
-    return g
+    kept = _ONES.get(key)
+    if ACTIVE or kept is None:  # a mode, a pipeline or inference mode decides what is made
+        made: Tensor = fn.ones(t._shape, dtype=t._dtype, device=t._device)
+        if ACTIVE or row_of(t._device.type).runtime.stream_type is not None:
+            return made  # where there are streams, another one would read it in no order with this
+        kept = _ONES[key] = made
+    copy: Tensor = fn.clone(kept)
+    return copy

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any, Final
 
+from ..autograd_state import AutogradMeta
 from .node import AccumulateGrad, Node
 
 __all__ = ["OBSERVED", "Walk", "collecting", "current_walk", "enter", "observe", "reachable"]
@@ -26,43 +27,43 @@ class Walk:
     Attributes:
         number: tells walks apart.
         roots: where it began.
-        needed: the nodes it visits, None for all that are reachable.
-        collects: whether it visits only what leads to some inputs.
+        needed: the nodes it comes to, and whether it goes on from there; None for all reachable.
+        targets: the places whose gradients it collects, None if it goes to all leaves.
         outer: the walk that this one goes on in.
     """
 
-    def __init__(self, roots: list[Any], needed: Any, collects: bool) -> None:
+    def __init__(
+        self,
+        roots: list[AutogradMeta],
+        needed: dict[Node, bool] | None,
+        targets: Container[tuple[Any, int]] | None,
+    ) -> None:
         self.number = _next_number()
         self.roots = roots
         self.needed = needed
-        self.collects = collects
+        self.targets = targets
         self.outer = _CURRENT.walk
-        self._leaves: set[Any] | None = None
-        self._nodes: set[Node] = set()
+        self._nodes: set[Node] | None = None
+        self._leaves: set[AutogradMeta] = set()
 
     def visits(self, node: Node) -> bool:
-        """Whether the walk evaluates a node, or delivers a gradient to its leaf.
+        """Whether gradients come to a node, or to the leaf that a node stands for."""
+        if self._nodes is None:
+            self._find()
+        if isinstance(node, AccumulateGrad):
+            return node.meta in self._leaves
+        return self._nodes is not None and node in self._nodes
 
-        Raises:
-            RuntimeError: if it is the node of a leaf, and the walk collects gradients.
-        """
-        leaf = isinstance(node, AccumulateGrad)
-        if self.collects:
-            if leaf:
-                raise RuntimeError(
-                    "hooks on several tensors that include leaves do not work with "
-                    "torch.autograd.grad() and backward(inputs=...): they do not say which leaves get "
-                    "a gradient. Call backward() without inputs."
-                )
-            return bool(self.needed.get(node, False))
-        if self._leaves is None:
-            nodes = reachable(m.node for m in self.roots if not m.is_leaf)
-            self._nodes = set(nodes)
-            ends = (e for n in nodes for e in n.edges if e is not None and e.is_leaf)
-            self._leaves = {*ends, *(m for m in self.roots if m.is_leaf)}
-        return (
-            node.meta in self._leaves if isinstance(node, AccumulateGrad) else node in self._nodes
-        )
+    def _find(self) -> None:
+        """Find the nodes and the leaves that gradients come to."""
+        passed = nodes = reachable(m.node for m in self.roots if not m.is_leaf)
+        if self.needed is not None:
+            nodes = list(self.needed)
+            passed = [n for n, further in self.needed.items() if further]
+        ends = [e for n in passed for e in n.edges if e is not None and e.is_leaf]
+        ends += [m for m in self.roots if m.is_leaf]
+        self._nodes = set(nodes)
+        self._leaves = {e for e in ends if self.targets is None or (e, 0) in self.targets}
 
 
 def reachable(starts: Iterable[Node | None]) -> list[Node]:
@@ -95,7 +96,7 @@ def collecting() -> bool:
     """Whether a walk that this thread is in visits only what leads to some inputs."""
     walk = _CURRENT.walk
     while walk is not None:
-        if walk.collects:
+        if walk.targets is not None:
             return True
         walk = walk.outer
     return False

@@ -160,9 +160,9 @@ def _tensor(
         raise TypeError("a tensor without storage or dtype")
     shape, strides, offset = _checked_layout(size, stride, offset)
     needed = storage_extent(shape, strides, offset) * d.itemsize if 0 not in shape else 0
-    if needed > storage.nbytes:
+    if needed > storage.size_bytes:
         raise ValueError(
-            f"a tensor reaches to byte {needed} of a storage of {storage.nbytes} bytes"
+            f"a tensor reaches to byte {needed} of a storage of {storage.size_bytes} bytes"
         )
     return rebuild_tensor(Tensor, storage, shape, strides, offset, d, bool(requires_grad))
 

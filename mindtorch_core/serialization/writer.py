@@ -289,7 +289,7 @@ class Writer:
         found = self._numbers.get(id(memory))
         if found is None:
             name = UNTYPED if d is None else STORAGE_NAMES.get(d, UNTYPED)
-            if name == UNTYPED or d is None or storage.nbytes % d.itemsize:
+            if name == UNTYPED or d is None or storage.size_bytes % d.itemsize:
                 name, d = UNTYPED, None
             found = self._numbers[id(memory)] = (len(self.storages), name, d)
             self.storages.append(storage)
@@ -307,7 +307,7 @@ class Writer:
         self._name(name)
         self._text(str(number))
         self._text(str(storage.device))
-        self._integer(storage.nbytes // (1 if counted is None else counted.itemsize))
+        self._integer(storage.size_bytes // (1 if counted is None else counted.itemsize))
         self.out += b"tQ"
 
 

@@ -171,15 +171,34 @@ def any_of_several(lib):
 
 
 @scenario
-def all_of_several_leaves_with_grad(lib):
+def all_of_several_results_where_the_walk_ends(lib):
     a, b = leaf(lib), leaf(lib)
-    lib.autograd.graph.register_multi_grad_hook((a, b), print)
-    lib.autograd.grad((a * b).sum(), a)
+    m = a * 2
+    n = m * b
+    log = []
+    for several in ((m,), (n, m), (n,), (m, a)):
+        with lib.autograd.graph.register_multi_grad_hook(several, log.append):
+            lib.autograd.grad(n.sum(), m, retain_graph=True)
+    return log
 
 
 @scenario
 def another_mode(lib):
     lib.autograd.graph.register_multi_grad_hook([leaf(lib)], print, mode="some")
+
+
+@pytest.mark.parametrize(("inputs", "told"), [("a", [4, None]), ("ab", [4, 3]), ("c", None)])
+def test_leaves_among_several_when_gradients_are_collected(inputs, told):
+    """PyTorch refuses the first two."""
+    places = {name: torch.tensor(n, requires_grad=True) for name, n in (("a", 3.0), ("b", 4.0))}
+    a, b = places.values()
+    product = a * b
+    places["c"] = product * 1
+    log = []
+    with graph.register_multi_grad_hook((a, b), log.append):
+        torch.autograd.grad(places["c"], [places[name] for name in inputs])
+    gradients = [[None if g is None else g.item() for g in grads] for grads in log]
+    assert gradients == ([] if told is None else [told])
 
 
 def test_hooks_on_tensors_without_gradient():

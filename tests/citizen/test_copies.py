@@ -54,6 +54,15 @@ def test_tensors_that_share_memory_still_do(make):
     assert base[0].tolist() == [0, 1, 2, 3]
 
 
+def test_a_deep_copy_of_a_tensor_and_its_data_shares_memory():
+    t = torch.zeros(3)
+    tied = torch.ones(3)
+    tied.data = t.data
+    whole, data, other = copy.deepcopy([t, t.data, tied])
+    whole.add_(1)
+    assert (data.tolist(), other.tolist(), t.tolist()) == ([1] * 3, [1] * 3, [0] * 3)
+
+
 def test_a_copy_shares_memory_and_a_deep_copy_does_not():
     t = torch.zeros(3)
     copy.copy(t).fill_(1)

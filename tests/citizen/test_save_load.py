@@ -2,6 +2,7 @@
 
 import io
 import math
+import pickle
 import zipfile
 from collections import Counter, OrderedDict, namedtuple
 
@@ -310,3 +311,16 @@ def test_map_location_that_is_wrong():
         torch.load(from_cuda(), lambda storage, location: 3)
     with pytest.raises(ZeroDivisionError):
         torch.load(from_cuda(), lambda storage, location: 1 // 0)
+
+
+def test_options_of_pytorchs_calls(tmp_path):
+    path = tmp_path / "t.pt"
+    t = torch.ones(2)
+    torch.save(t, path, None, 4)
+    for options in ({"mmap": True}, {"encoding": "latin1"}, {"weights_only": None}):
+        assert torch.load(path, "cpu", None, **options).tolist() == [1, 1]
+    for call in (torch.save, torch.load):
+        given = (t, path) if call is torch.save else (path,)
+        with pytest.raises(ValueError, match="pickle_module must be None"):
+            call(*given, pickle_module=pickle)
+    assert torch.load(path).tolist() == [1, 1]

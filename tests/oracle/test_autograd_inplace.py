@@ -150,6 +150,60 @@ def test_changed_saved_values_are_noticed(function):
     both(call)
 
 
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda lib, b, v: b.__setitem__(0, v),
+        lambda lib, b, v: b.__setitem__(lib.tensor([0, 1]), v),
+        lambda lib, b, v: b.__setitem__(b > 1, v[0]),
+        lambda lib, b, v: b.index_put_((lib.tensor([0]), lib.tensor([1])), v[:1], accumulate=True),
+        lambda lib, b, v: b.masked_fill_(b > 1, v[0]),
+        lambda lib, b, v: b.copy_(v),
+    ],
+)
+def test_values_that_were_put_somewhere_may_change(put):
+    """Their gradients need none of their elements, nor those that they replaced."""
+
+    def call(lib):
+        x, base = leaf(lib, 3), leaf(lib, 2, 3)
+        v, b = x * 1, base * 1
+        put(lib, b, v)
+        v.mul_(2)
+        b.sum().backward()
+        return x.grad, base.grad
+
+    both(call)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, v: y.mul_(2),
+        lambda y, v: v.mul_(2),
+        lambda y, v: y.__setitem__(0, 5.0),
+        lambda y, v: y[1:].mul_(2),
+        lambda y, v: v[:1].mul_(2),
+        lambda y, v: (v.mul_(2), y.mul_(3), y[:1].neg_()),
+    ],
+)
+@pytest.mark.parametrize("of", ["base", "view"])
+def test_gradients_are_retained_after_changes(of, change):
+    """Of the base and of the view, whichever of them, or of its views, an op changed in place."""
+
+    def call(lib):
+        x = leaf(lib, 3)
+        y = x * 2
+        v = y[:2]
+        kept = y if of == "base" else v
+        kept.retain_grad()
+        change(y, v)
+        (y * y).sum().backward(retain_graph=True)
+        (v * v).sum().backward()
+        return x.grad, kept.grad, kept.retains_grad
+
+    both(call)
+
+
 def test_changes_through_data_are_not_noticed():
     both(lambda lib: changed(leaf(lib, 3) * 2, lambda y: y.sin(), lambda y, z: y.data.add_(1)))
 

@@ -418,3 +418,22 @@ def test_hooks_and_retained_gradients():
         return out.grad, x.grad
 
     both(call)
+
+
+def test_what_a_function_saves_for_forward_mode_does_not_matter():
+    def call(lib):
+        class Double(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_forward(x, None)
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+        x = lib.ones(2, requires_grad=True)
+        Double.apply(x).sum().backward()
+        return x.grad
+
+    both(call)

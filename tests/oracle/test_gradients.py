@@ -6,7 +6,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
-from mindtorch_core.autograd.record import node_name
+from mindtorch_core.autograd.names import node_name
 from mindtorch_core.nn import functional as F
 from mindtorch_core.operators.define import definitions
 from mindtorch_core.testing.comparison import assert_close, from_pytorch

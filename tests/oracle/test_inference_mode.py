@@ -112,11 +112,11 @@ def test_the_mode_of_one_thread_leaves_others_alone():
     def stay_inside():
         with torch.inference_mode():
             entered.set()
-            done.wait(10)
+            done.wait(60)
 
     thread = threading.Thread(target=stay_inside)
     thread.start()
-    entered.wait(10)
+    assert entered.wait(60)
     out = leaf(torch) * 2
     done.set()
     thread.join()

@@ -127,6 +127,20 @@ def test_what_follows_the_elements():
         lambda t: t.clone(),
         lambda t: t.index_select(0, t.detach().long() * 0),
         lambda t: t.permute(0),
+        lambda t: t.reshape(2, 1),
+        lambda t: t.view(2, 1).flatten(),
+        lambda t: t.sum(0),
+        lambda t: t.view(1, 2).mean((0, 1), keepdim=True),
+        lambda t: t.prod(0),
+        lambda t: t.prod(),
+        lambda t: t.max(0)[0],
+        lambda t: t.min(0).values,
+        lambda t: t[t.detach() > 1],
+        lambda t: t[[0, 1]],
+        lambda t: t.double(),
+        lambda t: t.log1p(),
+        lambda t: t.clone().copy_(t),
+        lambda t: t.clone().index_put_((t.detach().long() * 0,), t),
     ):
         assert repr(make(from_pytorch(x))) == repr(make(x))
     wide = pt.ones(20, dtype=pt.float64, requires_grad=True) * 1.5

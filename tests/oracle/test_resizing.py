@@ -32,6 +32,16 @@ def test_elements_that_stay(start, size):
         assert_close(ours, theirs)
 
 
+@pytest.mark.parametrize("start", START)
+def test_bytes_of_the_memory(start):
+    """Methods, as in PyTorch, and the same for views."""
+    ours, theirs = START[start](torch), START[start](pt)
+    for t, other in ((ours, theirs), (ours[:1], theirs[:1]), (ours.data, theirs.data)):
+        expected = other.untyped_storage()
+        storage = t.untyped_storage()
+        assert (storage.nbytes(), storage.size()) == (expected.nbytes(), expected.size())
+
+
 def test_growing_keeps_the_elements():
     x = torch.arange(6.0)
     x.resize_(4, 3)

@@ -265,12 +265,12 @@ def settle(outs: tuple[Tensor, ...], result: Any) -> None:
             _move(t, r)
 
 
-def _move(t: Tensor, r: Tensor) -> None:
+def _move(t: Tensor, r: Any) -> None:
     shape = t._shape
-    if r._shape != shape or r._dtype is not t._dtype:
+    if not isinstance(r, Tensor) or r._shape != shape or r._dtype is not t._dtype:
+        gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else repr(r)
         raise RuntimeError(
-            f"the kernel gave {show(r._shape)} {r._dtype} where its meta function had said "
-            f"{show(shape)} {t._dtype}"
+            f"the kernel gave {gave} where its meta function had said {show(shape)} {t._dtype}"
         )
     s = t._storage
     if s is None or s.memory is not None:  # a view, over memory that is there
@@ -290,7 +290,7 @@ def _move(t: Tensor, r: Tensor) -> None:
             own_storage.version = 0
         return
     own = r._own_storage()
-    s.memory, s.nbytes = own.memory, own.nbytes
+    s.memory, s.size_bytes = own.memory, own.size_bytes
 
 
 # ---- what nobody needs -------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def _fresh(pipe: Pipeline, spec: Any, args: tuple[Any, ...], kwargs: dict[str, A
     shape = tuple(spec.shape)
     storage = Storage(None, numel(shape) * spec.dtype.itemsize, on)
     storage.pending = pipe
-    pipe.nbytes += storage.nbytes
+    pipe.nbytes += storage.size_bytes
     strides = getattr(spec, "strides", None)
     layout = None if strides is None else (tuple(strides), 0)
     keys = TABLE[on.type].runtime.key

@@ -136,7 +136,7 @@ def make_recorder(
         f"    if _spec is None: _spec = ASK(_key, {args}, _kw)",
         "_s = NEW_STORAGE(Storage)",
         "_s.memory = None",
-        "_s.nbytes = _n = _spec[3]",
+        "_s.size_bytes = _n = _spec[3]",
         f"_s.device = _on = {python_name(schema.arguments[0])}._device",
         "_s.version = 0",
         "_s.views = None",

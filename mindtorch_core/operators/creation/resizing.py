@@ -32,7 +32,7 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
         flush()
     storage, offset, d = t._settled()._own_storage(), t._geometry()[1], t._dtype
     steps = contiguous_strides(shape) if strides is None else strides
-    if storage_extent(shape, steps, offset) * d.itemsize > storage.nbytes:
+    if storage_extent(shape, steps, offset) * d.itemsize > storage.size_bytes:
         storage, offset = _grown(t, storage_extent(shape, steps, 0)), 0
         t._storage, t._base = storage, None
     t._shape, t._layout = shape, (steps, offset)
@@ -42,7 +42,7 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
 def _grown(t: Tensor, length: int) -> Storage:
     """A larger storage that begins with the elements of a tensor's memory, from its first on."""
     old = t._own_storage()
-    kept = old.nbytes // t._dtype.itemsize - t._geometry()[1]
+    kept = old.size_bytes // t._dtype.itemsize - t._geometry()[1]
     memory = fn.empty((length,), dtype=t._dtype, device=t._device)
     if kept > 0:
         memory.narrow(0, 0, kept).copy_(t.as_strided((kept,), (1,), t._geometry()[1]))

@@ -132,7 +132,7 @@ op(
     doc="A copy of ``input`` with values put (or added) at integer positions.",
     rule=_index_put_rule,
     grad={
-        "self": lambda g, self, indices, values, accumulate: (
+        "self": lambda g, indices, accumulate: (
             g if accumulate else fn._index_put_positions(g, indices, g.new_zeros(()), False)
         ),
         "values": lambda g, indices, values_shape: _sum_values(g, indices, values_shape),

@@ -85,11 +85,11 @@ def _set(self: Tensor, storage: Storage, shape: Any, strides: Any, offset: int) 
         raise RuntimeError("set_ gives a tensor other memory, which its history would not know of")
     shape, strides = tuple(shape), tuple(strides) or contiguous_strides(tuple(shape))
     need = storage_extent(shape, strides, offset) * self._dtype.itemsize
-    if need > storage.nbytes or offset < 0:
+    if need > storage.size_bytes or offset < 0:
         raise RuntimeError(
             f"setStorage: sizes {show(shape)}, strides {show(strides)}, storage offset {offset}, and "
             f"itemsize {self._dtype.itemsize} requiring a storage size of {need} are out of bounds for "
-            f"storage of size {storage.nbytes}"
+            f"storage of size {storage.size_bytes}"
         )
     _launch_recorded()
     self._settled()

@@ -246,7 +246,7 @@ def _as_strided(
         )
     at = self._geometry()[1] if storage_offset is None else storage_offset
     need = storage_extent(tuple(size), tuple(stride), at) * self._dtype.itemsize
-    have = self._own_storage().nbytes
+    have = self._own_storage().size_bytes
     if need > have or at < 0:
         raise RuntimeError(
             f"setStorage: sizes {show(size)}, strides {show(stride)}, storage offset {at}, and itemsize "
