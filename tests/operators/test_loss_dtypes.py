@@ -83,7 +83,7 @@ OF_LABELS = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["uint8", "bfloat16", *DTYPES])
 @pytest.mark.parametrize("run", OF_LABELS.values(), ids=OF_LABELS)
 def test_scores(run, dtype):
     check_alike(lambda lib, F: run(lib, F, values(lib, dtype)))

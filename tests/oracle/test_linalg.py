@@ -1,6 +1,7 @@
 """Matrix products against PyTorch: ranks, broadcasting, dtypes, layouts, errors."""
 
 import itertools
+import math
 
 import pytest
 
@@ -200,3 +201,17 @@ def test_numpy_agrees():
     ):
         a, b = rng.standard_normal(first), rng.standard_normal(second)
         assert_close(torch.tensor(a) @ torch.tensor(b), np.matmul(a, b))
+
+
+@pytest.mark.parametrize("name", ["matmul", "mm", "linear", "addmm"])
+@pytest.mark.parametrize("values", [([[math.nan], [1.0]], [[0.0]]), ([[0.0]], [[math.nan, 1.0]])])
+def test_zero_times_nan_where_one_matrix_is_a_number(name, values):
+    def product(lib):
+        a, b = map(lib.tensor, values)
+        if name == "linear":
+            return lib.nn.functional.linear(a, b.t())
+        if name == "addmm":
+            return lib.addmm(lib.zeros(b.shape[1]), a, b)
+        return getattr(lib, name)(a, b)
+
+    assert_close(product(torch), from_pytorch(product(pt)), equal_nan=True)

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from ...dtypes import FLOATING, get_default_dtype
 from ...shapes import wrap_dims
 from ...tensor import Tensor
 from ..creation.factory import OPTIONS
 from ..define import fn, op
 
 
+def _dtype(name: str, dtype: Any) -> Any:
+    if dtype is not None and dtype.category < FLOATING:
+        raise RuntimeError(f"{name} requires a floating point or complex dtype, got {dtype}")
+    return dtype or get_default_dtype()
+
+
+def _step(n: int, d: float) -> float:
+    return 1.0 / (n * d) if n * d else math.inf
+
+
 def _fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    middle = (n + 1) // 2
+    dtype, middle = _dtype("fftfreq", dtype), (n + 1) // 2
     made: Any = fn.cat(
         [
-            fn.arange(0, middle, dtype=dtype or _default(), device=device),
-            fn.arange(-(n // 2), 0, dtype=dtype or _default(), device=device),
+            fn.arange(0, middle, dtype=dtype, device=device),
+            fn.arange(-(n // 2), 0, dtype=dtype, device=device),
         ]
     )
-    return made * (1.0 / (n * d)) if n else made
+    return made * _step(n, d)
 
 
 def _rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
-    made: Any = fn.arange(0, n // 2 + 1, dtype=dtype or _default(), device=device)
-    return made * (1.0 / (n * d))
-
-
-def _default() -> Any:
-    from ...dtypes import get_default_dtype
-
-    return get_default_dtype()
+    made: Any = fn.arange(0, n // 2 + 1, dtype=_dtype("rfftfreq", dtype), device=device)
+    return made * _step(n, d)
 
 
 op(

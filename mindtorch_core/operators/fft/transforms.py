@@ -46,6 +46,11 @@ def _real(name: str, self: Any) -> Any:
     return _floating(self)
 
 
+def _check_points(n: int) -> None:
+    if n < 1:
+        raise RuntimeError(f"Invalid number of data points ({n}) specified")
+
+
 def resized(t: Any, dims: Sequence[int], sizes: Sequence[int | None]) -> Any:
     """A tensor cut off, or filled up with zeros, to sizes in some dimensions.
 
@@ -55,8 +60,7 @@ def resized(t: Any, dims: Sequence[int], sizes: Sequence[int | None]) -> Any:
     for d, size in zip(dims, sizes, strict=True):
         have = t._shape[d]
         n = have if size is None or size == -1 else size
-        if n < 1:
-            raise RuntimeError(f"Invalid number of data points ({n}) specified")
+        _check_points(n)
         if n < have:
             t = t.narrow(d, 0, n)
         elif n > have:
@@ -64,6 +68,13 @@ def resized(t: Any, dims: Sequence[int], sizes: Sequence[int | None]) -> Any:
             shape[d] = n - have
             t = fn.cat([t, t.new_zeros(shape)], d)
     return t
+
+
+def _line(t: Any, dim: int, n: int | None) -> Any:
+    """A tensor with ``n`` elements along one dimension; unlike among several, -1 means no default."""
+    if n is not None:
+        _check_points(n)
+    return resized(t, [dim], [n])
 
 
 def _one_dim(self: Tensor, dim: int) -> int:
@@ -88,7 +99,7 @@ def _transformed(x: Any, dims: Sequence[int], norm: str | None, forward: bool) -
 def _fft(forward: bool) -> Callable[..., Any]:
     def transform(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
         at = _one_dim(self, dim)
-        return _transformed(resized(_floating(self), [at], [n]), [at], norm, forward)
+        return _transformed(_line(_floating(self), at, n), [at], norm, forward)
 
     return transform
 
@@ -99,7 +110,7 @@ def _to_complex_half(name: str, forward: bool) -> Callable[..., Any]:
     def transform(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
         x = _real(name, self)
         at = _one_dim(self, dim)
-        made = fn._fft_r2c(resized(x, [at], [n]), [at], normalization(norm, forward), True)
+        made = fn._fft_r2c(_line(x, at, n), [at], normalization(norm, forward), True)
         return made if forward else conj(made)
 
     return transform
@@ -112,8 +123,7 @@ def _to_real(forward: bool) -> Callable[..., Any]:
         x = _complex(self)
         at = _one_dim(self, dim)
         size = 2 * (x._shape[at] - 1) if n is None else n
-        if size < 1:
-            raise RuntimeError(f"Invalid number of data points ({size}) specified")
+        _check_points(size)
         x = resized(x, [at], [size // 2 + 1])
         x = conj(x) if forward else x
         return fn._fft_c2r(x, [at], normalization(norm, forward), size)

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...shapes import show, wrap_dims
+from ...promotion import result_type
+from ...shapes import numel, show, wrap_dims
 from ...tensor import Tensor
 from ..define import fn, fn_linalg, op, public
 from .products import c_name
@@ -266,6 +267,7 @@ op(
 
 def _block_diag(tensors: Sequence[Tensor]) -> Any:
     blocks = []
+    d = result_type(*tensors)
     for i, t in enumerate(tensors):
         if len(t._shape) > 2:
             raise RuntimeError(
@@ -277,7 +279,8 @@ def _block_diag(tensors: Sequence[Tensor]) -> Any:
                 f"torch.block_diag: input tensors must all be on the same device, got "
                 f"{tensors[0]._device} and {t._device}"
             )
-        blocks.append(t.reshape(1, -1) if len(t._shape) < 2 else t)
+        t = t.reshape(1, numel(t._shape)) if len(t._shape) < 2 else t
+        blocks.append(t if t._dtype is d else t.to(d))
     if not blocks:
         return fn.empty((1, 0))
     width, before, rows = sum(b._shape[1] for b in blocks), 0, []

@@ -32,7 +32,9 @@ def _eigh_backward(grads: Any, result0: Any, result1: Any, compute_v: bool) -> A
     if gvectors is None:
         inner = vectors * gvalues.unsqueeze(-2)
         return inner.matmul(adjoint(vectors))
-    inner = adjoint(vectors).matmul(gvectors)
+    turned = adjoint(vectors).matmul(gvectors)
+    # Orthonormal vectors can only turn; the rest would leave the Hermitian matrices.
+    inner = (turned - adjoint(turned)) / 2
     apart = on_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
     diagonal = 0 if gvalues is None else gvalues.to(vectors._dtype).unsqueeze(-1)
     inner = on_diagonal(inner / apart, diagonal)

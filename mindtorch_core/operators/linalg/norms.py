@@ -250,7 +250,7 @@ def _norm(
     rank = len(self._shape)
     if isinstance(dim, int):
         dim = [dim]
-    if dim is not None and len(dim) not in (1, 2) and ord is not None:
+    if dim is not None and len(dim) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {show(dim)}"
         )

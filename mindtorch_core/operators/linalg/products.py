@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.conform import sum_to
-from ...dtypes import BOOL
+from ...dtypes import BOOL, COMPLEX, INTEGER, dtype, iinfo
 from ...shapes import broadcast, numel, show
 from ...tensor import Tensor
 from .. import rules
@@ -190,9 +190,22 @@ def _mm_named(mat1: Tensor, mat2: Tensor) -> TensorSpec:
     return _mm(mat1, mat2)
 
 
-def scaled(t: Any, factor: Any) -> Any:
+def scaled(t: Any, by: Any) -> Any:
     """A tensor times a number; itself where that is 1."""
-    return t if factor == 1 else t * factor
+    return t if by == 1 else t * by
+
+
+def factor(value: Any, d: dtype) -> Any:
+    """A factor as the result's dtype allows it: whole for integers.
+
+    Raises:
+        RuntimeError: if an integer dtype cannot hold it.
+    """
+    if d.category == COMPLEX or not isinstance(value, int | float):
+        return value
+    if d.category == INTEGER and not abs(value) <= iinfo(d).max:
+        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value}")
+    return (bool, int, float)[d.category](value)
 
 
 op(
@@ -214,6 +227,7 @@ op(
 
 def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:
     _addmm_rule(self, mat1, mat2)
+    alpha, beta = factor(alpha, self._dtype), factor(beta, self._dtype)
     product = scaled(mat1.mm(mat2), alpha)
     result: Tensor = product if beta == 0 else product + scaled(self, beta)
     return result
@@ -273,7 +287,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 def _rows(t: Any) -> Any:
     """A tensor as a matrix of its last dimension's rows."""
-    return t if len(t._shape) == 2 else t.reshape(-1, t._shape[-1])
+    return t if len(t._shape) == 2 else t.reshape(numel(t._shape[:-1]), t._shape[-1])
 
 
 def _linear_grad_input(g: Any, weight: Any) -> Any:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import COMPLEX, INTEGER, dtype
-from ...promotion import WIDER, result_type
+from ...dtypes import FLOATING
+from ...promotion import WIDER
 from ...shapes import broadcast, show, wrap_dim
 from ...tensor import Tensor
 from ..define import fn, fn_linalg, op
 from ..elementwise.arithmetic import conj
-from .products import c_name, scaled
+from .products import c_name, factor, scaled
 
 # ---- products of two ----------------------------------------------------------------------------
 
@@ -76,17 +76,20 @@ op(
 
 
 def _vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
-    for t in (x, y):
-        if t._dtype.category < INTEGER:
-            raise RuntimeError(
-                f"linalg.vecdot: Expected a floating point, complex or integer tensor as input. Got "
-                f"{t._dtype.label}"
-            )
+    if x._dtype.category < FLOATING:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected a floating point or complex tensor as input. Got "
+            f"{x._dtype.label}"
+        )
+    if x._dtype is not y._dtype:
+        raise RuntimeError(
+            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{x._dtype.label} and y of type {y._dtype.label} instead"
+        )
     shape = broadcast(x._shape, y._shape)
     if not shape:
         raise IndexError("linalg.vecdot: Dimension specified as -1 but tensor has no dimensions")
-    d = result_type(x, y)
-    return (conj(x) * y).sum(wrap_dim(dim, len(shape)), dtype=d)
+    return (conj(x) * y).sum(wrap_dim(dim, len(shape)))
 
 
 op(
@@ -182,7 +185,7 @@ op(
 
 def _onto(self: Tensor, product: Any, beta: Any, alpha: Any) -> Any:
     """``beta * self + alpha * product`` in the product's shape; NaN in self do not count if beta is 0."""
-    alpha, beta = _factor(alpha, product._dtype), _factor(beta, product._dtype)
+    alpha, beta = factor(alpha, product._dtype), factor(beta, product._dtype)
     if broadcast(self._shape, product._shape) != product._shape:
         raise RuntimeError(
             f"The expanded size of the tensor {show(self._shape)} must match the result's: "
@@ -190,13 +193,6 @@ def _onto(self: Tensor, product: Any, beta: Any, alpha: Any) -> Any:
         )
     product = scaled(product, alpha)
     return product if beta == 0 else scaled(self, beta) + product
-
-
-def _factor(value: Any, d: dtype) -> Any:
-    """A factor as the result's dtype allows it: whole for integers."""
-    if d.category == COMPLEX or not isinstance(value, int | float):
-        return value
-    return (bool, int, float)[d.category](value)
 
 
 def _in_single(made: Callable[..., Any]) -> Callable[..., Any]:
@@ -254,8 +250,9 @@ def _addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
             f"{show(batch2._shape)}"
         )
     # A sum over batches of products is one product of matrices laid side by side.
-    left: Any = batch1.transpose(0, 1).reshape(batch1._shape[1], -1)
-    return _onto(self, left.mm(batch2.reshape(-1, batch2._shape[2])), beta, alpha)
+    batch, rows, inner = batch1._shape
+    left: Any = batch1.transpose(0, 1).reshape(rows, batch * inner)
+    return _onto(self, left.mm(batch2.reshape(batch * inner, batch2._shape[2])), beta, alpha)
 
 
 for _name, _operands, _doc, _made in (

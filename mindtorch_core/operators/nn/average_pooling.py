@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -216,13 +217,17 @@ def _power_pool(n: int) -> Callable[..., Tensor]:
 
         Args:
             input: (N, C, ...) or (C, ...).
-            norm_type: p.
+            norm_type: p; infinity for the largest magnitude.
             kernel_size: the window's size.
             stride: from one window to the next; by default they touch.
             ceil_mode: whether the last window may reach over the end.
         """
         sizes = spread(kernel_size, n, "kernel_size")
         steps = () if stride is None else stride
+        if abs(norm_type) == math.inf:
+            largest = getattr(fn_nn, f"max_pool{n}d")
+            sign = 1 if norm_type > 0 else -1
+            return sign * largest(sign * input.abs(), sizes, steps, 0, 1, ceil_mode)  # type: ignore[no-any-return]
         mean: Any = getattr(fn_nn, f"avg_pool{n}d")(input**norm_type, sizes, steps, 0, ceil_mode)
         positive = mean.sign() * mean.abs().relu()
         return (positive * numel(sizes)) ** (1.0 / norm_type)  # type: ignore[no-any-return]

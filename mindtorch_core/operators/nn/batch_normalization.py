@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dtypes import uint8
-from ...shapes import numel, show
+from ...shapes import numel, show, wrap_dim
 from ...tensor import Tensor
 from ..define import TensorSpec, fn, op, public
 from ..elementwise.composed import by_name, in_wide
@@ -107,6 +107,8 @@ def update_running(
 ) -> None:
     """Move running statistics towards those of a batch; variances are unbiased."""
     count = numel(x._shape) // max(x._shape[1], 1)
+    if not count:
+        return  # nothing was seen
     if running_mean is not None:
         running_mean.mul_(1 - momentum).add_(mean.detach().to(running_mean._dtype), alpha=momentum)
     if running_var is not None:
@@ -296,10 +298,11 @@ def _instance_norm(
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
-    batch, channels = input._shape[:2]
+    channels = input._shape[wrap_dim(1, len(input._shape))]
+    batch = input._shape[0]
 
     def repeated(t: Any) -> Any:
-        return None if t is None else t.expand(batch, channels).reshape(-1)
+        return None if t is None else t.repeat(batch)  # a copy: `batch_norm` writes statistics
 
     mean, var = repeated(running_mean), repeated(running_var)
     out = fn.batch_norm(
@@ -313,7 +316,7 @@ def _instance_norm(
         eps,
         cudnn_enabled,
     )
-    if use_input_stats:
+    if use_input_stats and batch:
         for running, each in ((running_mean, mean), (running_var, var)):
             if running is not None:
                 running.detach().copy_(each.view(batch, channels).mean(0))

@@ -1,52 +1,20 @@
-"""Losses of classes: binary cross entropy, margins, several labels, embeddings."""
+"""Losses of classes: margins, several labels, embeddings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ...devices import row_of
 from ...dtypes import dtype
 from ...promotion import result_type, to_floating
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import fn, fn_nn, op, public
-from ..elementwise.composed import by_name, in_wide, widened
+from ..elementwise.composed import by_name, widened
 from ..variants import check_cast
-from .reducing import MEAN, accept_alike, check_real, loss, reduced, reduction_of
+from .reducing import MEAN, check_whole, loss, reduced, reduction_of, weighted
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"
-
-
-def _times(losses: Any, weight: Any) -> Any:
-    return losses if weight is None else losses * weight
-
-
-def _cross_entropy_of_probabilities(
-    input: Any, target: Any, weight: Any = None, reduction: int = MEAN
-) -> Tensor:
-    outside = (input < 0) | (input > 1)
-    if row_of(input._device.type).runtime.executes and bool(outside.any()):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    sure = input.log().clamp(min=-100)
-    unsure = (-input).log1p().clamp(min=-100)
-    return reduced(_times((target - 1) * unsure - target * sure, weight), reduction)
-
-
-def _cross_entropy_of_logits(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
-) -> Tensor:
-    logs = fn_nn.logsigmoid(input)
-    if pos_weight is not None:
-        logs = logs * ((pos_weight - 1) * target + 1)
-    return reduced(_times((1 - target) * input - logs, weight), reduction)
-
-
-def _accept_logits(input: Tensor, target: Tensor) -> dtype:
-    """PyTorch computes the loss in the memory of ``1 - target``."""
-    check_real(input._dtype, "log_sigmoid_cpu")
-    check_cast(result_type(input, target), target._dtype)
-    return target._dtype
 
 
 def _accept_exponentials(input: Tensor, target: Tensor) -> dtype:
@@ -90,9 +58,8 @@ def _multi_margin(
         raise RuntimeError(
             f"inconsistent weight size, expected {rows._shape[1]} but got {show(weight._shape)}"
         )
-    d = check_real(input._dtype, "multi_margin_loss_cpu_kernel")
-    rows = in_wide(rows, d)
-    terms = (rows - rows.gather(1, labels) + margin).clamp(min=0)
+    d = check_whole(input._dtype, "multi_margin_loss_cpu_kernel")
+    terms = (rows - rows.gather(1, labels) + margin).relu()  # no gradient where it is just kept
     terms = terms * terms if p == 2 else terms
     if weight is not None:
         terms = terms * weight.index_select(0, labels.reshape(-1)).unsqueeze(1)
@@ -119,17 +86,16 @@ def _multilabel_margin(input: Any, target: Any, reduction: int) -> tuple[Tensor,
             f"inconsistent target size: {show(target._shape)} for input of size: "
             f"{show(input._shape)}"
         )
-    d = check_real(input._dtype, "multilabel_margin_loss_forward_out_frame")
-    rows = in_wide(input, d)
-    rows = rows if len(rows._shape) == 2 else rows.reshape(1, -1)
+    d = check_whole(input._dtype, "multilabel_margin_loss_forward_out_frame")
+    rows = input if len(input._shape) == 2 else input.reshape(1, -1)
     labels = target.reshape(rows._shape)
     counts, named = _is_target(rows, labels)
     chosen = rows.gather(1, labels.clamp(min=0))
-    terms: Any = (1 - chosen.unsqueeze(2) + rows.unsqueeze(1)).clamp(min=0)
+    terms: Any = (1 - chosen.unsqueeze(2) + rows.unsqueeze(1)).relu()
     kept = counts.unsqueeze(2) & ~named.unsqueeze(1)
     losses = fn.where(kept, terms, 0).sum((1, 2)) / rows._shape[1]
     losses = losses.reshape(()) if len(input._shape) < 2 else losses
-    return reduced(losses, reduction).to(d), named.to(d).reshape(target._shape)
+    return reduced(losses, reduction), named.to(d).reshape(target._shape)
 
 
 def _cosine_embedding(
@@ -178,23 +144,6 @@ def _triplet_margin(
     return reduced((near - far + margin).clamp(min=0), reduction)
 
 
-loss(
-    "binary_cross_entropy",
-    "Tensor self, Tensor target, Tensor? weight=None, int reduction=1",
-    "Cross entropy of probabilities of two classes; logarithms are at least -100.",
-    _cross_entropy_of_probabilities,
-    accept=accept_alike("binary_cross_entropy"),
-    in_single=True,
-)
-loss(
-    "binary_cross_entropy_with_logits",
-    "Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1",
-    "`binary_cross_entropy` of ``sigmoid(input)``, without overflow.",
-    _cross_entropy_of_logits,
-    accept=_accept_logits,
-    out=False,
-    namespaces=("torch",),
-)
 loss(
     "soft_margin_loss",
     _PAIR,
@@ -260,55 +209,6 @@ loss(
 
 
 # ---- as users call them -------------------------------------------------------------------------
-
-
-@public("nn")
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Cross entropy of probabilities of two classes.
-
-    Raises:
-        ValueError: if input and target differ in size.
-        RuntimeError: if an input is no probability.
-    """
-    code = reduction_of(reduction, size_average, reduce)
-    if target._shape != input._shape:
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size "
-            f"({input.size()}) is deprecated. Please ensure they have the same size."
-        )
-    if weight is not None:
-        weight = weight.expand(target._shape)
-    return by_name("binary_cross_entropy")(input, target, weight, code)  # type: ignore[no-any-return]
-
-
-@public("nn")
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow.
-
-    Raises:
-        ValueError: if input and target differ in size.
-    """
-    code = reduction_of(reduction, size_average, reduce)
-    if target._shape != input._shape:
-        raise ValueError(
-            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
-        )
-    return fn.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
 
 
 @public("nn")
@@ -421,7 +321,7 @@ def multilabel_soft_margin_loss(
     d = result_type(input, target)
     x, t = widened(input), widened(target)
     logs: Any = t * fn_nn.logsigmoid(x) + (1 - t) * fn_nn.logsigmoid(-x)
-    return reduced(-_times(logs, weight).mean(-1), code).to(d)
+    return reduced(-weighted(logs, weight).mean(-1), code).to(d)
 
 
 @public("nn")

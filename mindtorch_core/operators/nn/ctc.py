@@ -9,7 +9,7 @@ from ...dtypes import int64
 from ...shapes import show
 from ...tensor import Tensor
 from ..define import fn, op, public
-from .reducing import MEAN, SUM, check_real, reduction_of
+from .reducing import MEAN, SUM, check_whole, reduction_of
 
 _NEVER = float("-inf")
 
@@ -55,7 +55,7 @@ def _task(
     count, batch, classes = log_probs._shape
     if not 0 <= blank < classes:
         raise RuntimeError(f"blank must be in label range [0, {classes}), got {blank}")
-    check_real(log_probs._dtype, "ctc_loss_cpu")
+    check_whole(log_probs._dtype, "ctc_loss_cpu")
     steps = _lengths(input_lengths, "input_lengths", batch, log_probs)
     sizes = _lengths(target_lengths, "target_lengths", batch, log_probs)
     if len(targets._shape) not in (1, 2):

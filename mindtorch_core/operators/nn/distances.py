@@ -185,8 +185,10 @@ def _pdist_rule(self: Tensor, p: float = 2.0) -> TensorSpec:
 def _pdist(self: Any, p: float = 2.0) -> Tensor:
     _pdist_rule(self, p)
     n = self._shape[0]
-    every = fn._cdist_forward(self, self, float(p), None).reshape(-1)
-    above = [fn.arange(i * n + i + 1, i * n + n, device=self._device) for i in range(max(n, 1))]
+    every = fn._cdist_forward(self, self, float(p), None).reshape(n * n)
+    if n < 2:
+        return every.narrow(0, 0, 0)
+    above = [fn.arange(i * n + i + 1, i * n + n, device=self._device) for i in range(n)]
     return every.index_select(0, fn.cat(above))
 
 

@@ -12,8 +12,21 @@ from ..elementwise.composed import by_name
 from .reducing import MEAN, NONE, SUM, check_real, reduction_of
 
 
+def _check_batch(input: Tensor, target: Tensor) -> None:
+    given = target._shape[0] if target._shape else 0
+    if len(input._shape) > 1 and given != input._shape[0]:
+        raise ValueError(
+            f"Expected input batch_size ({input._shape[0]}) to match target batch_size ({given})."
+        )
+
+
 def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
     """Refuse shapes and dtypes that do not fit together."""
+    if len(input._shape) == len(target._shape) == 1:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {target._shape[0]}"
+        )
+    _check_batch(input, target)
     if len(input._shape) == 0 or len(target._shape) > max(len(input._shape) - 1, 0):
         raise RuntimeError(
             f"0D or 1D target tensor expected, multi-target not supported (input {show(input._shape)}, "
@@ -22,12 +35,7 @@ def _check_nll(input: Tensor, target: Tensor, weight: Tensor | None) -> None:
     at = 0 if len(input._shape) == 1 else 1
     rest = input._shape[:at] + input._shape[at + 1 :]
     if rest != target._shape:
-        if len(input._shape) > 2:
-            raise RuntimeError(f"Expected target size {show(rest)}, got {show(target._shape)}")
-        raise ValueError(
-            f"Expected input batch_size ({input._shape[0]}) to match target batch_size "
-            f"({target._shape[0] if target._shape else 1})."
-        )
+        raise RuntimeError(f"Expected target size {show(rest)}, got {show(target._shape)}")
     if weight is not None and weight._shape != (input._shape[at],):
         raise RuntimeError(
             f"weight tensor should be defined either for all {input._shape[at]} classes or no classes "
@@ -131,8 +139,15 @@ def _nll(
     reduction: int = MEAN,
     ignore_index: int = -100,
 ) -> Tensor:
+    target = _own_target(self, target)
     found: Tensor = by_name("nll_loss_forward")(self, target, weight, reduction, ignore_index)[0]
     return found
+
+
+def _own_target(input: Tensor, target: Tensor) -> Tensor:
+    """The target of a single sample, also if it was given as a list of one."""
+    alone = len(input._shape) == 1 and target._shape == (1,)
+    return target.reshape(()) if alone else target
 
 
 op(
@@ -156,8 +171,16 @@ def _cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     logs: Any = fn.log_softmax(self, at)
+    if target._shape == self._shape and target._dtype.category != FLOATING:
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities, got "
+            f"{target._dtype.label}"
+        )
     if target._dtype.category >= FLOATING:
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing, at)
+    target = _own_target(self, target)
     loss = by_name("nll_loss")(logs, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss  # type: ignore[no-any-return]
@@ -197,6 +220,7 @@ def _soft_cross_entropy(
     logs: Any, target: Any, weight: Any, reduction: int, smoothing: float, at: int
 ) -> Tensor:
     """Cross entropy against class probabilities."""
+    _check_batch(logs, target)
     if target._shape != logs._shape:
         raise RuntimeError(
             f"input and target must have the same shape for class probabilities, got "

@@ -184,7 +184,7 @@ def _circular(self: Tensor, pad: Sequence[int]) -> Tensor:
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
         index = fn.arange(-max(before, 0), kept + max(after, 0), 1, device=self._device)
         if before or after:
-            self = self.index_select(at, index.remainder(kept) + first)
+            self = self.index_select(at, index.remainder(max(kept, 1)) + first)
     return self.clone() if not any(pad) else self
 
 

@@ -123,7 +123,11 @@ def _max_forward(n: int, name: str) -> Callable[..., Any]:
 def _flat_positions(
     places: Any, kernel: Shape, stride: Shape, padding: Shape, dilation: Shape, sizes: Shape
 ) -> Any:
-    """Positions in the spatial dimensions read as one row, from those in the windows."""
+    """Positions in the spatial dimensions read as one row, from those in the windows.
+
+    A window that sees nothing but the lowest number names its first place, which may lie in the
+    padding: its first place inside is meant.
+    """
     n, flat = len(kernel), 0
     inner = numel(kernel)
     for i in range(n):
@@ -131,6 +135,8 @@ def _flat_positions(
         at = places.div(inner, rounding_mode="floor").remainder(kernel[i]) * dilation[i]
         first = fn.arange(0, places._shape[i - n], 1, device=places._device) * stride[i]
         at = at + (first - padding[i]).view(-1, *(1,) * (n - 1 - i))
+        if padding[i]:
+            at = fn.where(at < 0, at.remainder(dilation[i]).clamp(max=sizes[i] - 1), at)
         flat = flat * sizes[i] + at
     return flat
 

@@ -23,9 +23,11 @@ __all__ = [
     "accept_real",
     "accept_stored",
     "check_real",
+    "check_whole",
     "loss",
     "reduced",
     "reduction_of",
+    "weighted",
 ]
 
 # What says which dtype the loss of an input and a target has, or refuses them.
@@ -72,6 +74,11 @@ def reduced(losses: Any, reduction: int) -> Tensor:
     return found
 
 
+def weighted(losses: Any, weight: Any) -> Any:
+    """The losses times their weights, if they have any."""
+    return losses if weight is None else losses * weight
+
+
 # ---- which dtypes a loss takes ------------------------------------------------------------------
 
 
@@ -88,6 +95,13 @@ def check_real(d: dtype, kernel: str) -> dtype:
     if d.category != FLOATING:
         raise refused(kernel, d)
     return d
+
+
+def check_whole(d: dtype, kernel: str) -> dtype:
+    """As `check_real`, and refuse halves, which PyTorch's kernel does not take."""
+    if d in WIDER:
+        raise refused(kernel, d)
+    return check_real(d, kernel)
 
 
 def accept_promoted(kernel: str) -> Accepted:

@@ -14,6 +14,10 @@ __all__ = ["gathered", "spread_back", "taps"]
 Taps = list[tuple[Any, Any]]
 
 
+# Modes that leave a dimension as it is if its size stays, whatever factor was given.
+_UNSCALED: Final = frozenset({"linear", "linear-aa", "cubic-aa", "lanczos-aa"})
+
+
 def _step(size: int, count: int, align_corners: bool, scale: float | None) -> float:
     """Distance of neighbouring new elements, in old ones."""
     if align_corners:
@@ -35,6 +39,8 @@ def taps(
         scale: factor that the caller gave, if any; it decides rather than the sizes do.
         like: a tensor of the dtype to compute in, on the device.
     """
+    if size == count and mode in _UNSCALED:
+        scale = None
     step = _step(size, count, align_corners, scale)
     if mode.startswith("nearest"):
         # PyTorch computes these positions in float32, whatever the dtype.

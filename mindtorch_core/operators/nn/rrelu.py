@@ -30,7 +30,7 @@ def _noisy(
     """Each negative element times a slope drawn for it; ``noise`` is what each is multiplied by."""
     _checked(self, lower, upper, training)
     if not training:
-        return fn.where(self < 0, self * ((lower + upper) / 2), self)
+        return fn.where(self > 0, self, self * ((lower + upper) / 2))
     drawn = fn.empty_like(noise).uniform_(lower, upper, generator=generator)
     noise.copy_(fn.where(self.detach() <= 0, drawn, 1))
     return self * noise.clone()

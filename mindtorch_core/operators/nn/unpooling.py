@@ -37,7 +37,7 @@ def _check(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Shape:
 def _scatter(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Tensor:
     shape = _check(self, indices, output_size, n)
     size = numel(shape[-n:])
-    flat = indices.reshape(*self._shape[:-n], -1)
+    flat = indices.reshape(*self._shape[:-n], numel(self._shape[-n:]))
     if numel(flat._shape):
         outside = (flat < 0) | (flat >= size)
         if outside.any():

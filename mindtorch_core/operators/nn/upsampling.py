@@ -46,7 +46,8 @@ def _resized(
     n = len(size)
     for i in reversed(range(n)):
         dim = 2 + i
-        if self._shape[dim] == size[i] and scales[i] in (None, 1) and not mode.endswith("-aa"):
+        unscaled = scales[i] in (None, 1) and not mode.endswith("-aa")
+        if self._shape[dim] == size[i] and (unscaled or rounds):
             continue  # every element is its own
         if rounds:
             precise = x.new_zeros((), dtype=float64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, get_default_dtype, int64
+from ...dtypes import COMPLEX, FLOATING, int64
 from ...shapes import wrap_dim
 from ...tensor import Tensor
 from .. import rules
@@ -193,15 +193,16 @@ def log_add_exp(a: Any, b: Any) -> Any:
 
 def _logcumsumexp_rule(self: Tensor, dim: int) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
-    return TensorSpec(
-        self._shape, self._dtype if self._dtype.category >= FLOATING else get_default_dtype()
-    )
+    if self._dtype.category < FLOATING:
+        raise NotImplementedError(
+            f"\"logcumsumexp_out_cpu\" not implemented for '{self._dtype.label}'"
+        )
+    return TensorSpec(self._shape, self._dtype)
 
 
 def logcumsumexp_by_scan(self: Tensor, dim: int) -> Tensor:
     """Cumulative log-sum-exp in logarithmically many steps."""
-    spec = _logcumsumexp_rule(self, dim)
-    self = self if self._dtype is spec.dtype else self.to(spec.dtype)
+    _logcumsumexp_rule(self, dim)
     if not self._shape or 0 in self._shape:
         return self.clone()
     return scan(log_add_exp, self, wrap_dim(dim, len(self._shape))).clone()

@@ -135,7 +135,7 @@ def extreme_grad(g: Any, self: Any, result: Any, dim: Any, keepdim: bool) -> Any
     shape = self._shape
     hit = self == unreduce(result, shape, dim, keepdim)
     count = hit.sum(list(wrap_dims(dim, len(shape))) or None, True)
-    return unreduce(g, shape, dim, keepdim) * (hit / count)
+    return unreduce(g, shape, dim, keepdim) * hit / count
 
 
 def _extreme_rule(name: str) -> Any:

@@ -50,6 +50,11 @@ def _nanmean(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
             f"nanmean(): expected input to have floating point or complex dtype but got "
             f"{self._dtype.label}"
         )
+    if dtype is not None and dtype.category < FLOATING:
+        raise RuntimeError(
+            f"nanmean(): could not infer output dtype. Optional dtype must be either a floating point "
+            f"or complex dtype. Got: {dtype.label}"
+        )
     count = self.isnan().logical_not().sum(dim, keepdim)
     mean: Tensor = fn.nansum(self, dim, keepdim, dtype=dtype) / count
     return mean

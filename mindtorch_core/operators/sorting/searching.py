@@ -12,6 +12,8 @@ from ...shapes import show
 from ...tensor import Tensor
 from ..define import NONDIFF, TensorSpec, fn, op
 
+_Range = tuple[float, float]
+
 # ---- places in sorted boundaries ----------------------------------------------------------------
 
 
@@ -212,9 +214,10 @@ def _ordered_range(name: str, low: float, high: float) -> None:
         raise RuntimeError(f"torch.{name}: max must be larger than min, got [{low}, {high}]")
 
 
-def _bounds(name: str, values: Any, low: float, high: float, widen: float) -> tuple[float, float]:
+def _bounds(name: str, values: Any, given: _Range | None, widen: float) -> _Range:
     """The range to count in: that of the values if none is given, widened where it is empty."""
-    if low == high and values.numel():
+    low, high = given or (0.0, 0.0)
+    if given is None and values.numel():
         low, high = float(values.min()), float(values.max())
         _ordered_range(name, low, high)
     return (low - widen, high + widen) if low == high else (low, high)
@@ -223,7 +226,7 @@ def _bounds(name: str, values: Any, low: float, high: float, widen: float) -> tu
 def _histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     spec = _histc_rule(self, bins, min, max)
     values = self.reshape(-1)
-    low, high = _bounds("histc", values, float(min), float(max), 1)
+    low, high = _bounds("histc", values, (float(min), float(max)) if min != max else None, 1)
     inside = (values >= low) & (values <= high)
     places = ((values - low) * bins / (high - low)).to(int64).clamp(0, bins - 1)
     places = fn.where(inside, places, bins)  # one more bin for what lies outside
@@ -260,7 +263,7 @@ def _check_histogram(name: str, self: Tensor, weight: Any, count: Sequence[int])
             )
 
 
-def _edges(name: str, column: Any, bins: Any, low: float, high: float) -> Any:
+def _edges(name: str, column: Any, bins: Any, given: _Range | None) -> Any:
     """Edges of the bins of one coordinate: given, or equally spaced."""
     if isinstance(bins, Tensor):
         if len(bins._shape) != 1 or not bins._shape[0]:
@@ -276,9 +279,9 @@ def _edges(name: str, column: Any, bins: Any, low: float, high: float) -> Any:
         return bins.clone()
     if bins <= 0:
         raise RuntimeError(f"torch.{name}(): bins must be > 0, but got {bins}")
-    if low == high and not column.numel():
-        low, high = 0.0, 1.0
-    low, high = _bounds(name, column, low, high, 0.5)
+    if given is None and not column.numel():
+        given = 0.0, 1.0
+    low, high = _bounds(name, column, given, 0.5)
     return fn.linspace(low, high, bins + 1, dtype=column._dtype, device=column._device)
 
 
@@ -313,15 +316,14 @@ def _histogram(
 ) -> tuple[Tensor, Tensor]:
     _check_histogram("histogram", self, weight, self._shape)
     flat = self.reshape(-1)
-    low, high = _pair("histogram", range, 1)[0]
-    edges = _edges("histogram", flat, bins, low, high)
+    edges = _edges("histogram", flat, bins, _ranges("histogram", range, 1)[0])
     return _counted([flat], [edges], weight, density), edges
 
 
-def _pair(name: str, range: Any, count: int) -> list[tuple[float, float]]:
-    """The range of each coordinate; equal bounds ask for those of the data."""
+def _ranges(name: str, range: Any, count: int) -> Sequence[_Range | None]:
+    """The range of each coordinate; None asks for that of the data."""
     if range is None:
-        return [(0.0, 0.0)] * count
+        return [None] * count
     if len(range) != 2 * count:
         raise RuntimeError(
             f"torch.{name}(): if range is specified, it should have {2 * count} elements, a lower and "
@@ -367,8 +369,8 @@ def _histogramdd(
         )
     points = self.reshape(-1, count)
     columns = [points.select(1, i) for i in _count(count)]
-    ranges = _pair(name, range, count)
-    edges = [_edges(name, c, b, *r) for c, b, r in zip(columns, per, ranges, strict=True)]
+    ranges = _ranges(name, range, count)
+    edges = [_edges(name, c, b, r) for c, b, r in zip(columns, per, ranges, strict=True)]
     counts = _counted(columns, edges, weight, density)
     given = [b if isinstance(b, Tensor) else e for b, e in zip(per, edges, strict=True)]
     return counts, tuple(given)

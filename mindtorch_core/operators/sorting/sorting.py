@@ -206,6 +206,21 @@ def _median_of_all(name: str) -> Any:
     return composed
 
 
+def _median_of_all_rule(name: str) -> Any:
+    def rule(self: Tensor) -> TensorSpec:
+        return TensorSpec((), self._dtype)
+
+    return rules.limited(rule, name, "bif", operands=1)
+
+
+def _median_of_all_grad(g: Any, self: Any, result: Any) -> Any:
+    """Share the gradient evenly among the elements that equal the median, or are NaN as it is."""
+    hit = self == result
+    if self._dtype.category == FLOATING:
+        hit = hit | (self.isnan() & result.isnan())
+    return fn.where(hit, g / hit.sum(), 0)
+
+
 for _name, _doc in (
     ("median", "NaN if there is one"),
     ("nanmedian", "those that are NaN are left out"),
@@ -213,6 +228,8 @@ for _name, _doc in (
     op(
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The median of all elements, the lower of two in the middle; {_doc}.",
+        rule=_median_of_all_rule(_name),
+        grad={"self": _median_of_all_grad},
         decomposition=_median_of_all(_name),
     )
     op(

@@ -15,6 +15,7 @@ from .. import rules
 from ..define import fn, op, public
 from ..elementwise.arithmetic import as_operand
 from ..elementwise.composed import by_name, function, refused, two
+from ..variants import check_cast
 
 function(
     "lgamma",
@@ -130,6 +131,7 @@ op(
 
 
 def _polygamma_inplace(self: Any, n: int) -> Any:
+    check_cast(_polygamma_rule(n, self).dtype, self._dtype)
     source = self.clone() if self._keys & AUTOGRAD else self  # what formulas save must not change
     return self.copy_(fn.polygamma(n, source))
 

@@ -158,7 +158,7 @@ def test_known_failures_are_strict(tmp_path):
         [*command, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         cwd=tmp_path,
         check=False,
     )

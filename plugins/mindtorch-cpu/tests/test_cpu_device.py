@@ -145,7 +145,7 @@ def chain(seed):
 
 def test_kernels_run_from_four_threads(hasty_switching):
     expected = [chain(seed) for seed in range(4)]
-    gate = threading.Barrier(4)
+    gate = threading.Barrier(4, timeout=60)
 
     def work(seed):
         gate.wait()
@@ -156,7 +156,7 @@ def test_kernels_run_from_four_threads(hasty_switching):
 
 
 def test_pipelines_belong_to_their_threads(hasty_switching):
-    gate = threading.Barrier(4)
+    gate = threading.Barrier(4, timeout=60)
 
     def work(n):
         gate.wait()

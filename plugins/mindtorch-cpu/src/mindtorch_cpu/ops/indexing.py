@@ -86,10 +86,10 @@ def _rows_added(out: Any, index: Any, values: Any) -> Any:
 
 @kernel("nonzero")
 def nonzero(self: Any) -> Any:
-    """Positions of non-zero elements."""
+    """Positions of non-zero elements, those along one dimension side by side in memory."""
     if not self._data.ndim:
         return wrap(np.empty((int(bool(self._data)), 0), np.int64), int64)
-    return wrap(np.ascontiguousarray(np.argwhere(self._data)), int64)
+    return wrap(np.argwhere(self._data), int64)
 
 
 def checked(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dtypes import FLOATING, INTEGER, bool_
+from mindtorch_core.operators.linalg.products import factor
 from mindtorch_core.tensor import Tensor
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, scalar, wrap
@@ -30,6 +31,14 @@ def product(a: Any, b: Any, d: Any) -> Any:
     if d.category == INTEGER:
         return whole_product(a, b)
     return quietly(np.matmul, for_blas(a), for_blas(b))
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """The product of two matrices; ``dot`` costs half of what ``matmul`` does on small ones.
+
+    But where one of them is a single number it has BLAS scale the other, and 0 makes 0 of NaN there.
+    """
+    return QUIET.run(np.matmul, a, b) if a.shape[1] == 1 else QUIET.run(a.dot, b)
 
 
 def for_blas(a: Any) -> Any:
@@ -71,7 +80,7 @@ def matmul(self: Any, other: Any) -> Any:
     if a.ndim != 2 or b.ndim != 2 or d in _UNUSUAL:
         check("matmul", self, other)
         return wrap(product(a, b, d), d)
-    data = QUIET.run(a.dot, b)  # half of what np.matmul costs on small matrices
+    data = QUIET.run(np.matmul, a, b) if a.shape[1] == 1 else QUIET.run(a.dot, b)  # as in _dot
     if data.__class__ is not ndarray:
         data = np.array(data, NUMPY_OF[d])
     r = _new(Tensor)
@@ -98,7 +107,7 @@ def mm(self: Any, mat2: Any) -> Any:
         if d is bool_:
             check("mm", self, mat2)
         return wrap(product(a, b, d), d)
-    return wrap(QUIET.run(a.dot, b), d)
+    return wrap(_dot(a, b), d)
 
 
 @kernel("linear")
@@ -113,10 +122,11 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         check("linear", input, weight, bias)
     if d is bool_:
         check("linear", input, weight, bias)
-    out = product(a, w.T, d) if a.ndim != 2 or d in _UNUSUAL else QUIET.run(a.dot, w.T)
+    out = product(a, w.T, d) if a.ndim != 2 or d in _UNUSUAL else _dot(a, w.T)
     if bias is not None:
         if bias._dtype is d:
-            out = QUIET.run(np.add, out, bias._data, out)
+            # The product of two vectors is a NumPy scalar, which cannot be written.
+            out = QUIET.run(np.add, out, bias._data, out if w.ndim == 2 else None)
         else:
             raise RuntimeError(
                 f"self and mat2 must have the same dtype, but got {bias._dtype.label} and {d.label}"
@@ -141,9 +151,10 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
         or mat2._dtype is not d or self._shape != b.shape[1:]
     ):  # fmt: skip
         check("addmm", self, mat1, mat2, beta=beta, alpha=alpha)
-    if d is bool_:
+    if d.category < FLOATING:
         check("addmm", self, mat1, mat2)
-    out = product(a, b, d) if d in _UNUSUAL else quietly(a.dot, b)
+        alpha, beta = factor(alpha, d), factor(beta, d)
+    out = product(a, b, d) if d in _UNUSUAL else _dot(a, b)
     if alpha != 1:
         quietly(np.multiply, out, scalar(alpha, d), out)
     if beta != 0:

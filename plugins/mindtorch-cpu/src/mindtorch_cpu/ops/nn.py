@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING, int64
+from mindtorch_core.dtypes import FLOATING, int64, uint8
 
 from ..arrays import QUIET, WIDER, wrap
 from ..register import composition_of, kernel
@@ -22,7 +22,7 @@ def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
     Raises:
         IndexError: if a target that is not ignored is no class.
     """
-    t = target._data
+    t = target._data.astype(np.int64, copy=False)
     count = input.shape[0] if input.ndim == 1 else input.shape[1]
     if not 0 <= ignore_index < count and (not t.size or t.view(np.uint64).max() < count):
         return t, None if weight is None else weight._data[t]
@@ -40,7 +40,8 @@ def _positions(input: Any, classes: Any) -> Any:
     if input.ndim == 1:
         return classes
     inner = math.prod(input.shape[2:])
-    rows = np.arange(0, input.size, input.shape[1] * inner).reshape(-1, *(1,) * (classes.ndim - 1))
+    rows = np.arange(input.shape[0]).reshape(-1, *(1,) * (classes.ndim - 1))
+    rows *= input.shape[1] * inner
     if inner == 1 and input.ndim == 2:
         return rows + classes
     return rows + classes * inner + np.arange(inner).reshape(classes.shape[1:])
@@ -50,9 +51,11 @@ def _positions(input: Any, classes: Any) -> Any:
 def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     """Negative log likelihood and the total weight."""
     a, d = self._data, self._dtype
-    if d in WIDER or not _regular(self, target, weight, reduction):
+    if not _regular(self, target, weight, reduction):
         return _nll_forward(self, target, weight, reduction, ignore_index)
     classes, weights = _classes(a, target, weight, ignore_index)
+    if d in WIDER:
+        return _nll_forward(self, target, weight, reduction, ignore_index)
     picked = np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes))
     count = picked.size
     if weights is not None:
@@ -75,7 +78,7 @@ def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
     at = min(len(a) - 1, 1)
     return bool(
         a and input._dtype.category == FLOATING
-        and target._dtype is int64 and t == a[:at] + a[at + 1 :]
+        and target._dtype in (int64, uint8) and t == a[:at] + a[at + 1 :]
         and reduction in (0, 1, 2)
         and (weight is None or (weight._shape == (a[at],) and weight._dtype is input._dtype))
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
+from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, float32
 from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.promotion import check_alpha, result_type, to_floating
 from mindtorch_core.shapes import broadcast_all
@@ -23,6 +23,7 @@ from ..arrays import (
     KEYS,
     NUMPY_OF,
     QUIET,
+    WIDER,
     array_of,
     cast,
     exact,
@@ -89,6 +90,7 @@ def binary(
     compute: Callable[[dtype], dtype] | None = None,
     check: Callable[[dtype, Any], None] | None = None,
     guard: Callable[[Any, Any], None] | None = None,
+    single: bool = False,
 ) -> Callable[..., Any]:
     """A kernel for ``ufunc(self, other)``.
 
@@ -99,6 +101,8 @@ def binary(
         compute: dtype to compute in, from the common one; also the result's.
         check: called with the common dtype and the second array; raises where the op is refused.
         guard: called with the operands where they differ in dtype; raises as well.
+        single: halves meet numbers in float32, so that these are not rounded first, as PyTorch's
+            products and quotients do (but not its sums).
     """
     allowed = served(name)
     note(name, ufunc if allowed[FLOATING] else None, refuses=check is not None)
@@ -117,6 +121,8 @@ def binary(
                 refuse(name, self, other)
             if compute is not None:
                 d = compute(d)
+            if single and d in WIDER and _is_number(other):
+                return wrap(_in_single(ufunc, self, other, d), d)
             a, b = array_of(self, d), array_of(other, d)
             if check is not None:
                 check(d, b)
@@ -156,6 +162,7 @@ def inplace(
     compute: Callable[[dtype], dtype] | None = None,
     check: Callable[[dtype, Any], None] | None = None,
     guard: Callable[[Any, Any], None] | None = None,
+    single: bool = False,
 ) -> Callable[..., Any]:
     """A kernel that writes ``ufunc(self, other)`` into ``self``."""
     allowed = served(name)
@@ -177,6 +184,9 @@ def inplace(
             if b.ndim or d is not self._dtype or result is not None:
                 shape = broadcast_all((self._shape, b.shape))
                 check_inplace_result(self, shape, result or d)
+            if single and d in WIDER and d is self._dtype and _is_number(other):
+                np.copyto(out, _in_single(ufunc, self, other, d))
+                return self
             if a is not out:  # computed in a wider dtype than self's
                 if check is not None:
                     check(d, b)
@@ -197,6 +207,20 @@ def inplace(
         return self
 
     return run
+
+
+def _is_number(other: Any) -> bool:
+    """Whether the second operand is a number, or stands for one: it has no dimensions."""
+    return other.__class__ is not Tensor or not other._shape
+
+
+def _in_single(ufunc: Ufunc, self: Any, other: Any, d: dtype) -> Any:
+    """``ufunc`` of halves and a number, computed in float32 and rounded once."""
+    return quietly(_rounded, ufunc, cast(self, float32), array_of(other, float32), NUMPY_OF[d])
+
+
+def _rounded(ufunc: Ufunc, a: Any, b: Any, to: Any) -> Any:
+    return in_common_order(ufunc(a, b), a, b).astype(to)
 
 
 def arithmetic(name: str, ufunc: Ufunc, **options: Any) -> None:
@@ -265,12 +289,25 @@ def _negative_power(base: Any, exponent: Any) -> tuple[Any, Any]:
     return whole, np.where(below, np.abs(base) == 1, 1).astype(whole.dtype)
 
 
+def _remainder(a: Any, b: Any, out: Any = None) -> Any:
+    """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
+    left = np.remainder(a, b)
+    if left.dtype.kind not in "iub":
+        zero = left == 0
+        if zero.any():
+            left = np.copysign(left, np.where(zero, a, left))
+    if out is None:
+        return left
+    out[...] = left
+    return out
+
+
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
-arithmetic("mul", np.multiply)
+arithmetic("mul", np.multiply, single=True)
 arithmetic("pow", _power, guard=_no_negative_number)
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
-arithmetic("remainder", np.remainder, check=_no_zero)
+arithmetic("remainder", _remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
 arithmetic("fmod", np.fmod, check=_no_zero)
 arithmetic("nextafter", np.nextafter)
@@ -286,8 +323,8 @@ for _name in ("and", "or", "xor"):
     arithmetic(f"bitwise_{_name}", getattr(np, f"bitwise_{_name}"))
 
 note("div", refuses=True)  # when it rounds
-_true_div = binary("div", np.true_divide)
-_float_div = binary("div", np.true_divide, compute=to_floating)
+_true_div = binary("div", np.true_divide, single=True)
+_float_div = binary("div", np.true_divide, compute=to_floating, single=True)
 _floor_div = binary("floor_divide", np.floor_divide, check=_no_zero)
 
 
@@ -316,7 +353,7 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 
 
 register("div_", lambda self, other, *, rounding_mode=None: _divided(self, other, rounding_mode))
-_true_div_inplace = inplace("div", np.true_divide, compute=to_floating)
+_true_div_inplace = inplace("div", np.true_divide, compute=to_floating, single=True)
 
 
 def _divided(self: Any, other: Any, rounding_mode: str | None) -> Any:

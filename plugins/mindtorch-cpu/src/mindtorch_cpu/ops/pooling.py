@@ -74,7 +74,16 @@ def _max_pool(n: int) -> Any:
         where = POOL.empty(out.shape, NUMPY_OF[int64])
         small = np.uint8 if len(places) < 256 else np.int32
         table = _positions(places, gaps, a.shape[a.ndim - n :])
-        first = _first_positions(count, steps, pads, a.shape[a.ndim - n :])
+        starts = [
+            np.arange(c, dtype=np.int64) * s - p for c, s, p in zip(count, steps, pads, strict=True)
+        ]
+        first = _flat(starts, a.shape[a.ndim - n :])
+        # Where all that a window sees is the lowest number, the padding must not be the maximum.
+        inside = [
+            np.where(at < 0, np.minimum(at % g, size - 1), at)
+            for at, g, size in zip(starts, gaps, a.shape[a.ndim - n :], strict=True)
+        ]
+        first_inside = _flat(inside, a.shape[a.ndim - n :])
 
         def work(part: slice) -> None:
             x = _padded(planes[part], pads, reach, lowest)
@@ -88,6 +97,8 @@ def _max_pool(n: int) -> Any:
             if a.dtype.kind == "f" and np.isnan(best).any():
                 _mark_nan(x, at, places, (count, steps, gaps))
             np.add(table.take(at), first, out=where[part])
+            if any(pads):
+                np.copyto(where[part], first_inside, where=at == 0)
 
         size = planes[:1].size
         _over_blocks(work, len(planes), size)
@@ -117,12 +128,11 @@ def _positions(places: Any, gaps: Any, sizes: Any) -> Any:
     return np.array(found, np.int64)
 
 
-def _first_positions(count: Any, steps: Any, pads: Any, sizes: Any) -> Any:
-    """Flat positions of windows' starts, which lie outside in the padding."""
+def _flat(starts: Any, sizes: Any) -> Any:
+    """Flat positions of windows, from where they start along each dimension."""
     flat: Any = np.zeros((), np.int64)
-    for i, (c, s, p, size) in enumerate(zip(count, steps, pads, sizes, strict=True)):
-        start = np.arange(c, dtype=np.int64) * s - p
-        flat = flat * size + start.reshape(-1, *(1,) * (len(count) - 1 - i))
+    for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        flat = flat * size + start.reshape(-1, *(1,) * (len(starts) - 1 - i))
     return flat
 
 

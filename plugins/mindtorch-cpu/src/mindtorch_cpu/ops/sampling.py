@@ -79,7 +79,7 @@ def multinomial(
     """
     spec = rule_of("multinomial")(self, num_samples, replacement)
     weights = self._data.astype(np.float64)
-    if not weights.size:
+    if 0 in spec.shape:
         return wrap(np.empty(spec.shape, np.int64), int64)
     if not quietly(lambda: np.all((weights >= 0) & (weights < np.inf))):
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -127,7 +127,7 @@ def poisson(self: Any, generator: Any = None) -> Any:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     rng = rng_of(generator)
     large = rates > _LARGEST_RATE
-    drawn = rng.poisson(np.where(large, 0, rates)).astype(np.float64)
+    drawn = np.asarray(rng.poisson(np.where(large, 0, rates)), np.float64)
     if large.any():
         spread = quietly(np.sqrt, np.where(np.isinf(rates), 0, rates))
         drawn = np.where(large, rng.normal(rates, spread), drawn)
@@ -141,7 +141,7 @@ def binomial(count: Any, prob: Any, generator: Any = None) -> Any:
     n, p = count._data.astype(np.float64), np.clip(prob._data.astype(np.float64), 0, 1)
     invalid = np.isnan(n) | np.isnan(p)
     trials = np.clip(np.nan_to_num(np.floor(n)), 0, 2**62).astype(np.int64)
-    drawn = rng_of(generator).binomial(trials, np.nan_to_num(p)).astype(np.float64)
+    drawn = np.asarray(rng_of(generator).binomial(trials, np.nan_to_num(p)), np.float64)
     drawn = np.where(invalid, np.nan, drawn)
     return _like_input(drawn, count._dtype, count._data, prob._data)
 

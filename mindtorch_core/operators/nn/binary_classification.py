@@ -1,0 +1,140 @@
+"""Losses of two classes: binary cross entropy of probabilities and of logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...devices import row_of
+from ...dtypes import dtype
+from ...promotion import result_type
+from ...shapes import numel
+from ...tensor import Tensor
+from ..define import fn, fn_nn, public
+from ..elementwise.composed import by_name, in_wide
+from ..variants import check_cast
+from .reducing import MEAN, accept_alike, check_real, loss, reduced, reduction_of, weighted
+
+
+def _cross_entropy_of_probabilities(
+    input: Any, target: Any, weight: Any = None, reduction: int = MEAN
+) -> Tensor:
+    inside = (input >= 0) & (input <= 1)  # NaN is not
+    if row_of(input._device.type).runtime.executes and not bool(inside.all()):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    return reduced(weighted(_surprise(input, target), weight), reduction)
+
+
+def _surprise(input: Any, target: Any) -> Any:
+    sure = input.log().clamp(min=-100)
+    unsure = (-input).log1p().clamp(min=-100)
+    return (target - 1) * unsure - target * sure
+
+
+def _of_each(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A gradient of the reduced losses from one of each loss without its weight."""
+
+    def grad(g: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+        d = self._dtype
+        each = weighted(slope(in_wide(self, d), in_wide(target, d)), weight)
+        share = g / max(numel(each._shape), 1) if reduction == MEAN else g
+        return (share * each).to(d)
+
+    return grad
+
+
+# The slope is finite where the logarithms are cut off, so that sure answers can be learned from.
+_PROBABILITY_GRADS: Final = {
+    "self": _of_each(lambda x, target: (x - target) / (x * (1 - x)).clamp(min=1e-12)),
+    "target": _of_each(lambda x, _: (-x).log1p().clamp(min=-100) - x.log().clamp(min=-100)),
+    "weight": lambda g, self, target, reduction: _of_each(_surprise)(
+        g, self, target, None, reduction
+    ),
+}
+
+
+def _cross_entropy_of_logits(
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
+) -> Tensor:
+    logs = fn_nn.logsigmoid(input)
+    if pos_weight is not None:
+        logs = logs * ((pos_weight - 1) * target + 1)
+    return reduced(weighted((1 - target) * input - logs, weight), reduction)
+
+
+def _accept_logits(input: Tensor, target: Tensor) -> dtype:
+    """PyTorch computes the loss in the memory of ``1 - target``."""
+    check_real(input._dtype, "log_sigmoid_cpu")
+    check_cast(result_type(input, target), target._dtype)
+    return target._dtype
+
+
+loss(
+    "binary_cross_entropy",
+    "Tensor self, Tensor target, Tensor? weight=None, int reduction=1",
+    "Cross entropy of probabilities of two classes; logarithms are at least -100.",
+    _cross_entropy_of_probabilities,
+    accept=accept_alike("binary_cross_entropy"),
+    in_single=True,
+    grad=_PROBABILITY_GRADS,
+)
+loss(
+    "binary_cross_entropy_with_logits",
+    "Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1",
+    "`binary_cross_entropy` of ``sigmoid(input)``, without overflow.",
+    _cross_entropy_of_logits,
+    accept=_accept_logits,
+    out=False,
+    namespaces=("torch",),
+)
+
+# ---- as users call them -------------------------------------------------------------------------
+
+
+@public("nn")
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross entropy of probabilities of two classes.
+
+    Raises:
+        ValueError: if input and target differ in size.
+        RuntimeError: if an input is no probability.
+    """
+    code = reduction_of(reduction, size_average, reduce)
+    if target._shape != input._shape:
+        raise ValueError(
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}) is deprecated. Please ensure they have the same size."
+        )
+    if weight is not None:
+        weight = weight.expand(target._shape)
+    return by_name("binary_cross_entropy")(input, target, weight, code)  # type: ignore[no-any-return]
+
+
+@public("nn")
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """`binary_cross_entropy` of ``sigmoid(input)``, without overflow.
+
+    Raises:
+        ValueError: if input and target differ in size.
+    """
+    code = reduction_of(reduction, size_average, reduce)
+    if target._shape != input._shape:
+        raise ValueError(
+            f"Target size ({target.size()}) must be the same as input size ({input.size()})"
+        )
+    return fn.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
