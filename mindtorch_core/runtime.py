@@ -78,8 +78,13 @@ class Runtime(ABC):
 
     # ---- devices -------------------------------------------------------------------------------
 
-    def __init__(self) -> None:
+    _current: threading.local
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Runtime:
+        """Set up what the defaults need, so that a backend's own ``__init__`` need not."""
+        self = super().__new__(cls)
         self._current = threading.local()
+        return self
 
     def current_device(self) -> int:
         """Index of this thread's current device."""
@@ -166,7 +171,10 @@ class Runtime(ABC):
 
     def storage_of(self, tensor: Tensor) -> Storage:
         """The storage of a tensor that a kernel made without one."""
-        raise NotImplementedError(f"the {self.type} backend makes tensors with a storage")
+        raise NotImplementedError(
+            f"a kernel of the {self.type} backend made a tensor without a storage: make results by "
+            f"Runtime.empty or from_host, or give the runtime a storage_of(tensor)"
+        )
 
     def layout(self, tensor: Tensor) -> tuple[Shape, int]:
         """Strides and storage offset, in elements, of a tensor whose layout was not set."""
@@ -283,4 +291,6 @@ class Runtime(ABC):
         Raises:
             RuntimeError: if the device has no random numbers.
         """
-        raise RuntimeError(f"the {self.type} backend supplies no random numbers")
+        raise RuntimeError(
+            f"the {self.type} backend supplies no random numbers: its runtime has no generator(on)"
+        )

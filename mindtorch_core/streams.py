@@ -8,7 +8,7 @@ are what it supplies. On other devices a stream has nothing to wait for, and the
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from .devices import concrete, row_of
 from .devices import device as Device
@@ -198,6 +198,10 @@ class Event:
         made.enable_timing = enable_timing
         made._recorded = False
         return made
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: a mark has one owner, in one process."""
+        raise TypeError("cannot pickle 'torch.Event' object")
 
     # ---- what a backend supplies ---------------------------------------------------------------
 

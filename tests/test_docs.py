@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import TABLE
+from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
@@ -127,7 +127,7 @@ DISPATCH = (ROOT / "docs" / "dispatch.md").read_text(encoding="utf-8")
 def run(*command):
     done = subprocess.run(
         [sys.executable, *command],
-        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -199,7 +199,7 @@ def test_the_plan_of_the_pipeline_page_computes_everything_at_once(monkeypatch):
     (code,) = [code for language, code in PIPELINE if "def plan" in code]
     scope = {}
     exec(code, scope)
-    monkeypatch.setattr(type(TABLE["cpu"].runtime), "plan", scope["AcmeRuntime"].plan)
+    monkeypatch.setattr(type(row_of("cpu").runtime), "plan", scope["AcmeRuntime"].plan)
     x = torch.ones(512, 512)
     with torch.pipeline() as pipe:
         made = ((x * 2).t() @ x).relu_().sum(0) / 1024

@@ -19,7 +19,7 @@ SPEC.loader.exec_module(example)
 def run(*options):
     return subprocess.run(
         [sys.executable, str(FILE), *options],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 

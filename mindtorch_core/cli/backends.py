@@ -80,7 +80,7 @@ def _row(status: BackendStatus) -> _Row:
     if status.state != "loaded":
         reason = "left out by MINDTORCH_BACKENDS" if status.state == "disabled" else ""
         if status.error is not None:
-            reason = _told(status.error)
+            reason = f"{_told(status.error)} (at {status.place})"
         taken = 1000 * status.seconds if status.seconds else None
         return _Row(status.name, name, version, status.state, milliseconds=taken, reason=reason)
     from ..devices import TABLE

@@ -149,8 +149,10 @@ def returned_wrongly(entry: OpEntry, result: Any, *, strict: bool = False) -> st
             )
         if several and result and all(hasattr(r, "_keys") for r in result):
             return f"returned {_described(result)} where the schema says one value"
-        tensor = schema.returns[0].type == "Tensor" and result is not None
-        if strict and tensor and not hasattr(result, "_keys"):
+        tensor = schema.returns[0].type == "Tensor"
+        if tensor and result is None and entry.definition is not None:
+            return "returned None where the schema says a Tensor"
+        if strict and tensor and result is not None and not hasattr(result, "_keys"):
             return f"returned {_described(result)} where the schema says a Tensor"
         return None
     if not several or len(result) != expected:

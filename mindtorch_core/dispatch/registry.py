@@ -24,6 +24,7 @@ from .entry import (
 )
 from .keys import BACKEND_BITS, BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from .nearest import suggestion
+from .notices import overriding, unheard_of
 from .opdef import OpDef
 from .rest import Rest
 from .schema import OperatorSchema, parse_schema, split_name
@@ -191,7 +192,8 @@ class OperatorRegistry:
         """Register ``fn`` as the op's kernel at ``key``; the newest registration is in force.
 
         At a backend's key what users register stays in force also when the plugin is loaded later. A
-        kernel that takes the place of another distribution's gives a warning naming both.
+        kernel that takes the place of a distribution's, its own or another's, gives a warning naming
+        both; so does a distribution's kernel for an op of PyTorch's that nobody has defined.
 
         Args:
             name: op name; a bare ``add`` means ``aten::add``.
@@ -205,6 +207,8 @@ class OperatorRegistry:
             TypeError: if ``fn`` is not callable.
             RuntimeError: if the op's schema has arguments that ``fn`` cannot take.
         """
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an op is a str, not {name!r}: pass (name, key, fn)")
         if not callable(fn):
             raise TypeError(
                 f"Input function is required to be a callable but found type {type(fn)} (as the "
@@ -219,8 +223,10 @@ class OperatorRegistry:
                 _check_signature(found.name, record, found.schema)
             entry = found or self._entry_or_new(name)
             before = entry.record(key)
-            if before is not None and owner and before.distribution not in ("", owner):
-                warnings.warn(overriding(entry.name, key, before, record), stacklevel=3)
+            if before is not None and owner and before.distribution and before.fn is not fn:
+                warnings.warn(overriding(entry.name, key, before, record), stacklevel=2)
+            if owner and not entry.has_schema and entry.name.startswith("aten::"):
+                warnings.warn(unheard_of(entry.name, record, self._entries), stacklevel=2)
             self.generation += 1
             records = entry.records.get(key, ())
             at = len(records)
@@ -462,6 +468,14 @@ def _in_force(entry: OpEntry) -> list[KernelRecord]:
     return [records[-1] for records in entry.records.values()]
 
 
+def refuse_signature(entry: OpEntry, error: TypeError) -> None:
+    """Raise RuntimeError if a call failed because a kernel cannot take the schema's arguments."""
+    for record in _in_force(entry):
+        name = getattr(record.fn, "__qualname__", None)
+        if name is not None and str(error).startswith(f"{name}() "):
+            _check_signature(entry.name, record, entry.schema)
+
+
 def _check_signature(name: str, record: KernelRecord, schema: OperatorSchema | None) -> None:
     """Refuse a kernel that cannot be called with its schema's arguments.
 
@@ -478,19 +492,6 @@ def _check_signature(name: str, record: KernelRecord, schema: OperatorSchema | N
             f"  fix: give the kernel the schema's arguments, positional ones by position and those "
             f"after '*' by keyword"
         )
-
-
-def overriding(name: str, key: DispatchKey, before: KernelRecord, now: KernelRecord) -> str:
-    """The warning for a kernel that takes the place of another."""
-
-    def shown(record: KernelRecord) -> str:
-        by = f" ({record.distribution})" if record.distribution else ""
-        return f"{record.source}{by}"
-
-    return (
-        f"Overriding a previously registered kernel for the same operator and the same dispatch "
-        f"key: {name} at {key}\n  previous kernel: {shown(before)}\n  new kernel: {shown(now)}"
-    )
 
 
 registry: Final = OperatorRegistry()

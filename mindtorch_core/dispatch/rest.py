@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from .entry import source_of
+
 if TYPE_CHECKING:
     from .registry import OperatorRegistry
 
@@ -91,7 +93,7 @@ class _Waiting:
             warnings.warn(
                 f"{self._owner or self._register.__module__} failed to register kernels for the ops "
                 f"that are defined on demand, and goes on without them: "
-                f"{type(error).__name__}: {error}",
+                f"{type(error).__name__}: {error} (in {source_of(self._register)})",
                 stacklevel=2,
             )
 

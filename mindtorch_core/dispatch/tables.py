@@ -18,7 +18,7 @@ from ..errors import NoKernelError
 from .adapters import as_called, no_kernel, returned_wrongly, same_device, shown
 from .autocast_keys import passes
 from .choice import Choice, choose
-from .entry import Kernel, OpEntry
+from .entry import Kernel, KernelRecord, OpEntry
 from .keys import (
     AUTOGRAD,
     BACKEND_BITS,
@@ -28,7 +28,7 @@ from .keys import (
     DispatchKeySet,
     expand_aliases,
 )
-from .registry import registry
+from .registry import refuse_signature, registry
 
 __all__ = ["Step", "fill", "resolve", "steps"]
 
@@ -58,14 +58,29 @@ def fill(entry: OpEntry, mask: int) -> Kernel:
     generation, kernel = _settled(entry, mask)
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
-        result = kernel(*args, **kwargs)
+        try:
+            result = kernel(*args, **kwargs)
+        except TypeError as error:
+            refuse_signature(entry, error)
+            raise
         problem = returned_wrongly(entry, result)
         if problem is not None:
-            raise RuntimeError(f"the kernel of {entry.name} {problem}: {entry.schema}")
+            record = _serving(entry, mask)
+            at = f"\n  kernel: {record.source}" if record is not None else ""
+            raise RuntimeError(f"the kernel of {entry.name} {problem}: {entry.schema}{at}")
         registry.store(entry, mask, kernel, generation)
         return result
 
     return first_call
+
+
+def _serving(entry: OpEntry, mask: int) -> KernelRecord | None:
+    """The registered kernel that a call ends at, below all wrappers."""
+    while True:
+        found = next(s for s in steps(entry, mask, lambda below: resolve(entry, below)) if s.kernel)
+        if found.choice.record is not None or not found.below:
+            return found.choice.record
+        mask = found.below
 
 
 def _settled(entry: OpEntry, mask: int) -> tuple[int, Kernel]:
@@ -77,8 +92,9 @@ def _settled(entry: OpEntry, mask: int) -> tuple[int, Kernel]:
         generation = registry.settled()
         try:
             kernel = resolve(entry, mask)
-        except Exception:
+        except Exception as error:
             if registry.generation == generation:
+                error.__suppress_context__ = True  # the table's KeyError, which led here
                 raise
         else:
             if registry.generation == generation:

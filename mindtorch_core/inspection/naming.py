@@ -164,8 +164,8 @@ def key_of(backend: str | device | DispatchKey) -> DispatchKey:
     name = str(backend).partition(":")[0]
     try:
         return DispatchKey(row_of(name).key)
-    except BackendUnavailableError:
-        if name in KNOWN_TYPES:
+    except BackendUnavailableError as error:
+        if name in KNOWN_TYPES or error.package is None:  # it is installed, and cannot be used
             raise
         near = _nearest(name)
         if not near:

@@ -12,7 +12,8 @@ from typing import Any, Final, Self
 
 from ..dispatch.entry import Kernel, KernelRecord, Registration, fallthrough_kernel, source_of
 from ..dispatch.keys import DispatchKey, DispatchKeySet, parse_key
-from ..dispatch.registry import overriding, registry
+from ..dispatch.notices import overriding
+from ..dispatch.registry import registry
 from ..dispatch.schema import parse_schema
 from ..operators.overloads import OpOverload, overload_of, own_entry
 from ..operators.tags import Tag

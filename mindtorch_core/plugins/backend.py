@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..runtime import Runtime
+from .checking import check_fields
 
 __all__ = ["PLUGIN_API", "Backend"]
 
@@ -25,6 +26,10 @@ class Backend:
         module: what ``torch.<device>`` shows; None for a `DeviceModule` around the runtime.
         known_failures: name of a file beside the module that the entry point names, which lists the
             tests of `mindtorch_core.testing.conformance` that the backend fails; empty for none.
+
+    Raises:
+        TypeError: if a field has another type, or the runtime has a method that cannot take what the
+            protocol says it is called with.
     """
 
     device: str
@@ -33,3 +38,6 @@ class Backend:
     key: str | None = None
     module: Any = None
     known_failures: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import BackendUnavailableError
+
 __all__ = ["Diagnosis", "diagnose"]
 
 
@@ -23,7 +25,7 @@ class Diagnosis:
 def diagnose(name: str) -> Diagnosis:
     """Have an installed backend examine what it needs, by its hook ``mindtorch_doctor``.
 
-    A backend without the hook is healthy if it loads and finds a device.
+    A backend without the hook is healthy if it loads and finds a device. One that raises is not.
 
     Args:
         name: the backend's name, as in `backends`.
@@ -34,9 +36,18 @@ def diagnose(name: str) -> Diagnosis:
     from ..devices import TABLE
     from .loader import ask, backends
 
-    found: Diagnosis | None = ask(name, "mindtorch_doctor")
-    if found is not None:
-        return found
-    (status,) = [each for each in backends() if each.name == name]
-    count = TABLE[status.device].runtime.device_count()
-    return Diagnosis(count > 0, f"devices: {count}" if count else "no device was found")
+    asked = "mindtorch_doctor()"
+    try:
+        found: object = ask(name, "mindtorch_doctor")
+        if found is None:
+            asked = "device_count()"
+            (status,) = [each for each in backends() if each.name == name]
+            count = TABLE[status.device].runtime.device_count()
+            found = Diagnosis(count > 0, f"devices: {count}" if count else "no device was found")
+    except BackendUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001 (a plugin may raise anything)
+        return Diagnosis(False, f"{asked} raised {type(error).__name__}: {error}")
+    if not isinstance(found, Diagnosis):
+        return Diagnosis(False, f"{asked} must return a Diagnosis, and returned {found!r}")
+    return found

@@ -12,9 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
-from ..dispatch.keys import AUTOGRAD_OF, DEFAULT_INCLUDED, PRIVATE_USE_KEYS, DispatchKey, parse_key
+from ..dispatch.keys import (
+    AUTOGRAD_OF,
+    BACKEND_KEYS,
+    DEFAULT_INCLUDED,
+    PRIVATE_USE_KEYS,
+    DispatchKey,
+    parse_key,
+)
+from ..dispatch.nearest import suggestion
 from ..dispatch.registry import registry
 from ..errors import BackendConflictError, BackendUnavailableError
+from .checking import check_hooks, line_of, package_of
 from .device_module import DeviceModule
 
 if TYPE_CHECKING:
@@ -29,6 +38,7 @@ __all__ = ["GROUP", "BackendStatus", "backends", "load", "load_all", "unload"]
 
 GROUP: Final = "mindtorch.backends"
 VARIABLE: Final = "MINDTORCH_BACKENDS"
+_CORE: Final = (os.path.dirname(os.path.dirname(__file__)), "<mindtorch ")  # files of the core
 
 
 @dataclass(slots=True)
@@ -40,6 +50,7 @@ class BackendStatus:
         distribution: ``name version`` of the distribution.
         state: ``available``, ``loaded``, ``failed`` or ``disabled``.
         error: why it failed.
+        place: where it failed: a line of the plugin, or else its entry point.
         device, key: what it serves once loaded.
         seconds: how long loading took.
     """
@@ -48,6 +59,7 @@ class BackendStatus:
     distribution: str
     state: str = "available"
     error: BaseException | None = None
+    place: str = ""
     device: str = ""
     key: str = ""
     seconds: float = 0.0
@@ -112,10 +124,11 @@ class _Loader:
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a plugin may raise anything)
             _forget_modules(ep, set(sys.modules) - before)
             status.state, status.error = "failed", error
+            status.place = line_of(ep, error) or f"the entry point {ep.name} = {ep.value}"
             status.device = status.key = ""
             _warn(
                 f"the backend '{name}' of {status.distribution} could not be loaded and is left "
-                f"out: {type(error).__name__}: {error}"
+                f"out: {type(error).__name__}: {error} (at {status.place})"
             )
         except BaseException:  # interrupted: the next call tries again
             _forget_modules(ep, set(sys.modules) - before)
@@ -131,6 +144,7 @@ class _Loader:
         from .backend import Backend
 
         plugin = ep.load()
+        check_hooks(plugin)
         pm = self.manager
         pm.register(plugin, name=ep.name)
         registry.note(lambda: _ignore(pm.unregister(name=ep.name)))
@@ -138,8 +152,10 @@ class _Loader:
         others = [p for p in pm.get_plugins() if p is not plugin]
         answers = pm.subset_hook_caller("mindtorch_backend", others)()
         if len(answers) != 1 or not isinstance(answers[0], Backend):
+            found = f"it returns {answers[0]!r}" if answers else "there is none, or it returns None"
             raise TypeError(
-                f"{ep.value} must implement the hook mindtorch_backend() and return one Backend"
+                f"{ep.value} must implement the hook mindtorch_backend() and return one Backend: "
+                f"{found}"
             )
         backend: Backend = answers[0]
         row = _claim(backend, status)
@@ -167,14 +183,17 @@ def _leave(device: str) -> None:
 
 def _forget_modules(ep: EntryPoint, names: Iterable[str]) -> None:
     """Take those of the named modules that belong to a plugin's package out of `sys.modules`."""
-    root = ep.value.partition(":")[0].partition(".")[0]
     for name in names:
-        if name.partition(".")[0] == root:
+        if name.partition(".")[0] == package_of(ep):
             del sys.modules[name]
 
 
 def _warn(text: str) -> None:
-    warnings.warn(f"mindtorch: {text}", RuntimeWarning, stacklevel=3)
+    """Warn at the line outside of the core that asked for a device."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_CORE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"mindtorch: {text}", RuntimeWarning, stacklevel=level)
 
 
 def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
@@ -183,7 +202,7 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
     Raises:
         BackendConflictError: if another backend has one of them.
         RuntimeError: if it was written for another plugin API.
-        ValueError: if the device name is not a lower-case identifier.
+        ValueError: if the device name is not a lower-case identifier, or the key is not for it.
     """
     from .backend import PLUGIN_API
 
@@ -214,11 +233,30 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
                 f"the dispatch key {key} that {status.distribution} wants is taken by "
                 f"{holders[key].distribution}"
             )
+    _check_key(name, key)
     autograd = int(AUTOGRAD_OF[key])
     source = status.distribution
     module = DeviceModule(backend.runtime) if backend.module is None else backend.module
     keys = int(key | DEFAULT_INCLUDED)
     return DeviceRow(name, int(key), autograd, keys, backend.runtime, source, module)
+
+
+def _check_key(device: str, key: DispatchKey) -> None:
+    """Refuse a key that is no backend's, and another one than a device has that PyTorch knows.
+
+    Raises:
+        ValueError: saying which key to take.
+    """
+    if key not in BACKEND_KEYS:
+        raise ValueError(
+            f"the dispatch key {key} is no backend's: leave key out, and '{device}' gets one of "
+            f"{', '.join(k.name for k in PRIVATE_USE_KEYS)}"
+        )
+    own = next((k for k in BACKEND_KEYS if k.name.lower() == device), key)
+    if key is not own:
+        raise ValueError(
+            f"the device '{device}' has the dispatch key {own}, not {key}: say key={own.name!r}"
+        )
 
 
 def _chosen() -> set[str] | None:
@@ -286,6 +324,17 @@ def ask(name: str, hook: str) -> Any:
     return answers[0] if answers else None
 
 
+def entry_of(device: str) -> EntryPoint:
+    """The entry point of the backend that serves a device.
+
+    Raises:
+        BackendUnavailableError: if there is none.
+    """
+    load(device)
+    with _loader.lock:
+        return next(ep for ep, status in _loader.discover().values() if status.device == device)
+
+
 def known_failures_of(device: str) -> Path | None:
     """The file in which a device's backend lists the conformance tests that it fails, or None.
 
@@ -295,9 +344,7 @@ def known_failures_of(device: str) -> Path | None:
     """
     from pathlib import Path
 
-    load(device)
-    with _loader.lock:
-        (ep,) = [ep for ep, status in _loader.discover().values() if status.device == device]
+    ep = entry_of(device)
     backend: Backend = ask(ep.name, "mindtorch_backend")
     if not backend.known_failures:
         return None
@@ -354,7 +401,8 @@ def _unavailable(device: str) -> tuple[BackendUnavailableError, BaseException | 
     if device in found:
         status = found[device][1]
         text = {
-            "failed": f"failed to load: {type(status.error).__name__}: {status.error}",
+            "failed": f"failed to load: {type(status.error).__name__}: {status.error} "
+            f"(at {status.place})",
             "disabled": f"is switched off by {VARIABLE}={os.environ.get(VARIABLE, '')}",
             "loading": "is still being loaded: its module may name the device only in functions "
             "that run later, such as mindtorch_register",
@@ -374,7 +422,7 @@ def _unavailable(device: str) -> tuple[BackendUnavailableError, BaseException | 
     else:
         text = (
             f"Expected a known device type at start of device string: {device}. No installed "
-            f"backend provides it (installed: {installed}).\n"
+            f"backend provides it (installed: {installed}).{suggestion(device, found)}\n"
             f"  fix: install its vendor's package, by convention {package}"
         )
     return BackendUnavailableError(text, device=device, package=package), None

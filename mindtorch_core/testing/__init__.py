@@ -14,6 +14,7 @@ from .comparison import (
     from_pytorch,
     outcome,
 )
+from .make_tensor import make_tensor
 from .recipes import DEVICE, LAYOUTS, Sample, TensorRecipe, build, tensor
 from .samples import WITHOUT_SAMPLES, sampler, samples
 
@@ -32,6 +33,7 @@ __all__ = [
     "build",
     "default_tolerances",
     "from_pytorch",
+    "make_tensor",
     "outcome",
     "sampler",
     "samples",

@@ -108,6 +108,10 @@ _NORMALIZATION: Final[dict[str, tuple[Sample, ...]]] = {
         s("eval", _BATCH, *_AFFINE, *_MOMENTS, False, 0.25, 1e-5, False),
         s("no_stats", _BATCH, None, None, None, None, True, 0.25, 1e-5, False),
     ),
+    "instance_norm": (
+        s("train", _BATCH, *_AFFINE, *_MOMENTS, True, 0.25, 1e-5, False),
+        s("no_stats", _BATCH, None, None, None, None, True, 0.25, 1e-5, False),
+    ),
     "native_batch_norm_backward": (
         s("train", _BATCH, _CENTRED_BATCH, t(3), *_MOMENTS, *_OWN, True, 0.0, _ALL),
         s("eval", _BATCH, _BATCH, t(3), *_MOMENTS, None, None, False, 1e-5, _ALL),

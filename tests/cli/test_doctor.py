@@ -66,6 +66,43 @@ assert printed.getvalue() == expected, printed.getvalue()
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("raise OSError('no driver')", "mindtorch_doctor() raised OSError: no driver"),
+        ("return 'fine'", "mindtorch_doctor() must return a Diagnosis, and returned 'fine'"),
+    ],
+)
+def test_a_hook_that_fails_is_a_finding(site, body, told):
+    hook = f"\n\n@hookimpl\ndef mindtorch_doctor():\n    {body}\n"
+    source = TOY.read_text("utf-8") + hook
+    site.backend("entry", source, config="DEVICE, KEY, API = 'acme', None, 1\n")
+    site.run(
+        f"""
+from contextlib import redirect_stdout
+from io import StringIO
+from mindtorch_core.cli import main
+
+with redirect_stdout(StringIO()) as printed:
+    assert main(["doctor", "entry", "cpu"]) == 1
+failed, works = printed.getvalue().split("\\n\\n")
+assert failed == 'entry: mindtorch-entry 1.0, CANNOT be used\\n  {told.replace("'", chr(92) + "'")}', failed
+assert works.startswith("cpu: "), works
+"""
+    )
+
+
+def test_devices_that_cannot_be_counted_are_a_finding(site):
+    source = TOY.read_text("utf-8").replace("return 2", "raise OSError('the driver is gone')")
+    site.backend("entry", source, config="DEVICE, KEY, API = 'acme', None, 1\n")
+    site.run(
+        """
+found = plugins.diagnose("entry")
+assert (found.healthy, found.text) == (False, "device_count() raised OSError: the driver is gone")
+"""
+    )
+
+
 def test_a_backend_that_fails_to_load(site):
     site.backend("acme", "raise OSError('no driver')")
     site.run(

@@ -31,7 +31,7 @@ def trace(folder, *arguments, script=SCRIPT, **env):
     (folder / "helper.py").write_text("def more(torch):\n    return torch.ones(3).sin().tolist()\n")
     return subprocess.run(
         [sys.executable, "-m", "mindtorch_core", "trace", *arguments],
-        cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, timeout=120,
+        cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, timeout=300,
         check=False,
     )  # fmt: skip
 

@@ -1,14 +1,13 @@
 """Backends with a faulty runtime: memory, copies, queues, devices, random numbers."""
 
 import threading
-import time
 from collections import deque
 
 import numpy as np
 from bare_backend import kernels
 from bare_backend.kernels import KERNELS, rule_of, wide
 from bare_backend.runtime import NUMPY, RUNTIME, BareRuntime, Source
-from faults import kernel, mutant, pointwise
+from faults import kernel, mutant, pointwise, shared_scratch
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
@@ -20,7 +19,7 @@ from mindtorch_core.dispatch.registry import registry
 def transposed_strides_ignored(patch):
     def payload(storage, shape, strides, offset, d):
         steps = torch.empty(shape, device="cpu").stride() if 0 not in shape else strides
-        room = storage.nbytes // d.itemsize - offset
+        room = storage.size_bytes // d.itemsize - offset
         fits = sum((n - 1) * s for n, s in zip(shape, steps, strict=True)) < room
         return BareRuntime.payload(RUNTIME, storage, shape, steps if fits else strides, offset, d)
 
@@ -41,7 +40,7 @@ def aliasing_lost(patch):
 
     def payload(storage, shape, strides, offset, d):
         found = right(storage, shape, strides, offset, d)
-        whole = storage.nbytes == found.size * d.itemsize
+        whole = storage.size_bytes == found.size * d.itemsize
         return found if whole else found.copy()
 
     patch.setattr(RUNTIME, "payload", payload)
@@ -101,6 +100,25 @@ def start_of_a_copy_ignored(patch):
 def start_of_a_read_rounded(patch):
     right = RUNTIME.copy_to_host
     patch.setattr(RUNTIME, "copy_to_host", lambda m, start, n: right(m, start // 4 * 4, n))
+
+
+@mutant("of 0 bytes gave None, not a memoryview", test_blocks_keep_bytes=())
+def reading_returns_nothing(patch):
+    right = RUNTIME.copy_to_host
+    patch.setattr(
+        RUNTIME, "copy_to_host", lambda m, start, n: right(m, start, n) if n > 8 else None
+    )
+
+
+@mutant("allocate\\(0\\) gave None", test_blocks_keep_bytes=())
+def empty_memory_is_no_memory(patch):
+    right = RUNTIME.allocate
+    patch.setattr(RUNTIME, "allocate", lambda nbytes, on: right(nbytes, on) if nbytes else None)
+
+
+@mutant("device_count\\(\\) is None", test_device_count=())
+def devices_are_not_counted(patch):
+    patch.setattr(RUNTIME, "device_count", lambda: None)
 
 
 @mutant("changes with the block", test_host_buffers_are_copied=())
@@ -293,18 +311,7 @@ def memory_freed_too_early(patch):
 
 @mutant("thread \\d of", test_threads_compute=())
 def scratch_shared_by_threads(patch):
-    scratch = np.zeros(1 << 12)
-
-    def multiply(a, b):
-        values = np.multiply(a, b)
-        if values.size > scratch.size or values.dtype.kind != "f":
-            return values
-        room = scratch[: values.size].reshape(values.shape)
-        room[...] = values
-        time.sleep(0.0005)
-        return room.astype(values.dtype)
-
-    pointwise("mul", multiply)
+    pointwise("mul", shared_scratch(np.multiply))
 
 
 # ---- several devices ----------------------------------------------------------------------------
@@ -338,12 +345,7 @@ def current_device_shared_by_threads(patch):
     two_devices(patch)
     current = [0]
     patch.setattr(RUNTIME, "current_device", lambda: current[0])
-
-    def set_device(index):
-        current[0] = index
-        time.sleep(0.001)
-
-    patch.setattr(RUNTIME, "set_device", set_device)
+    patch.setattr(RUNTIME, "set_device", lambda index: current.__setitem__(0, index))
 
 
 # ---- random numbers -----------------------------------------------------------------------------
@@ -381,7 +383,18 @@ def position_not_restored(patch):
     patch.setattr(Source, "set_state", lambda self, state: None)
 
 
-@mutant("takes three zeros|moved the generator", test_wrong_positions=())
+@mutant("of 24 bytes was refused, and moved the generator", test_wrong_positions=())
+def a_refused_position_moves_the_seed(patch):
+    right = Source.set_state
+
+    def set_state(self, state):
+        self.seed = state[0] if len(state) == 24 else self.seed
+        right(self, state)
+
+    patch.setattr(Source, "set_state", set_state)
+
+
+@mutant("takes three zeros", test_wrong_positions=())
 def any_position_is_taken(patch):
     patch.setattr(Source, "set_state", lambda self, state: self.manual_seed(0))
 

@@ -198,12 +198,41 @@ def test_a_missing_kernel_counts_as_missing(site):
 
 def test_without_a_cpu_backend_the_rest_is_tested(site):
     site.install()
-    chosen = "mm-2d or exp-float32 or reading_waits or copies or seeds or programs"
+    chosen = "mm-2d or exp-float32 or reading_waits or copies or seeds or programs or positions"
+    chosen += " or test_empty_memory"
     done = site.verify("bare", "--level", "smoke", "-k", chosen, backends="bare")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no CPU backend is installed: left out" in done.stdout
     assert counts(done, "all ops")["passed"] >= 2
     assert counts(done, "runtime tests")["passed"] >= 4
+
+
+def test_a_kernel_that_raises_is_named_with_its_line(site):
+    site.install('registry.register_kernel("exp", key, lambda self: self.nothing)')
+    done = site.verify("bare", "--level", "smoke", "-k", "test_forward and exp-float32")
+    assert done.returncode == 1
+    source = (site.folder / "mindtorch_variant" / "plugin.py").read_text()
+    line = source[: source.index("self.nothing")].count("\n") + 1
+    (failed,) = re.findall(r"^failed: test_forward\[exp-float32\].*$", done.stdout, re.M)
+    assert "AttributeError" in failed
+    assert failed.endswith(f"mindtorch_variant/plugin.py:{line})"), failed
+
+
+def test_samples_of_a_dtype_that_the_device_lacks_are_left_out(site):
+    site.install('for name in ("eq", "exp"): registry.register_kernel(name, key, no_halves(name))')
+    plugin = site.folder / "mindtorch_variant" / "plugin.py"
+    plugin.write_text(
+        plugin.read_text() + "\nfrom mindtorch_core import bfloat16\n"
+        "def no_halves(name):\n"
+        "    def run(*args):\n"
+        "        if args[0].dtype is bfloat16: raise TypeError('no bfloat16')\n"
+        "        return KERNELS[name](*args)\n"
+        "    return run\n"
+    )
+    done = site.verify("bare", "--level", "smoke", "-k", "test_forward and exp- and not _exp")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert counts(done, "all ops")["failed"] == 0
+    assert re.search(r"\d passed, 1 skipped", done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_many_threads_define_it_once():
     registry.rest.defined_by(
         lambda: times.append(registry.register_schema("late", "late(Tensor self) -> Tensor"))
     )
-    start = threading.Barrier(8)
+    start = threading.Barrier(8, timeout=60)
     found = []
 
     def ask():

@@ -7,7 +7,7 @@ import weakref
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import TABLE
+from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.pipeline import Batch, Plan, Unsent
 
 
@@ -38,7 +38,7 @@ def planned(monkeypatch):
     torch.ones(1)
 
     def use(batch):
-        runtime = TABLE["cpu"].runtime
+        runtime = row_of("cpu").runtime
         monkeypatch.setattr(runtime, "planned_from", 0)
         monkeypatch.setattr(runtime, "plan", lambda entries: Plan(batch=batch))
         return batch

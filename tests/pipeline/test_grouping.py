@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import TABLE
+from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey, exclude_keys
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_cpu.fusion import planning
@@ -19,7 +19,7 @@ from mindtorch_cpu.fusion.limits import LIMITS
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
     """Plan and fuse tensors of a few elements, from no earlier plan."""
-    monkeypatch.setattr(TABLE["cpu"].runtime, "planned_from", 1)
+    monkeypatch.setattr(row_of("cpu").runtime, "planned_from", 1)
     monkeypatch.setattr(LIMITS, "min_elements", 4)
     monkeypatch.setattr(LIMITS, "tile_elements", 3)
     monkeypatch.setattr(planning, "_PLANS", planning._Plans(planning._PLANS._bound))

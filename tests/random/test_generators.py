@@ -47,7 +47,7 @@ def test_fresh_processes_draw_the_same_numbers():
     script = EVERYTHING + "print([x.tolist() for x in everything()])"
     seen = {
         subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300
         ).stdout
         for _ in range(2)
     }

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from mindtorch_acme.chip import Mark, Queue
 from mindtorch_acme.kernels import KERNELS
 from mindtorch_acme.runtime import RUNTIME
 
@@ -56,6 +57,21 @@ def test_other_streams_and_chips_go_on(gate):
         event.synchronize()
     assert torch.ones(2, device="acme:1").tolist() == [1.0, 1.0]
     assert not torch.acme.is_idle()
+
+
+def test_a_queue_is_done_once_its_last_mark_is_passed():
+    queue, seen, looked = Queue(), [], threading.Event()
+
+    class Looking(Mark):
+        def __call__(self):
+            seen.append((queue.done(), self.passed()))
+            super().__call__()
+            seen.append((queue.done(), self.passed()))  # before the queue does anything else
+            looked.set()
+
+    queue.send([("work", int), ("mark", Looking())])
+    looked.wait(60)
+    assert seen == [(False, False), (True, True)]
 
 
 def test_an_event_holds_a_stream(gate):

@@ -17,7 +17,7 @@ from ...plugins.loader import known_failures_of
 from ...runtime import Runtime
 from ..samples import WITHOUT_SAMPLES, samples
 from .cases import RULES, Case, cases_of, reaches
-from .checks import has, require
+from .checks import has, has_dtype, require
 from .function_cases import FUNCTION_TESTS, FunctionCase
 from .pytorch import installed
 
@@ -29,6 +29,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _NEEDED = {"test_agrees_with_cpu": "cpu", "test_gradients": "cpu", "test_dtypes": "cpu",
            "test_edges": "cpu", "test_agrees_with_meta": "meta", "test_functions": "cpu",
            "test_function_gradients": "cpu"}  # fmt: skip
+# Dtypes that every device has to have; samples of others are left out where one lacks them.
+_EVERYWHERE = frozenset({"float32", "int64", "bool"})
 # Tests that are about elements only.
 _WITH_ELEMENTS = frozenset({"test_gradients", "test_gradcheck", "test_edges", *FUNCTION_TESTS})
 
@@ -82,8 +84,9 @@ class ConformanceBase:
 
     @pytest.fixture(autouse=True)
     def _as_declared(self, request: pytest.FixtureRequest) -> None:
-        """Apply levels and known failures to the tests that are not made of cases."""
+        """Apply levels and known failures; tests of cases have theirs, and may lack a dtype."""
         if "case" in request.fixturenames:
+            self._skip_without_dtypes(request.getfixturevalue("case"))
             return
         test = request.function
         if not reaches(self.level, getattr(test, "level", "smoke")):
@@ -93,6 +96,13 @@ class ConformanceBase:
         for line, why in self._known_failures().items():
             if _names(line, test.__name__):
                 request.applymarker(pytest.mark.xfail(reason=why, strict=True))
+
+    def _skip_without_dtypes(self, case: Case | FunctionCase) -> None:
+        """Leave a sample out that has tensors of a dtype which the device does not have."""
+        if isinstance(case, Case) and self.executes():
+            for name in sorted({r.dtype for r in case.sample.recipes()} - _EVERYWHERE):
+                if not has_dtype(self.device, name):
+                    pytest.skip(f"{self.device} has no {name}")
 
     def _absent(self, test: str) -> str:
         """Why a test has nothing to compare with; empty if it has."""
@@ -129,11 +139,14 @@ class ConformanceBase:
 
     @classmethod
     def devices(cls) -> list[Device]:
-        """All devices of the type."""
+        """All devices of the type; there has to be one."""
         runtime = cls.runtime()
-        return [
-            runtime.concrete_device(Device(cls.device, i)) for i in range(runtime.device_count())
-        ]
+        count: Any = runtime.device_count()
+        require(
+            type(count) is int and count > 0,
+            f"device_count() is {count!r}: there is no {cls.device} device to test",
+        )
+        return [runtime.concrete_device(Device(cls.device, i)) for i in range(count)]
 
     # ---- known failures ------------------------------------------------------------------------
 

@@ -143,7 +143,7 @@ class CopyTests(ConformanceBase):
 def _memory_of(t: Any) -> Any:
     """The whole memory behind a tensor, as one row."""
     storage = t.untyped_storage()
-    return t.as_strided((storage.nbytes // t.dtype.itemsize,), (1,), 0)
+    return t.as_strided((storage.size_bytes // t.dtype.itemsize,), (1,), 0)
 
 
 def _without(memory: list[Any], t: Any) -> list[Any]:

@@ -7,6 +7,8 @@ import io
 import pickle
 from typing import Any
 
+import pytest
+
 import mindtorch_core as torch
 
 from ...dtypes import DTYPES
@@ -52,7 +54,7 @@ class ObjectTests(ConformanceBase):
     def test_files_elsewhere(self) -> None:
         """A file is loaded on another device by ``map_location``."""
         if not has("cpu"):
-            return
+            pytest.skip("there is no CPU backend to load tensors on")
         t = made([1, 2, 3], self.device)
         host = _through_a_file(t, map_location="cpu")
         require(
@@ -65,7 +67,7 @@ class ObjectTests(ConformanceBase):
         )
 
     def test_pickles(self) -> None:
-        """Pickles keep elements, device and requires_grad; parameters stay parameters."""
+        """Pickles keep elements, device and requires_grad."""
         t = made([1.0, 2.0], self.device).requires_grad_()
         back = pickle.loads(pickle.dumps(t))
         require(

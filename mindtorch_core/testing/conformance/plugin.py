@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 
 from ...errors import BackendUnavailableError
+from ...plugins.checking import line_of
+from ...plugins.loader import entry_of
 from .cases import LEVELS, RULES, Case
 from .checks import has
 from .function_cases import FUNCTION_TESTS, FunctionCase
@@ -106,10 +108,16 @@ def _described(case: Any) -> list[str] | None:
 
 
 def _told(error: BaseException | None) -> str:
-    """An exception as text; what a check says speaks for itself."""
-    if error is None or isinstance(error, AssertionError):
-        return "" if error is None else str(error)
-    return f"{type(error).__name__}: {error}"
+    """An exception as text, with the backend's line that it came from, if any."""
+    if error is None:
+        return ""
+    own = isinstance(error, AssertionError)  # what a check says speaks for itself
+    text = str(error) if own else f"{type(error).__name__}: {error}"
+    ep, at = entry_of(CHOSEN.device), ""
+    cause: BaseException | None = error
+    while cause is not None and not at:
+        at, cause = line_of(ep, cause), cause.__cause__
+    return f"{text} (at {at})" if at else text
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -22,7 +22,7 @@ _THREADS = 6
 def in_threads(work: Callable[[int], Any], count: int = _THREADS) -> list[Any]:
     """What calls in as many threads return, or the exceptions that they raise."""
     found: list[Any] = [None] * count
-    start = threading.Barrier(count)
+    start = threading.Barrier(count, timeout=60)
 
     def run(i: int) -> None:
         start.wait()

@@ -13,7 +13,7 @@ import weakref
 from bisect import insort
 from collections import deque
 from collections.abc import Callable
-from queue import Queue as Jobs
+from queue import SimpleQueue
 from typing import Any, Final
 
 import numpy as np
@@ -133,19 +133,25 @@ class Queue:
     """Work in the order in which it was sent, done by a thread of its own."""
 
     def __init__(self) -> None:
-        self._jobs: Jobs[list[Job] | None] = Jobs()
+        self._jobs: SimpleQueue[list[Job] | None] = SimpleQueue()
         self._failures: deque[tuple[str, Exception]] = deque()
+        self._last: Mark | None = None  # behind everything that was sent
+        self._sending = threading.Lock()
         arguments = (self._jobs, self._failures)  # not the queue: the thread ends when that goes
         threading.Thread(target=_work, args=arguments, name="acme queue", daemon=True).start()
         weakref.finalize(self, self._jobs.put, None)
 
     def send(self, jobs: list[Job]) -> None:
         """Add work; returns at once."""
-        self._jobs.put(jobs)
+        last = jobs[-1][1]
+        mark = last if isinstance(last, Mark) else Mark()
+        with self._sending:
+            self._last = mark
+            self._jobs.put(jobs if mark is last else [*jobs, ("mark", mark)])
 
     def done(self) -> bool:
-        """Whether nothing is waiting or running."""
-        return self._jobs.unfinished_tasks == 0
+        """Whether nothing is waiting or running; so it is once the last mark is passed."""
+        return self._last is None or self._last.passed()
 
     def wait(self) -> None:
         """Wait for all that was sent so far.
@@ -163,7 +169,7 @@ class Queue:
             ) from cause
 
 
-def _work(jobs: Jobs[list[Job] | None], failures: deque[tuple[str, Exception]]) -> None:
+def _work(jobs: SimpleQueue[list[Job] | None], failures: deque[tuple[str, Exception]]) -> None:
     """Do what is queued, in the queue's thread. A failure is kept until somebody waits."""
     _here.device = True
     while (batch := jobs.get()) is not None:
@@ -175,7 +181,6 @@ def _work(jobs: Jobs[list[Job] | None], failures: deque[tuple[str, Exception]]) 
             except Exception as error:  # noqa: BLE001 (whatever a kernel raises)
                 failures.append((name, error.with_traceback(None)))
             del job  # and with it the memory it kept
-        jobs.task_done()
 
 
 class Chip:

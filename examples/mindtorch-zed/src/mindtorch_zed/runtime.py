@@ -52,11 +52,12 @@ class ZedGenerator:
         parts = [int.from_bytes(state[i : i + 8], "little") for i in range(0, len(state), 8)]
         if len(parts) < 3 or len(state) % 8:
             raise RuntimeError("not a state of this generator: it has another length")
-        self._seed, version, *words = parts
+        seed, version, *words = parts
         try:
             self.numbers.setstate((version, tuple(words), None))
         except (TypeError, ValueError) as error:
             raise RuntimeError(f"not a state of this generator: {error}") from None
+        self._seed = seed
 
 
 class ZedRuntime(Runtime):
