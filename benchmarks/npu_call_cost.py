@@ -92,7 +92,7 @@ class Bare:
         from mindtorch_npu.acl.enums import ACL_TYPES, Format
 
         if kind[0] == "T":
-            whole = [value.untyped_storage().nbytes // value.itemsize]
+            whole = [value.untyped_storage().size_bytes // value.itemsize]
             shape, strides = self._array(value.shape), self._array(value.stride())
             return "Tensor", [
                 shape, value.dim(), ACL_TYPES[value.dtype], strides, value.storage_offset(),

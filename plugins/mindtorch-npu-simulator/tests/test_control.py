@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from acl_binding import output, run_python
+from acl_binding import H2D, output, run_python
 
 from mindtorch_npu_simulator import ToolkitNotBuiltError, control, toolkit_root
 
@@ -96,6 +96,33 @@ print(done - run >= 20000)
     assert output(code, NPU_SIMULATOR_LATENCY_US="20000") == "True"
 
 
+def test_tasks_that_are_held_run_when_they_are_let_go(acl):
+    held, free, event = acl.stream(), acl.stream(), acl.event()
+    block, other, pinned = acl.malloc(64), acl.malloc(64), acl.pinned(64)
+    with control.held("aclnnExp,aclrtMemsetAsync"):
+        acl.fill(block, 1, 64, held)
+        acl.ok("aclrtRecordEvent", event, held)
+        acl.ok("aclrtMemcpyAsync", other, 64, pinned, 64, H2D, free)
+        acl.ok("aclrtSynchronizeStream", free)
+        assert acl.aclrtSynchronizeStreamWithTimeout(held, 20) == 507046
+        assert acl.get("aclrtQueryEventStatus", event) == 0
+    acl.ok("aclrtSynchronizeStream", held)
+    assert acl.read(block, 64) == b"\1" * 64
+
+
+def test_nothing_is_held_after_an_error_or_a_reset(acl):
+    stream, block = acl.stream(), acl.malloc(64)
+    with pytest.raises(ZeroDivisionError), control.held():
+        acl.fill(block, 1, 64 // 0, stream)
+    acl.fill(block, 1, 64, stream)
+    acl.ok("aclrtSynchronizeStream", stream)
+    with control.held():
+        acl.fill(block, 2, 64, stream)
+        control.reset()
+        acl.ok("aclrtSynchronizeStream", stream)
+    assert acl.read(block, 64) == b"\2" * 64
+
+
 def test_counters(acl):
     stream, block = acl.stream(), acl.malloc(64)
     control.reset()
@@ -153,7 +180,7 @@ def module(**environment):
         env={"PYTHONPATH": ":".join(filter(None, sys.path)), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

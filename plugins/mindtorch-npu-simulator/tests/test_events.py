@@ -19,10 +19,10 @@ def status(acl, event):
 def test_an_event_is_complete_when_its_stream_has_come_to_it(acl, block):
     stream, event = acl.stream(), acl.event()
     assert status(acl, event) == 1  # never recorded
-    slow(30)
-    acl.fill(block, 1, 256, stream)
-    acl.ok("aclrtRecordEvent", event, stream)
-    assert status(acl, event) == 0
+    with control.held("aclrtMemsetAsync"):
+        acl.fill(block, 1, 256, stream)
+        acl.ok("aclrtRecordEvent", event, stream)
+        assert status(acl, event) == 0
     acl.ok("aclrtSynchronizeEvent", event)
     assert status(acl, event) == 1
     assert acl.read(block, 256) == b"\1" * 256
@@ -32,24 +32,22 @@ def test_recording_again_replaces_the_recording(acl, block):
     stream, event = acl.stream(), acl.event()
     acl.ok("aclrtRecordEvent", event, stream)
     acl.ok("aclrtSynchronizeEvent", event)
-    slow(50)
-    acl.fill(block, 1, 256, stream)
-    acl.ok("aclrtRecordEvent", event, stream)
-    assert status(acl, event) == 0
+    with control.held("aclrtMemsetAsync"):
+        acl.fill(block, 1, 256, stream)
+        acl.ok("aclrtRecordEvent", event, stream)
+        assert status(acl, event) == 0
     acl.ok("aclrtSynchronizeEvent", event)
 
 
 def test_a_stream_waits_for_the_recording_that_was_there_when_it_was_told(acl, block):
     first, second, event = acl.stream(), acl.stream(), acl.event()
-    slow(30)
-    acl.fill(block, 1, 256, first)
     acl.ok("aclrtRecordEvent", event, first)
     acl.ok("aclrtStreamWaitEvent", second, event)
-    for _ in range(20):
-        acl.fill(block + 128, 1, 128, first)
-    acl.ok("aclrtRecordEvent", event, first)  # not what the second stream waits for
-    acl.ok("aclrtSynchronizeStream", second)
-    assert status(acl, event) == 0
+    with control.held("aclrtMemsetAsync"):
+        acl.fill(block, 1, 256, first)
+        acl.ok("aclrtRecordEvent", event, first)  # not what the second stream waits for
+        acl.ok("aclrtSynchronizeStream", second)
+        assert status(acl, event) == 0
     acl.ok("aclrtSynchronizeStream", first)
 
 
@@ -76,12 +74,12 @@ def test_an_ex_event_never_recorded_does_not_block(acl):
 
 def test_an_event_may_be_destroyed_while_it_is_awaited(acl, block):
     first, second, event = acl.stream(), acl.stream(), acl.event()
-    slow(30)
-    acl.fill(block, 1, 256, first)
-    acl.ok("aclrtRecordEvent", event, first)
-    acl.ok("aclrtStreamWaitEvent", second, event)
-    acl.destroy(event)
-    acl.fill(block, 2, 256, second)
+    with control.held():
+        acl.fill(block, 1, 256, first)
+        acl.ok("aclrtRecordEvent", event, first)
+        acl.ok("aclrtStreamWaitEvent", second, event)
+        acl.destroy(event)
+        acl.fill(block, 2, 256, second)
     acl.ok("aclrtSynchronizeStream", second)
     assert acl.read(block, 256) == b"\2" * 256
 
@@ -93,10 +91,10 @@ def test_waiting_needs_the_flag(acl):
 
 def test_a_wait_of_the_host_may_time_out(acl, block):
     stream, event = acl.stream(), acl.event()
-    slow(200)
-    acl.fill(block, 1, 256, stream)
-    acl.ok("aclrtRecordEvent", event, stream)
-    assert acl.aclrtSynchronizeEventWithTimeout(event, 10) == 507047
+    with control.held():
+        acl.fill(block, 1, 256, stream)
+        acl.ok("aclrtRecordEvent", event, stream)
+        assert acl.aclrtSynchronizeEventWithTimeout(event, 10) == 507047
     assert acl.aclrtSynchronizeEventWithTimeout(event, -2) == 107000
     acl.ok("aclrtSynchronizeEventWithTimeout", event, -1)
 
@@ -125,10 +123,10 @@ def test_times_that_are_missing(acl, block):
     acl.ok("aclrtSynchronizeStream", stream)
     assert acl.aclrtEventElapsedTime(ms, timed, plain) == 107006
     assert acl.aclrtEventElapsedTime(ms, timed, never) == 107006
-    slow(50)
-    acl.fill(block, 1, 256, stream)
-    acl.ok("aclrtRecordEvent", never, stream)
-    assert acl.aclrtEventElapsedTime(ms, timed, never) == 107006  # not reached yet
+    with control.held():
+        acl.fill(block, 1, 256, stream)
+        acl.ok("aclrtRecordEvent", never, stream)
+        assert acl.aclrtEventElapsedTime(ms, timed, never) == 107006  # not reached yet
     assert acl.aclrtEventGetTimestamp(plain, ctypes.byref(ctypes.c_uint64())) == 107006
 
 

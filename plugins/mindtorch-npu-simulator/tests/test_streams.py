@@ -27,24 +27,20 @@ def test_tasks_of_a_stream_run_in_order(acl, block):
 
 def test_queuing_returns_before_the_work_is_done(acl, block):
     stream = acl.stream()
-    slow(50)
-    acl.fill(block, 1, 256, stream)
-    assert not idle(acl, stream)
+    with control.held():
+        acl.fill(block, 1, 256, stream)
+        assert not idle(acl, stream)
     acl.ok("aclrtSynchronizeStream", stream)
     assert idle(acl, stream)
 
 
 def test_streams_run_at_the_same_time(acl, block):
     streams = [acl.stream() for _ in range(4)]
-    slow(50)
-    for i, stream in enumerate(streams):
-        acl.fill(block + i * 64, i, 64, stream)
+    with control.held():  # none ends before all have begun
+        for i, stream in enumerate(streams):
+            acl.fill(block + i * 64, i, 64, stream)
+        eventually(lambda: len({e["stream"] for e in control.log() if e["kind"] == "run"}) == 4)
     acl.ok("aclrtSynchronizeDevice")
-    spans = {}
-    for e in control.log():
-        if e["kind"] in ("run", "done"):
-            spans.setdefault(e["stream"], []).append(e["us"])
-    assert max(start for start, _ in spans.values()) < min(end for _, end in spans.values())
 
 
 def test_null_is_the_default_stream_of_the_context(acl, block):
@@ -66,10 +62,10 @@ def test_destroying_waits_for_the_queue(acl, block):
 
 def test_destroying_by_force_drops_the_queue(acl, block):
     stream = acl.stream()
-    slow(30)
-    for value in range(1, 100):
-        acl.fill(block, value, 256, stream)
-    acl.ok("aclrtDestroyStreamForce", acl.disown(stream))
+    with control.held():
+        for value in range(1, 100):
+            acl.fill(block, value, 256, stream)
+        acl.ok("aclrtDestroyStreamForce", acl.disown(stream))
     assert acl.read(block, 256) != bytes([99]) * 256
 
 
@@ -99,9 +95,9 @@ def test_a_stream_of_another_context(acl):
 
 def test_waiting_with_a_limit(acl, block):
     stream = acl.stream()
-    slow(200)
-    acl.fill(block, 1, 256, stream)
-    assert acl.aclrtSynchronizeStreamWithTimeout(stream, 10) == 507046
+    with control.held():
+        acl.fill(block, 1, 256, stream)
+        assert acl.aclrtSynchronizeStreamWithTimeout(stream, 10) == 507046
     assert acl.aclrtSynchronizeStreamWithTimeout(stream, -2) == 107000
     acl.ok("aclrtSynchronizeStreamWithTimeout", stream, -1)
 
@@ -159,10 +155,10 @@ def test_a_stream_may_stop_at_its_first_failure(acl, block):
 
 def test_an_aborted_stream(acl, block):
     stream = acl.stream()
-    slow(30)
-    for _ in range(50):
-        acl.fill(block, 1, 256, stream)
-    acl.ok("aclrtStreamAbort", stream)
+    with control.held():
+        for _ in range(50):
+            acl.fill(block, 1, 256, stream)
+        acl.ok("aclrtStreamAbort", stream)
     assert acl.aclrtSynchronizeStream(stream) == 107023
 
 

@@ -3,7 +3,7 @@
 import threading
 
 
-def in_threads(work, count=4, timeout=100):
+def in_threads(work, count=4, timeout=500):
     """Call a function in threads, with their numbers; raise what one of them raised.
 
     Args:
@@ -27,3 +27,23 @@ def in_threads(work, count=4, timeout=100):
         assert not thread.is_alive()
     if failures:
         raise failures[0]
+
+
+class WatchedLock:
+    """A lock for `with` that tells when a thread waits for it.
+
+    Attributes:
+        awaited: set once one waits.
+    """
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.awaited = threading.Event()
+
+    def __enter__(self):
+        if not self.lock.acquire(blocking=False):
+            self.awaited.set()
+            self.lock.acquire()
+
+    def __exit__(self, *error):
+        self.lock.release()

@@ -233,13 +233,12 @@ def test_the_format_tells_what_the_dimensions_are(rank, form):
 
 
 def test_calls_do_not_wait(npu, simulator, a, out):
-    simulator.latency("kernel:aclnnExp=20000")
     simulator.reset()
-    simulator.latency("kernel:aclnnExp=20000")
-    for _ in range(3):
-        aclnn.call("Exp", a, out)
-    assert simulator.counters()["synchronizations"] == 0
-    assert not npu.current_stream().query()
+    with simulator.held("aclnnExp"):
+        for _ in range(3):
+            aclnn.call("Exp", a, out)
+        assert simulator.counters()["synchronizations"] == 0
+        assert not npu.current_stream().query()
     npu.synchronize()
 
 

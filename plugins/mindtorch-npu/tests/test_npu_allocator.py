@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from npu_threads import in_threads
+from npu_threads import WatchedLock, in_threads
 
 from mindtorch_core.errors import OutOfMemoryError
 from mindtorch_npu.allocator import (
@@ -367,19 +367,20 @@ def test_a_block_may_go_while_the_allocator_is_at_work(device):
     assert stat(allocator, "allocated_bytes.all.current") == 0
 
 
-def test_a_thread_with_collected_launches_keeps_others_from_its_memory(allocator):
+def test_a_thread_with_collected_launches_keeps_others_from_its_memory(allocator, monkeypatch):
+    monkeypatch.setattr(Allocator, "turn", WatchedLock())
     got = []
     gone = allocator.allocate(3 * MIB, 0)
     address = gone.ptr
+    thread = threading.Thread(target=lambda: got.append(allocator.allocate(3 * MIB, 0)))
     with Allocator.turn:
         del gone
-        thread = threading.Thread(target=lambda: got.append(allocator.allocate(3 * MIB, 0)))
         thread.start()
-        thread.join(0.2)
+        assert Allocator.turn.awaited.wait(100)
         assert not got
         mine = allocator.allocate(3 * MIB, 0)
         assert mine.ptr == address
-    thread.join(10)
+    thread.join(100)
     assert got[0].ptr != address
 
 

@@ -49,7 +49,7 @@ def built(tmp_path_factory):
     (root / "custom.c").write_text(SOURCE, encoding="utf-8")
     library = package(root)
     command = [compiler, "-shared", "-fPIC", "-o", str(library), str(root / "custom.c")]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=600)
     return root
 
 

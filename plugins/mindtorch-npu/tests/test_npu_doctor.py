@@ -14,7 +14,7 @@ def run(*command, **environment):
     env = {k: v for k, v in os.environ.items() if not k.startswith("ASCEND_")}
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", *command],
-        env={**env, **environment}, capture_output=True, text=True, timeout=120, check=False,
+        env={**env, **environment}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

@@ -42,6 +42,7 @@ space = RUNTIME.workspace(100, 0)
         "threading.Thread(target=lambda: [torch.zeros(9, device='npu:1').cpu() for _ in range(50)]).start()",
         "threading.Thread(target=torch.npu.current_stream().synchronize, daemon=True).start()",
         "threading.Thread(target=busy, daemon=True).start(); started.wait()",
+        "block = suspended(); next(block)",
         "control.latency('100000'); kept.append(torch.zeros(9, device='npu'))",
         "control.inject('aclrtSynchronizeStreamWithTimeout:*=507015')",
         "control.inject('aclrtSynchronizeStreamWithTimeout:*=507046')",
@@ -63,6 +64,9 @@ def busy():
     while True:
         kept[0].cpu()
         started.set()
+def suspended():
+    with torch.npu.device(1), torch.npu.stream(stream):
+        yield
 {end}
 """
     )
@@ -165,3 +169,20 @@ def test_a_child_forked_before_the_first_use_may_use_npus(python):
     inside = "print(torch.zeros(2, device='npu').cpu().tolist())"
     program = FORK.format(before="", inside=inside, end="sys.exit(0)", after="")
     assert python(program).splitlines() == ["[0.0, 0.0]", "child 0"]
+
+
+@pytest.mark.parametrize("block", ["torch.npu.stream(side)", "torch.npu.device(1)"])
+def test_a_forked_child_may_leave_the_block_it_was_forked_in(python, block):
+    said = python(
+        f"""
+import os, sys
+import mindtorch_core as torch
+{USED}
+with {block}:
+    child = os.fork()
+    if not child:
+        sys.exit(7)
+print("child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    )
+    assert said == "child 7\n"

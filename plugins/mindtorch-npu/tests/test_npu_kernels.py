@@ -133,6 +133,16 @@ def test_numbers_promote_as_on_the_cpu(npu, dtype):
         torch.testing.assert_close(found.cpu(), wanted, equal_nan=True)
 
 
+@pytest.mark.parametrize("number", [-1, 300, -300])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("op", ["remainder", "remainder_", "fmod", "floor_divide", "lt", "maximum"])
+def test_numbers_wrap_around_before_operators_of_wider_dtypes_get_them(npu, op, dtype, number):
+    values = torch.tensor([0, 1, 5, 100]).to(getattr(torch, dtype))
+    other = torch.tensor(number) if op == "maximum" else number
+    expected = getattr(values.clone(), op)(other)
+    assert torch.equal(getattr(values.to("npu"), op)(other).cpu(), expected)
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int32", "float16", "float32"])
 def test_zero_dimensional_cpu_tensors_may_accompany(npu, dtype):
     host = torch.tensor([1, 2, 3]).to(getattr(torch, dtype))

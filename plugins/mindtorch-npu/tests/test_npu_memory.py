@@ -104,10 +104,10 @@ def test_memory_that_queued_work_uses_is_not_given_back_before(npu, simulator, l
 
 
 def test_a_block_is_reused_on_its_stream_without_waiting(npu, simulator):
-    simulator.latency("100000")
-    addresses = {torch.zeros(5 * MIB, dtype=torch.uint8, device="npu").data_ptr() for _ in range(5)}
-    assert len(addresses) == 1
-    assert not npu.current_stream().query()
+    with simulator.held():
+        found = {torch.zeros(5 * MIB, dtype=torch.uint8, device="npu").data_ptr() for _ in range(5)}
+        assert len(found) == 1
+        assert not npu.current_stream().query()
     npu.synchronize()
 
 
@@ -116,12 +116,12 @@ def test_record_stream_holds_memory_back(npu, simulator):
     used = torch.zeros(5 * MIB, dtype=torch.uint8, device="npu")
     address = used.data_ptr()
     npu.synchronize()
-    simulator.latency("200000")
-    with other:
-        kept = torch.zeros(10, device="npu")
-    used.record_stream(other)
-    del used
-    assert torch.zeros(5 * MIB, dtype=torch.uint8, device="npu").data_ptr() != address
+    with simulator.held():
+        with other:
+            kept = torch.zeros(10, device="npu")
+        used.record_stream(other)
+        del used
+        assert torch.zeros(5 * MIB, dtype=torch.uint8, device="npu").data_ptr() != address
     other.synchronize()
     assert torch.zeros(5 * MIB, dtype=torch.uint8, device="npu").data_ptr() == address
     assert len(kept) == 10

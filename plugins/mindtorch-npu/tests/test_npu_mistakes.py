@@ -1,5 +1,6 @@
 """What users get wrong: one error of the expected type each, where they did it, that says what to do."""
 
+import math
 import os
 import shutil
 
@@ -175,6 +176,25 @@ def test_is_npu(npu):
     assert torch.ones(1, device="npu:1").is_npu is True
     assert torch.ones(1).is_npu is False
     assert torch.ones(1).npu(1).device is torch.device("npu:1")
+
+
+# ---- numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda t, value: torch.full((2,), value, dtype=t.dtype, device=t.device),
+        lambda t, value: t.fill_(value),
+        lambda t, value: t.masked_fill(t == 1, value),
+        lambda t, value: t.scatter(0, torch.zeros(1, dtype=torch.int64, device=t.device), value),
+        lambda t, value: F.pad(t, (1, 0), value=value),
+    ],
+)
+@pytest.mark.parametrize(("dtype", "value"), [("uint8", 300), ("int32", math.nan), ("half", 1e9)])
+def test_numbers_that_do_not_fit_are_not_written(npu, written, dtype, value):
+    with pytest.raises(RuntimeError, match="cannot be converted to type"):
+        written(torch.ones(2, dtype=getattr(torch, dtype), device="npu"), value)
 
 
 # ---- what chips lack -------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def test_importing_touches_neither_toolkit_nor_hardware():
         "import mindtorch_core as torch; torch.npu.is_initialized;"
         "assert not loader.report().opened; assert not torch.npu.is_initialized()"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=600)
 
 
 @pytest.mark.parametrize("variable", ["no toolkit", "no devices"])

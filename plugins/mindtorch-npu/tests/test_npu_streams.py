@@ -1,11 +1,22 @@
 """Streams and events: order, asynchrony, waiting, threads."""
 
+import copy
+import pickle
+
 import pytest
 from npu_threads import in_threads
 
 import mindtorch_core as torch
 
 SLOW = "200000"  # microseconds that each task takes
+# What fills tensors with zeros and with ones.
+ZERO, ONE = "aclnnInplaceZero", "aclnnInplaceFillScalar"
+
+
+def filled(simulator):
+    """What has filled tensors, in the order in which it was done, and the stream of each."""
+    done = [event for event in simulator.log() if event["kind"] == "done"]
+    return [(event["name"], event["stream"]) for event in done if event["name"] in (ZERO, ONE)]
 
 
 def test_streams_are_torch_streams_of_their_device(npu):
@@ -64,15 +75,15 @@ def test_there_are_33_queues_however_many_streams_are_made(npu, simulator):
 
 
 def test_work_is_queued_and_calls_return(npu, simulator):
-    simulator.latency(SLOW)
     stream = npu.Stream()
-    with stream:
-        cleared = torch.zeros(1000, device="npu")
-    assert not stream.query()
-    assert npu.default_stream().query()
-    event = stream.record_event()
-    assert not event.query()
-    assert repr(event) == "<torch.npu.Event pending>"
+    with simulator.held():
+        with stream:
+            cleared = torch.zeros(1000, device="npu")
+        assert not stream.query()
+        assert npu.default_stream().query()
+        event = stream.record_event()
+        assert not event.query()
+        assert repr(event) == "<torch.npu.Event pending>"
     stream.synchronize()
     assert stream.query()
     assert event.query()
@@ -90,35 +101,42 @@ def test_reading_waits_for_the_stream_that_wrote(npu, simulator):
 
 def test_streams_run_beside_each_other_and_in_order_within(npu, simulator):
     first, second = npu.Stream(), npu.Stream()
-    simulator.latency(SLOW)
-    with first:
-        kept = [torch.zeros(10, device="npu") for _ in range(2)]
-    with second:
-        kept.append(torch.zeros(10, device="npu"))
-    second.synchronize()
-    assert not first.query()
+    with simulator.held(ZERO):
+        with first:
+            kept = [torch.zeros(10, device="npu"), torch.ones(10, device="npu")]
+        with second:
+            kept.append(torch.ones(10, device="npu"))
+        second.synchronize()
+        assert not first.query()
     npu.synchronize()
     assert first.query()
+    (one, beside), (zero, held), (last, behind) = filled(simulator)
+    assert (one, zero, last) == (ONE, ZERO, ONE)
+    assert beside != held == behind
     assert len(kept) == 3
 
 
 def test_a_stream_waits_for_events_and_streams(npu, simulator):
-    first, second = npu.Stream(), npu.Stream()
-    simulator.latency(SLOW)
-    with first:
-        kept = torch.zeros(10, device="npu")
-    second.wait_stream(first)
-    with second:
-        other = torch.zeros(10, device="npu")
-    second.synchronize()
-    assert first.query()
+    first, second, third = npu.Stream(), npu.Stream(), npu.Stream()
     event = torch.Event("npu:0")
-    event.record(first)
-    first.wait_event(event)
-    event.wait(second)
+    with simulator.held(ZERO):
+        with first:
+            kept = [torch.zeros(10, device="npu")]
+        event.record(first)
+        first.wait_event(event)
+        event.wait(second)
+        third.wait_stream(first)
+        for stream in (second, third):
+            with stream:
+                kept.append(torch.ones(10, device="npu"))
+        assert not event.query()
     event.synchronize()
     assert event.query()
-    assert len(kept) == len(other)
+    npu.synchronize()
+    assert [name for name, _ in filled(simulator)] == [ZERO, ONE, ONE]
+    steps = [(e["kind"], e["name"]) for e in simulator.log()]
+    assert steps.index(("done", ZERO)) < steps.index(("run", ONE))
+    assert len(kept) == 3
 
 
 def test_an_event_of_another_device_is_waited_for_by_the_host(npu, simulator):
@@ -154,17 +172,24 @@ def test_elapsed_time_is_that_between_two_marks(npu, simulator):
     start, end = npu.Event(enable_timing=True), npu.Event(enable_timing=True)
     with pytest.raises(ValueError, match="Both events must be recorded"):
         start.elapsed_time(end)
-    simulator.latency(SLOW)
     start.record()
-    kept = torch.zeros(10, device="npu")
-    end.record()
-    with pytest.raises(ValueError, match="Both events must be completed"):
-        start.elapsed_time(end)
+    simulator.latency(f"kernel:{ZERO}=100000")
+    with simulator.held():
+        kept = torch.zeros(10, device="npu")
+        end.record()
+        with pytest.raises(ValueError, match="Both events must be completed"):
+            start.elapsed_time(end)
     end.synchronize()
-    assert 100 < start.elapsed_time(end) < 100_000
+    assert 100 <= start.elapsed_time(end) < 100_000
     with pytest.raises(ValueError, match="enable_timing=True"):
         start.elapsed_time(npu.Event())
     assert len(kept) == 10
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_events_are_not_copied(npu, duplicate):
+    with pytest.raises(TypeError, match="cannot pickle"):
+        duplicate(npu.current_stream().record_event())
 
 
 def test_events_are_reused(npu, simulator):
@@ -174,6 +199,17 @@ def test_events_are_reused(npu, simulator):
     for _ in range(50):
         npu.current_stream().record_event().synchronize()
     assert simulator.counters()["objects"]["event"]["made"] == made
+
+
+def test_backward_on_two_streams_shares_no_memory(npu):
+    leaves = [torch.arange(3.0).to("npu").requires_grad_() for _ in range(2)]
+    npu.synchronize()
+    for leaf in leaves:
+        with npu.Stream():
+            (leaf * leaf).sum().backward()
+    npu.synchronize()
+    assert [leaf.grad.tolist() for leaf in leaves] == [[0.0, 2.0, 4.0]] * 2
+    # the fixture asserts that the watcher saw no race
 
 
 def test_a_pipeline_launches_what_it_recorded_before_the_stream_changes(npu):

@@ -6,6 +6,7 @@
 
 #include "core/calls.h"
 #include "core/faults.h"
+#include "core/gate.h"
 #include "core/journal.h"
 
 namespace sim {
@@ -104,13 +105,15 @@ void Stream::work() {
     if (queue_.empty()) return;
     Queued queued = std::move(queue_.front());
     queue_.pop_front();
-    const bool skip = !queued.always && (dropping_ || (stops_ && failure_ != 0));
+    const std::shared_ptr<Record> record = queued.record;
+    const bool skip = !record && (dropping_ || (stops_ && failure_ != 0));
     hold.unlock();
     if (!skip) run(queued);
     for (const auto &block : queued.blocks) --block->uses;
     queued = Queued();  // what the task holds is gone before the stream counts as idle
     hold.lock();
     ++finished_;
+    if (record) record->complete();  // under the lock: then the stream is seen idle as well
     changed_.notify_all();
   }
 }
@@ -121,6 +124,8 @@ void Stream::run(Queued &queued) {
   note("run", name, id);
   const uint64_t us = delay_of_task(name);
   if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
+  while (!may_start(name, SLICE_MS) && !dropping()) {
+  }
   const int32_t code = execute(queued);
   note("done", name, id, code);
 }
@@ -128,7 +133,7 @@ void Stream::run(Queued &queued) {
 int32_t Stream::execute(Queued &queued) {
   Task &task = queued.task;
   const std::string where = task.name + " on stream " + std::to_string(number);
-  const int32_t injected = queued.always ? 0 : fault_of_task(task.name);
+  const int32_t injected = queued.record ? 0 : fault_of_task(task.name);
   if (injected != 0) {
     set_failure(injected, where + " failed: the code was injected");
     return injected;

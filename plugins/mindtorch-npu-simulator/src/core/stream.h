@@ -18,6 +18,7 @@ namespace sim {
 
 constexpr int FOREVER = -1;
 constexpr int32_t NOT_IN_TIME = -1;
+constexpr int SLICE_MS = 5;  // how often a stream that waits looks whether it was aborted
 
 class Stream;
 
@@ -51,7 +52,8 @@ struct Queued {
   Task task;
   std::vector<std::shared_ptr<Block>> blocks;
   bool doomed = false;  // it must not run: the watcher has said why
-  bool always = false;  // it runs even after a failure that stops the stream (event markers)
+  // A marker completes this, also after a failure that stops the stream.
+  std::shared_ptr<Record> record = nullptr;
 };
 
 class Stream {

@@ -13,8 +13,6 @@ std::atomic<uint64_t> launches{0};
 std::atomic<uint64_t> copies{0};
 std::atomic<uint64_t> synchronizations{0};
 
-constexpr int SLICE_MS = 5;  // how often a stream that waits looks whether it was aborted
-
 std::string title(const std::string &name, const Stream &stream) {
   return name + " on stream " + std::to_string(stream.number);
 }
@@ -91,11 +89,8 @@ void mark(const std::shared_ptr<Stream> &stream, const std::shared_ptr<Record> &
   join(stream->clock, host_clock());
   record->bind(stream, stream->clock);
   Queued queued;
-  queued.always = true;
-  queued.task = {"aclrtRecordEvent", {}, [record] {
-                   record->complete();
-                   return 0;
-                 }};
+  queued.task = {"aclrtRecordEvent", {}, nullptr};
+  queued.record = record;
   stream->push(std::move(queued));
 }
 

@@ -10,6 +10,8 @@ import ctypes
 import functools
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypedDict, cast
 
@@ -26,6 +28,7 @@ __all__ = [
     "counters",
     "faults",
     "findings",
+    "held",
     "inject",
     "latency",
     "live",
@@ -112,6 +115,7 @@ def _library() -> ctypes.CDLL:
         "simClearFaults": (None, []),
         "simFaults": (text, []),
         "simLatency": (text, [text]),
+        "simHold": (None, [text]),
         "simFindings": (text, [number]),
         "simLog": (text, [number]),
         "simCounters": (text, []),
@@ -164,6 +168,24 @@ def latency(delays: str) -> None:
     _rules(delays, _library().simLatency(delays.encode()))
 
 
+@contextmanager
+def held(tasks: str = "*") -> Iterator[None]:
+    """Hold tasks of streams back: within the block they, and what is queued behind them, do not run.
+
+    A task that is held has left its queue: the log says that it runs. It goes on when the block
+    ends, or when its stream is aborted. One block at a time: an inner one takes the place of an
+    outer one, and its end lets everything go.
+
+    Args:
+        tasks: the names, separated by commas: "aclnnExp,aclrtMemcpyAsync"; `*`: every task.
+    """
+    _library().simHold(tasks.encode())
+    try:
+        yield
+    finally:
+        _library().simHold(None)
+
+
 def findings(*, clear: bool = False) -> list[Finding]:
     """Return what the watcher reported."""
     return cast("list[Finding]", json.loads(_library().simFindings(int(clear))))
@@ -186,7 +208,7 @@ def live() -> dict[str, int]:
 
 
 def reset() -> None:
-    """Forget findings, log and counts, drop faults and latencies. Objects and memory stay."""
+    """Forget findings, log and counts, drop faults, latencies and holds. Objects and memory stay."""
     _library().simReset()
 
 

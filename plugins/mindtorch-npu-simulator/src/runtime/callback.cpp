@@ -40,7 +40,6 @@ int32_t hand_over(uint64_t thread, const Call &call, const Stream *stream, bool 
     r.queues[thread].push_back(call);
     r.changed.notify_all();
   }
-  constexpr int SLICE_MS = 5;
   while (blocks && !call.done->wait(SLICE_MS)) {
     if (stream->dropping()) return 0;
   }

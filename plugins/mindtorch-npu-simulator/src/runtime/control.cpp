@@ -6,6 +6,7 @@
 #include "core/calls.h"
 #include "core/core.h"
 #include "core/faults.h"
+#include "core/gate.h"
 #include "core/journal.h"
 #include "core/json.h"
 #include "core/memory.h"
@@ -44,6 +45,9 @@ CANN_EXPORT const char *simLatency(const char *delays) {
   return problem(set_latency(text_or_empty(delays)));
 }
 
+// Hold tasks back (core/gate.h), or let them go.
+CANN_EXPORT void simHold(const char *names) { hold_tasks(text_or_empty(names)); }
+
 CANN_EXPORT const char *simFindings(int32_t clear) { return lasting(findings_json(clear != 0)); }
 
 CANN_EXPORT const char *simLog(int32_t clear) { return lasting(journal_json(clear != 0)); }
@@ -58,11 +62,12 @@ CANN_EXPORT const char *simCounters() {
                  member("findings", std::to_string(finding_count())) + "}");
 }
 
-// Forget findings, log, counts of calls and totals, and drop faults and latencies. Live objects and
-// memory limits stay.
+// Forget findings, log, counts of calls and totals, drop faults and latencies, and let go of what is
+// held. Live objects and memory limits stay.
 CANN_EXPORT void simReset() {
   clear_faults();
   set_latency("");
+  hold_tasks("");
   clear_findings();
   clear_journal();
   clear_calls();

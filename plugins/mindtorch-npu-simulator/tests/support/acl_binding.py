@@ -198,7 +198,7 @@ def slow(milliseconds, name="aclrtMemsetAsync"):
     control.latency(f"kernel:{name}={milliseconds * 1000}")
 
 
-def eventually(condition, seconds=10):
+def eventually(condition, seconds=100):
     """Wait until the condition holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -223,7 +223,7 @@ def run_python(code, **environment):
         env=variables,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

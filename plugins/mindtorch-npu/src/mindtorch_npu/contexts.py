@@ -121,6 +121,11 @@ class Contexts:
         self._count = int(found.value)
         return self._count
 
+    @property
+    def over(self) -> bool:
+        """Whether CANN cannot be used any more: at exit, and in a forked child."""
+        return bool(self._refused)
+
     # ---- threads -------------------------------------------------------------------------------
 
     def activate(self, index: int) -> None:

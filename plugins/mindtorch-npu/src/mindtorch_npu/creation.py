@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_core.devices import concrete
-from mindtorch_core.dtypes import FLOATING, get_default_dtype, int64, of_number
+from mindtorch_core.dtypes import FLOATING, checked_number, get_default_dtype, int64, of_number
 from mindtorch_core.operators.creation.factory import checked_size
 from mindtorch_core.shapes import numel
 from mindtorch_core.tensor import Tensor
@@ -50,7 +50,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -
     """One number everywhere."""
     if isinstance(fill_value, Tensor):
         fill_value = fill_value.item()
-    return _filled(size, fill_value, dtype or of_number(fill_value), device)
+    d = dtype or of_number(fill_value)
+    return _filled(size, checked_number(fill_value, d), d, device)
 
 
 @steps("aten::arange.start")

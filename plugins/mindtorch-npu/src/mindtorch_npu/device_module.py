@@ -34,6 +34,16 @@ class NPUModule(DeviceModule):
         """
         CONTEXTS.start()
 
+    def set_device(self, device: Device | str | int) -> None:
+        """Make a device current for this thread; a negative number changes nothing.
+
+        Raises:
+            RuntimeError: if NPUs cannot be used, as in a forked child of a process that uses them.
+        """
+        super().set_device(device)
+        if CONTEXTS.over:
+            CONTEXTS.start()
+
     def is_initialized(self) -> bool:
         """Whether the toolkit has been initialised."""
         return CONTEXTS.alive

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.plugins import Backend, Diagnosis, hookimpl
 
-from . import aclnn, methods, ops
+from . import aclnn, ops
 from .device_module import MODULE
 from .fallback import fallback
 from .runtime import RUNTIME
@@ -27,7 +27,6 @@ def mindtorch_register(key: Any) -> None:
     aclnn.install(RUNTIME)
     registry.register_fallback(key, fallback)
     ops.register(key)
-    methods.install()
 
 
 @hookimpl

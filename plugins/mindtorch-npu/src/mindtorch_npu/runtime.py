@@ -68,8 +68,12 @@ class NPURuntime(Runtime):
             raise RuntimeError(f"{error}.\n  fix: {hint}." if hint else str(error)) from None
 
     def set_device(self, index: int) -> None:
-        """Make a device current for this thread."""
-        CONTEXTS.activate(index)
+        """Make a device current for this thread.
+
+        Blocks go back to the device before by this, also while the process ends or in a forked child.
+        """
+        if not CONTEXTS.over:
+            CONTEXTS.activate(index)
         super().set_device(index)
 
     def activate(self, index: int) -> None:
@@ -143,11 +147,9 @@ class NPURuntime(Runtime):
 
     def set_stream(self, stream: NPUStream) -> None:
         """Queue this thread's ops on a stream from now on."""
-        index = index_of(stream.device)
-        handle = stream.handle
-        local = CONTEXTS.local
+        index, local = index_of(stream.device), CONTEXTS.local
         local.numbers[index] = stream.stream_id
-        local.handles[index] = handle
+        local.handles.pop(index, None)  # `launch_stream` finds it
 
     def record_stream(self, storage: Storage, stream: NPUStream) -> None:
         """Keep memory from being reused before what a stream has queued by then is done."""

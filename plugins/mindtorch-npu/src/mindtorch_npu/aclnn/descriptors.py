@@ -89,7 +89,7 @@ def tensor(t: Any) -> int:
     d = t._dtype
     strides, offset = t._layout or t._geometry()
     rank = len(shape)
-    whole = (storage.nbytes // d.itemsize,)
+    whole = (storage.size_bytes // d.itemsize,)
     known = _ADDRESSES.get
     handle: int | None = raw.aclCreateTensor(
         known(shape) or _sizes(shape),

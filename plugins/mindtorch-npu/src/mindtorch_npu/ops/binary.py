@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mindtorch_core.dtypes import dtype
+from mindtorch_core.dtypes import FLOATING, cast_number, dtype
 from mindtorch_core.operators.variants import check_inplace_result
 from mindtorch_core.promotion import result_type, to_floating
 from mindtorch_core.shapes import numel
 from mindtorch_core.tensor import Tensor
 
-from .operands import apart, cast, computed_in, empty, made, number, operand, packed, written
+from .operands import (
+    apart,
+    cast,
+    computed_in,
+    empty,
+    factor,
+    made,
+    number,
+    operand,
+    packed,
+    written,
+)
 from .steps import STEPS, Call, Work, accepts, inputs, outputs, rule_of
 
 __all__ = ["Forms", "binary", "floats"]
 
 Options = Callable[..., tuple[Any, ...]]
+Passing = Callable[[Any, dtype], Any]
 
 
 class Forms(NamedTuple):
@@ -50,6 +62,7 @@ def binary(
     *,
     common: Callable[..., dtype] = result_type,
     extra: Options = _nothing,
+    single: bool = False,
 ) -> None:
     """Define the steps of an op and of its in-place form.
 
@@ -58,7 +71,9 @@ def binary(
         forms: its operators, or what chooses them by the op's options.
         common: the dtype in which operands meet.
         extra: what operators take after the operands, from the common dtype and the op's options.
+        single: halves meet numbers in float32, for which a number is not rounded.
     """
+    passed = factor if single else number
     rule = rule_of(name)
 
     def chosen(options: dict[str, Any]) -> Forms:
@@ -67,17 +82,17 @@ def binary(
     def forward(self: Any, other: Any, **options: Any) -> Work | None:
         spec = rule(self, other, **options)
         d = common(self, other)
-        return _forward(spec, self, other, d, chosen(options), extra(d, **options))
+        return _forward(spec, self, other, d, chosen(options), extra(d, **options), passed)
 
     def inplace(self: Any, other: Any, **options: Any) -> Work | None:
         spec = rule(self, other, **options)
         check_inplace_result(self, spec.shape, spec.dtype)
         d, form = common(self, other), chosen(options)
         more = extra(d, **options)
-        found = _inplace(spec, self, other, d, form, more)
+        found = _inplace(spec, self, other, d, form, more, passed)
         if found is not None:
             return found
-        work = _forward(spec, self, other, d, form, more)
+        work = _forward(spec, self, other, d, form, more, passed)
         if work is None:
             return None
         value, calls = work
@@ -88,7 +103,13 @@ def binary(
 
 
 def _forward(
-    spec: Any, self: Any, other: Any, d: dtype, forms: Forms, extra: tuple[Any, ...]
+    spec: Any,
+    self: Any,
+    other: Any,
+    d: dtype,
+    forms: Forms,
+    extra: tuple[Any, ...],
+    passed: Passing,
 ) -> Work | None:
     on = self._device
     calls: list[Call] = []
@@ -101,7 +122,9 @@ def _forward(
     if not numel(spec.shape):
         return out, calls
     first = packed(operator, inputs(operator)[0], cast(self, wide, calls), calls)
-    second: Any = number(other, wide) if scalar else operand(other, wide, on, calls)
+    if not isinstance(other, Tensor) and d.category < FLOATING:
+        other = cast_number(other, d)  # which wraps around to other numbers than in the wider dtype
+    second: Any = passed(other, wide) if scalar else operand(other, wide, on, calls)
     if not scalar:
         second = packed(operator, inputs(operator)[1], second, calls)
     target = _target(operator, out, d, wide)
@@ -117,7 +140,13 @@ def _target(operator: str, out: Tensor, d: dtype, wide: dtype) -> Tensor:
 
 
 def _inplace(
-    spec: Any, self: Any, other: Any, d: dtype, forms: Forms, extra: tuple[Any, ...]
+    spec: Any,
+    self: Any,
+    other: Any,
+    d: dtype,
+    forms: Forms,
+    extra: tuple[Any, ...],
+    passed: Passing,
 ) -> Work | None:
     """The in-place operator, if there is one for these operands."""
     tensor = isinstance(other, Tensor)
@@ -132,6 +161,6 @@ def _inplace(
         if not apart(second, self) or not accepts(operator, inputs(operator)[1], d):
             return None
     else:
-        second = number(other, d)
+        second = passed(other, d)
     calls.append((operator, (self, second, *extra)))
     return self, calls

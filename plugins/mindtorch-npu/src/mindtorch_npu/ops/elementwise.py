@@ -14,7 +14,7 @@ from ..runtime import RUNTIME
 from .binary import Forms, binary
 from .copying import copied
 from .functions import unary
-from .operands import apart, cast, made, number, takes, written
+from .operands import apart, cast, factor, made, number, takes, written
 from .steps import STEPS, Call, Work, accepts, rule_of, steps
 
 __all__: list[str] = []
@@ -45,7 +45,7 @@ def _combined(name: str, operator: str) -> None:
         out, calls = made(spec, self._device), list[Call]()
         if numel(spec.shape):
             operands = [cast(t, d, calls) for t in (self, tensor1, tensor2)]
-            calls.append((operator, (*operands, number(value, d), out)))
+            calls.append((operator, (*operands, factor(value, d), out)))
         return out, calls
 
     def into_itself(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Work | None:
@@ -57,7 +57,7 @@ def _combined(name: str, operator: str) -> None:
             if not numel(spec.shape):
                 return self, []
             check_alpha(value, d)
-            return self, [(f"Inplace{operator}", (self, tensor1, tensor2, number(value, d)))]
+            return self, [(f"Inplace{operator}", (self, tensor1, tensor2, factor(value, d)))]
         work = run(self, tensor1, tensor2, value=value)
         return None if work is None else (self, [*work[1], *copied(self, work[0])])
 

@@ -17,7 +17,18 @@ from mindtorch_core.tensor import Tensor
 from .. import aclnn
 from ..fallback import below
 from .copying import copied
-from .operands import cast, contiguous, empty, expanded, number, packed, ranked, seen, takes
+from .operands import (
+    cast,
+    contiguous,
+    element,
+    empty,
+    expanded,
+    number,
+    packed,
+    ranked,
+    seen,
+    takes,
+)
 from .steps import Call, Work, accepts, kernel, rule_of, steps
 
 __all__: list[str] = []
@@ -207,7 +218,7 @@ def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Work | None:
     if not numel(index._shape):
         return out, copied(out, self)
     at = wrap_dim(dim, len(self._shape))
-    arguments = (ranked(self), at, ranked(index), number(value, d), _REPLACE, ranked(out))
+    arguments = (ranked(self), at, ranked(index), element(value, d), _REPLACE, ranked(out))
     return out, [("ScatterValue", arguments)]
 
 

@@ -9,7 +9,16 @@ import math
 from typing import Any, Final
 
 from mindtorch_core.devices import device
-from mindtorch_core.dtypes import BOOL, COMPLEX, DTYPES, FLOATING, cast_number, dtype
+from mindtorch_core.dtypes import (
+    BOOL,
+    COMPLEX,
+    DTYPES,
+    FLOATING,
+    cast_number,
+    checked_number,
+    dtype,
+    float32,
+)
 from mindtorch_core.shapes import Shape, contiguous_strides, is_contiguous, storage_extent
 from mindtorch_core.tensor import Tensor, make_tensor
 
@@ -22,8 +31,10 @@ __all__ = [
     "cast",
     "computed_in",
     "contiguous",
+    "element",
     "empty",
     "expanded",
+    "factor",
     "filled",
     "flat",
     "is_zero",
@@ -120,7 +131,7 @@ def cast(t: Tensor, d: dtype, calls: list[Call]) -> Tensor:
     if t._dtype is d:
         return t
     out = empty(t._shape, d, t._device)
-    if out._own_storage().nbytes:
+    if out._own_storage().size_bytes:
         if t._dtype.category == COMPLEX and d.category != COMPLEX:
             calls.append(("InplaceCopy", (out, t)))
         else:
@@ -143,6 +154,21 @@ def number(value: Any, d: dtype) -> Any:
         return complex(exact)
     whole = int(exact)
     return whole if whole < 1 << 63 else Scalar(whole, d)
+
+
+def factor(value: Any, d: dtype) -> Any:
+    """A Python number that operators take in float32, where halves are computed in that."""
+    halves = d.category == FLOATING and d.itemsize < 4
+    return float(cast_number(value, float32)) if halves else number(value, d)
+
+
+def element(value: Any, d: dtype) -> Any:
+    """A Python number that becomes an element, as an operator gets it.
+
+    Raises:
+        RuntimeError: if the dtype cannot hold it.
+    """
+    return number(checked_number(value, d), d)
 
 
 def operand(value: Any, d: dtype, on: device, calls: list[Call]) -> Tensor:

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, checked_number, dtype
+from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
 from mindtorch_core.promotion import WIDER, check_alpha, result_type
 from mindtorch_core.shapes import broadcast, numel
 from mindtorch_core.tensor import Tensor
 
 from .binary import Forms, binary, floats
-from .operands import cast, computed_in, empty, made, number, operand, takes, written
+from .operands import (
+    cast,
+    computed_in,
+    element,
+    empty,
+    factor,
+    made,
+    number,
+    operand,
+    takes,
+    written,
+)
 from .steps import STEPS, Call, Steps, Work, known, rule_of, steps
 
 __all__: list[str] = []
@@ -31,7 +42,7 @@ def _compared(base: str) -> Forms:
 
 def _alpha(d: dtype, *, alpha: Any = 1) -> tuple[Any, ...]:
     check_alpha(alpha, d)
-    return (number(alpha, d),)
+    return (factor(alpha, d),)
 
 
 _DIVISIONS: Final = {"trunc": 1, "floor": 2}
@@ -47,9 +58,9 @@ def _mode(d: dtype, *, rounding_mode: str | None = None) -> tuple[Any, ...]:
     return () if rounding_mode is None else (_DIVISIONS[rounding_mode],)
 
 
-binary("add", _forms("Add", scalar="Adds"), extra=_alpha)
-binary("sub", _forms("Sub", scalar="Subs"), extra=_alpha)
-binary("mul", _forms("Mul", scalar="Muls"))
+binary("add", _forms("Add", scalar="Adds"), extra=_alpha, single=True)
+binary("sub", _forms("Sub", scalar="Subs"), extra=_alpha, single=True)
+binary("mul", _forms("Mul", scalar="Muls"), single=True)
 binary("div", _division, extra=_mode)
 binary("floor_divide", _forms("FloorDivide", scalar="FloorDivides"))
 binary("remainder", Forms(
@@ -189,10 +200,8 @@ def masked_fill_(self: Any, mask: Any, value: Any) -> Work | None:
         "InplaceMaskedFillScalar", d
     ):
         return None
-    if not given:
-        value = checked_number(value, d)
+    fill = value if given else element(value, d)
     if not numel(self._shape):
         return self, []
-    if given:
-        return self, [("InplaceMaskedFillTensor", (self, mask, value))]
-    return self, [("InplaceMaskedFillScalar", (self, mask, number(value, d)))]
+    operator = "InplaceMaskedFillTensor" if given else "InplaceMaskedFillScalar"
+    return self, [(operator, (self, mask, fill))]

@@ -7,7 +7,7 @@ from typing import Any
 from mindtorch_core.shapes import numel, wrap_dims
 
 from .copying import copied
-from .operands import made, number, packed, takes
+from .operands import element, made, packed, takes
 from .steps import STEPS, Call, Work, rule_of, steps
 
 __all__: list[str] = []
@@ -88,4 +88,4 @@ def constant_pad_nd(self: Any, pad: Any, value: Any = 0) -> Work | None:
     if not numel(self._shape):
         return None
     out = made(spec, self._device)
-    return out, [("ConstantPadNd", (self, list(pad), number(value, d), out))]
+    return out, [("ConstantPadNd", (self, list(pad), element(value, d), out))]
