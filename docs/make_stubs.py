@@ -139,7 +139,8 @@ def op_parameters(entry: OpEntry, *, method: bool) -> list[list[str]]:
         if spread and name == spread:
             listed = a
             continue
-        text = f"{name}: {argument_type(a, numbers=numbers and position > 0)}"
+        free = numbers and (position > 0 or (d is not None and d.number_first))
+        text = f"{name}: {argument_type(a, numbers=free)}"
         keyword_only = a.kwarg_only or listed is not None
         optional = optional or (a.has_default and not keyword_only)
         if a.has_default:

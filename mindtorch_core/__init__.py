@@ -39,7 +39,8 @@ from .autograd.grad_mode import is_inference_mode_enabled
 from .autograd.inference import is_inference
 from .autograd.methods import detach_  # (its module attaches Tensor's methods)
 from .creation import as_tensor, from_numpy, tensor
-from .devices import device, get_default_device, set_default_device
+from .device_methods import ACCELERATORS as _ACCELERATORS
+from .devices import device, get_default_device, get_device_module, set_default_device
 from .dispatch import pipeline as _pipeline
 from .dispatch.keys import DispatchKey, DispatchKeySet
 from .dispatch.pipeline import Pipeline, current_pipeline
@@ -92,14 +93,18 @@ from .operators.tags import Tag
 from .plugins import PLUGIN_API
 from .plugins import loader as _loader
 from .printing import set_printoptions
-from .promotion import can_cast, promote_types, result_type
 from .queries import (
+    can_cast,
     get_device,
     is_complex,
     is_floating_point,
     is_nonzero,
     is_same_size,
     is_signed,
+    is_storage,
+    promote_types,
+    result_type,
+    typename,
 )
 from .random import (
     Generator,
@@ -113,9 +118,21 @@ from .random import (
 from .random import default_generator as _default_generator
 from .serialization import load, save
 from .shapes import Size, broadcast_shapes
-from .sharing import asarray, from_dlpack, frombuffer
+from .sharing import asarray, from_dlpack, frombuffer, to_dlpack
 from .streams import Event, Stream
 from .tensor import Tensor, is_tensor, numel
+from .tensor_types import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
 from .threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:  # functions of ops, which `__getattr__` below makes when they are first used
@@ -124,19 +141,29 @@ if TYPE_CHECKING:  # functions of ops, which `__getattr__` below makes when they
 
 __all__ = [
     "PLUGIN_API",
+    "BFloat16Tensor",
     "BackendConflictError",
     "BackendUnavailableError",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
     "DispatchKey",
     "DispatchKeySet",
     "DispatchMode",
+    "DoubleTensor",
     "Event",
+    "FloatTensor",
     "Generator",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
     "NoKernelError",
     "OperandTypeError",
     "OutOfMemoryError",
     "Pipeline",
     "PipelineError",
     "SchemaError",
+    "ShortTensor",
     "Size",
     "Stream",
     "Tag",
@@ -181,6 +208,7 @@ __all__ = [
     "get_default_device",
     "get_default_dtype",
     "get_device",
+    "get_device_module",
     "get_num_threads",
     "get_rng_state",
     "half",
@@ -205,6 +233,7 @@ __all__ = [
     "is_nonzero",
     "is_same_size",
     "is_signed",
+    "is_storage",
     "is_tensor",
     "layout",
     "load",
@@ -236,6 +265,8 @@ __all__ = [
     "short",
     "strided",
     "tensor",
+    "to_dlpack",
+    "typename",
     "uint8",
     "uint16",
     "uint32",
@@ -275,6 +306,9 @@ def __getattr__(name: str) -> Any:
         if module is not None:
             globals()[name] = module
             return module
+        absent = _absent_device(name)  # not kept: a backend may come
+        if absent is not None:
+            return absent
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -284,6 +318,15 @@ def _device_module(name: str) -> Any:
     if name in {status.name for status in _loader.backends()}:
         return _loader.load(name).module
     return None
+
+
+def _absent_device(name: str) -> Any:
+    """``torch.<device>`` for a type of devices that PyTorch knows and no backend serves."""
+    if name not in (*_ACCELERATORS, "mps"):
+        return None
+    from .plugins.absent_device import AbsentDevice
+
+    return AbsentDevice(name)
 
 
 def __dir__() -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any, Final
 from .autograd_state import born
 from .devices import TABLE, concrete, device
 from .dispatch.binding import python_number
-from .dtypes import COMPLEX, DTYPES, INTEGER, dtype, int64, of_number
+from .dtypes import COMPLEX, DTYPES, INTEGER, as_dtype, dtype, int64, of_number
 from .promotion import promote_types
-from .shapes import Shape
+from .shapes import Shape, contiguous_strides
 from .tensor import Tensor, from_values
 
 __all__ = ["as_tensor", "from_numpy", "tensor"]
@@ -26,8 +26,7 @@ def tensor(
     """A new tensor with a copy of ``data``.
 
     Args:
-        data: a number, nested sequences of numbers, an object with the buffer protocol (a NumPy
-            array, say) or a tensor.
+        data: a number, nested sequences of numbers, a NumPy array or a tensor.
         dtype: element type; inferred if None: float gives the default dtype, int gives int64.
         device: where to make it.
         requires_grad: record operations on it.
@@ -38,6 +37,8 @@ def tensor(
         TypeError: for elements that are not numbers.
     """
     on = concrete(device)
+    if dtype is not None:
+        dtype = as_dtype(dtype, "tensor")
     if isinstance(data, Tensor):
         made = (
             data.detach()
@@ -74,7 +75,7 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None
         return data.to(
             concrete(device) if device is not None else data._device, dtype or data._dtype
         )
-    if hasattr(data, "__array_interface__") and getattr(data, "shape", None):
+    if is_array(data):
         made = from_numpy(data)
         return made.to(concrete(device), dtype or made._dtype)
     return tensor(data, dtype=dtype, device=device)
@@ -82,6 +83,11 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None
 
 for _name, _method in {"new_tensor": new_tensor, "_from_array": staticmethod(as_tensor)}.items():
     setattr(Tensor, _name, _method)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a NumPy array, which has memory to share, unlike a number of NumPy."""
+    return hasattr(value, "__array_interface__") and hasattr(value, "ctypes")
 
 
 def from_numpy(array: Any) -> Tensor:
@@ -115,21 +121,21 @@ def _dtype_of_format(text: str, itemsize: int) -> dtype | None:
 
 
 def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
-    """A copy of an object that exports a numeric buffer; None for anything else."""
-    if isinstance(data, list | tuple | str | bytes | bytearray):
+    """A copy of an array or a number of NumPy; None for anything else."""
+    if not hasattr(data, "__array_interface__"):
         return None
     try:
         view = memoryview(data)
-    except TypeError:
-        return None
-    except ValueError:  # an array whose dtype the buffer protocol lacks, such as bfloat16
+        source = _dtype_of_format(view.format, view.itemsize)
+    except ValueError:
+        source = None
+    if source is None:  # what the buffer protocol lacks, such as bfloat16, or no tensor holds
         return from_numpy(data).clone().to(on, d or None)
-    source = _dtype_of_format(view.format, view.itemsize)
-    if source is None:
-        raise TypeError(f"can't convert a buffer of format {view.format!r} to a tensor")
     shape: Shape = tuple(view.shape or ())
-    raw = memoryview(view.tobytes())
-    made = TABLE[on.type].runtime.from_host(raw, shape, source, on)
+    columns = view.f_contiguous and not view.c_contiguous
+    strides = contiguous_strides(shape[::-1])[::-1] if columns else None
+    raw = memoryview(view.tobytes("F" if columns else "C"))
+    made = TABLE[on.type].runtime.from_host(raw, shape, source, on, strides)
     return made if d is None else made.to(d)
 
 
@@ -141,18 +147,20 @@ def _from_sequence(data: Any, d: dtype | None, on: device) -> Tensor:
     found = _Elements()
     found.add(data, shape, 0)
     d = d or found.dtype()
-    if INTEGER <= d.category < COMPLEX and complex in found.types:
+    if INTEGER <= d.category < COMPLEX and any(type(v) is complex for v in found.numbers):
         raise TypeError(f"can't convert complex to {d.name}")
     return from_values(found.numbers, shape, d, on)
 
 
 def _shape_of(data: Any) -> Shape:
     out = []
-    while isinstance(data, list | tuple | range):
+    while _is_sequence(data):
         out.append(len(data))
-        if not data:
+        if not out[-1]:
             break
         data = data[0]
+    if out and isinstance(data, str | bytes):
+        raise ValueError(f"too many dimensions '{type(data).__name__}'")
     if isinstance(data, Tensor) and data._shape:
         out += list(data._shape)
     elif hasattr(data, "__array_interface__") and getattr(data, "shape", None):
@@ -160,13 +168,22 @@ def _shape_of(data: Any) -> Shape:
     return tuple(out)
 
 
+def _is_sequence(data: Any) -> bool:
+    """Whether data holds elements by position, as a list does."""
+    if isinstance(data, list | tuple | range):
+        return True
+    if isinstance(data, Tensor | str | bytes | dict) or hasattr(data, "__array_interface__"):
+        return False
+    return hasattr(data, "__getitem__") and hasattr(data, "__len__")
+
+
 class _Elements:
     """The numbers in nested data, and what their types say about the dtype.
 
     Attributes:
         numbers: the elements, row-major, as Python numbers.
-        types: the Python types among them.
-        dtypes: dtypes of the tensors, arrays and NumPy numbers they came from.
+        types: the types of those that were Python's numbers.
+        dtypes: dtypes of the tensors, arrays and NumPy numbers that the others came from.
     """
 
     __slots__ = ("dtypes", "numbers", "types")
@@ -179,7 +196,7 @@ class _Elements:
     def add(self, data: Any, shape: Shape, level: int) -> None:
         """Collect what lies at one level of the nesting, refusing unequal lengths."""
         if level == len(shape):
-            if isinstance(data, list | tuple | range):
+            if _is_sequence(data):
                 raise TypeError(
                     f"expected a number at depth {level}, as in the elements before, got "
                     f"{type(data).__name__}"
@@ -187,9 +204,9 @@ class _Elements:
             self.add_number(data)
             return
         if isinstance(data, Tensor) or hasattr(data, "__array_interface__"):
-            self.dtypes.add(_dtype_of(data))
-            data = data.tolist()
-        if not isinstance(data, list | tuple | range):
+            self.add_array(data, shape, level)
+            return
+        if not _is_sequence(data):
             raise TypeError(
                 f"expected sequence of length {shape[level]} at dim {level} (got "
                 f"{type(data).__name__})"
@@ -201,29 +218,32 @@ class _Elements:
         for element in data:
             self.add(element, shape, level + 1)
 
+    def add_array(self, data: Any, shape: Shape, level: int) -> None:
+        """Collect the elements of a tensor or an array."""
+        self.dtypes.add(_dtype_of(data))
+        plain = _Elements()
+        plain.add(data.tolist(), shape, level)
+        self.numbers += plain.numbers
+
     def add_number(self, value: Any) -> None:
         """Collect one element."""
         kind = type(value)
-        if kind not in _PYTHON:
-            number = value.item() if isinstance(value, Tensor) else python_number(value)
-            if number is None:
-                if isinstance(value, str | bytes | bytearray):
-                    raise TypeError(f"new(): invalid data type '{kind.__name__}'")
-                raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
-            if not isinstance(value, bool | int | float | complex):
-                self.dtypes.add(_dtype_of(value))
-            value, kind = number, type(number)
-        self.types.add(kind)
-        self.numbers.append(value)
+        if kind in _PYTHON:
+            self.types.add(kind)
+            self.numbers.append(value)
+            return
+        alone = isinstance(value, Tensor) or is_array(value)
+        number = value.item() if alone else python_number(value)
+        if number is None:
+            if isinstance(value, str | bytes):
+                raise TypeError(f"new(): invalid data type '{kind.__name__}'")
+            raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
+        self.dtypes.add(_dtype_of(value))
+        self.numbers.append(number)
 
     def dtype(self) -> dtype:
         """The dtype that holds them all."""
-        if not self.numbers:
-            return of_number(0.0)
-        found = self.dtypes or {of_number(kind()) for kind in self.types}
-        if self.dtypes and len(self.types) > 1:
-            found = found | {of_number(kind()) for kind in self.types}
-        d, *others = found
+        d, *others = self.dtypes | {of_number(kind()) for kind in self.types} or {of_number(0.0)}
         for other in others:
             d = promote_types(d, other)
         if d is int64:

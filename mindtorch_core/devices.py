@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .runtime import Runtime
 
-__all__ = ["DeviceRow", "device", "get_default_device", "row_of", "set_default_device"]
+__all__ = [
+    "DeviceRow",
+    "device",
+    "get_default_device",
+    "get_device_module",
+    "row_of",
+    "set_default_device",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +200,15 @@ def get_default_device() -> device:
 def set_default_device(d: device | str | None) -> None:
     """Set the device that factories use when none is given; None restores ``cpu``."""
     _default[0] = None if d is None else concrete(device(d))
+
+
+def get_device_module(device: device | str | None = None) -> Any:
+    """What ``torch.<type>`` shows for a device's type; for the default device's if None.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves it.
+    """
+    return row_of(concrete(device).type).module
 
 
 def concrete(d: device | str | None) -> device:

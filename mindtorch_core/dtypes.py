@@ -11,6 +11,7 @@ import math
 import struct
 from array import array
 from collections.abc import Iterable
+from numbers import Complex, Integral, Real
 from typing import Any, Final
 
 __all__ = [
@@ -171,6 +172,32 @@ def default_complex() -> dtype:
 
 _FROM_PYTHON: Final[dict[type, dtype]] = {bool: bool_, int: int64}
 
+# Python's types that stand for a dtype wherever one is expected.
+PYTHON_TYPES: Final[dict[object, dtype]] = {
+    bool: bool_, int: int64, float: float64, complex: complex128,
+}  # fmt: skip
+
+
+def as_dtype(value: Any, called: str, name: str = "dtype", position: int | None = None) -> dtype:
+    """A dtype, or what one of Python's types stands for.
+
+    Args:
+        value: the argument.
+        called: the function it was given to.
+        name: the argument's name.
+        position: where it stands in the call, if it is not a keyword.
+
+    Raises:
+        TypeError: if it is neither.
+    """
+    found = PYTHON_TYPES.get(value) if isinstance(value, type) else value
+    if not isinstance(found, dtype):
+        place = f" (position {position})" if position else ""
+        raise TypeError(
+            f"{called}(): argument '{name}'{place} must be torch.dtype, not {type(value).__name__}"
+        )
+    return found
+
 
 def of_number(value: Any) -> dtype:
     """Element type that ``torch.tensor(value)`` gives a Python number."""
@@ -179,9 +206,9 @@ def of_number(value: Any) -> dtype:
         return found
     if isinstance(value, bool):
         return bool_
-    if isinstance(value, int):
+    if isinstance(value, Integral):
         return int64
-    if isinstance(value, complex):
+    if isinstance(value, Complex) and not isinstance(value, Real):
         return default_complex()
     return _default[0]
 
@@ -325,7 +352,7 @@ class finfo:
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
     def __init__(self, type: dtype | None = None) -> None:
-        d = (_default[0] if type is None else type).to_real()
+        d = (_default[0] if type is None else as_dtype(type, "finfo", "type", 1)).to_real()
         if d.name not in _FLOAT_LAYOUT:
             raise TypeError(f"torch.finfo() requires a floating point input type, got {d!r}")
         mantissa, exponent = _FLOAT_LAYOUT[d.name]

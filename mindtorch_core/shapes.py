@@ -5,6 +5,7 @@ Shapes are tuples of ints, strides and offsets count elements, and every rule is
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -40,14 +41,56 @@ class Size(tuple[int, ...]):
         """Number of elements."""
         return math.prod(self)
 
+    def __new__(cls, sizes: Iterable[SupportsIndex] = ()) -> Size:
+        """A shape of the given sizes.
+
+        Raises:
+            TypeError: if one is no integer.
+        """
+        made = super().__new__(cls, sizes)  # type: ignore[arg-type]  # looked into below
+        if _INTS.issuperset(map(type, made)):
+            return made
+        return super().__new__(cls, map(_size, range(len(made)), made))
+
     def __add__(self, other: tuple[Any, ...]) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        if not isinstance(other, tuple):
+            raise TypeError(
+                f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
+            )
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple[Any, ...]) -> Size:
+        return Size(tuple.__add__(other, self))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
 
     if not TYPE_CHECKING:  # tuple's overloads cannot be narrowed without repeating them
 
         def __getitem__(self, item: SupportsIndex | slice) -> Any:
             found = tuple.__getitem__(self, item)
             return Size(found) if isinstance(item, slice) else found
+
+
+_INTS: Final = frozenset({int})
+
+# A tuple that is known to hold ints as a Size.
+size_of: Final[Callable[[Shape], Size]] = functools.partial(tuple.__new__, Size)
+
+
+def _size(place: int, value: Any) -> int:
+    """One size as an int.
+
+    Raises:
+        TypeError: if it is no integer.
+    """
+    if not hasattr(value, "__index__"):
+        raise TypeError(
+            f"torch.Size() takes an iterable of 'int' (item {place} is '{type(value).__name__}')"
+        )
+    return operator.index(value)
 
 
 def show(shape: Iterable[int]) -> str:

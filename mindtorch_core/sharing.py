@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .autograd_state import born
-from .creation import from_numpy, tensor
+from .creation import from_numpy, is_array, tensor
 from .devices import TABLE, concrete, device
-from .dtypes import dtype, get_default_dtype
+from .dtypes import as_dtype, dtype, get_default_dtype
 from .tensor import Tensor
 
 __all__ = ["asarray", "from_dlpack", "frombuffer", "to_dlpack"]
@@ -110,6 +110,8 @@ def asarray(
     Raises:
         ValueError: if a copy is needed and refused.
     """
+    if dtype is not None:
+        dtype = as_dtype(dtype, "asarray")
     made = _shared(obj, dtype)
     if made is None:
         if copy is False:
@@ -127,7 +129,7 @@ def _shared(obj: Any, d: dtype | None) -> Tensor | None:
     if isinstance(obj, Tensor):
         return obj
     if hasattr(obj, "__array_interface__"):
-        return from_numpy(obj) if hasattr(obj, "setflags") and hasattr(obj, "ctypes") else None
+        return from_numpy(obj) if is_array(obj) else None
     if hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
     try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Final
 
+from .autograd.inplace import refuse_shared
 from .dispatch.binding import python_number
 from .dtypes import INTEGER, bool_, uint8
 from .operators.define import fn
-from .shapes import expand_strides
 from .tensor import Tensor
 
 __all__ = ["getitem", "setitem"]
@@ -48,33 +49,19 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     viewed, tensors = _apply_views(self, index)
     if number is not None:
         if tensors is None:
+            refuse_shared(viewed)
             viewed.fill_(number)
             return
         value = self.new_full((), number)
     value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
     if tensors is None:
-        _copy_into(viewed, value)
+        # Expanded first: what broadcasts may be a part of what is written.
+        viewed.copy_(value if value._shape == viewed._shape else value.expand(viewed._shape))
         return
     if not value._shape:
         one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
         value = value.to(self._device, self._dtype if one_mask else value._dtype)
     viewed.index_put_(tensors, value)
-
-
-def _copy_into(viewed: Tensor, value: Tensor) -> None:
-    """Copy a value that may broadcast.
-
-    Raises:
-        RuntimeError: if it does not; the text is that of expanding the value.
-    """
-    try:
-        viewed.copy_(value)
-    except RuntimeError as error:
-        failure = error
-    else:
-        return
-    expand_strides(value._shape, value._shape, viewed._shape, value._dtype)
-    raise failure
 
 
 def _trimmed(value: Tensor, rank: int) -> Tensor:
@@ -86,6 +73,9 @@ def _trimmed(value: Tensor, rank: int) -> Tensor:
 
 _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
+_LONGEST_TUPLE: Final = 31  # A longer list is always one index, as in PyTorch.
+_PARTS: Final = (Tensor, slice, list, tuple, range)
+_CALLER: Final = 5  # Frames from the warning to who wrote `x[...]`.
 
 
 def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Tensor:
@@ -105,7 +95,7 @@ def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Ten
 
 def _items(self: Tensor, index: Any) -> list[Any]:
     """The index as a list with one Ellipsis at most."""
-    items = list(index) if isinstance(index, tuple) else [index]
+    items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
     used = 0
     ellipses = 0
     for item in items:
@@ -120,6 +110,26 @@ def _items(self: Tensor, index: Any) -> list[Any]:
     if used > len(self._shape):
         raise IndexError(f"too many indices for tensor of dimension {len(self._shape)}")
     return items
+
+
+def _stands_for_tuple(index: Any) -> bool:
+    """Whether a list is an index per dimension rather than one list of positions."""
+    if type(index) is not list or len(index) > _LONGEST_TUPLE:
+        return False
+    for item in index:
+        if item is None or item is Ellipsis or isinstance(item, _PARTS):
+            break
+        if getattr(item, "shape", None):
+            break
+    else:
+        return False
+    warnings.warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated: a list of lists, "
+        "tensors, slices, None or `...` counts as one index per dimension. Write x[tuple(indices)] "
+        "for that, or x[torch.tensor(indices)] for one index",
+        stacklevel=_CALLER,
+    )
+    return True
 
 
 def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] | None]:
@@ -182,7 +192,7 @@ def _position(item: Any) -> int | None:
         return int(item.item()) if whole and not item._shape else None
     if kind is bool or kind in _SEQUENCES or getattr(item, "shape", None):
         return None
-    number = python_number(item)
+    number = python_number(_alone(item))
     if number is not None:
         return number if type(number) is int else None
     return item.__index__() if hasattr(item, "__index__") else None
@@ -192,8 +202,14 @@ def _truth(item: Any) -> bool | None:
     """What keeps everything or nothing, a bool or a mask without dimensions; else None."""
     if isinstance(item, Tensor):
         return bool(item.item()) if item._dtype in _MASKS and not item._shape else None
-    number = item if type(item) in _SEQUENCES else python_number(item)
+    number = item if type(item) in _SEQUENCES else python_number(_alone(item))
     return number if isinstance(number, bool) else None
+
+
+def _alone(item: Any) -> Any:
+    """What an array without dimensions holds; anything else as it is."""
+    holds_one = hasattr(item, "__array_interface__") and not item.shape
+    return item.item() if holds_one else item
 
 
 def _index_tensor(item: Any, like: Tensor) -> Tensor:
@@ -266,9 +282,9 @@ def _as_index(values: Any, like: Tensor) -> Tensor:
     from .creation import tensor
     from .dtypes import int64
 
-    if isinstance(values, list | tuple | range) and not values:
-        return tensor([], dtype=int64, device=like._device)
-    return tensor(values, device=like._device)
+    found = tensor(values, device=like._device)
+    named_none = not found.numel() and found._dtype not in _MASKS
+    return found.to(int64) if named_none else found
 
 
 for _name, _method in {"__getitem__": getitem, "__setitem__": setitem}.items():

@@ -12,15 +12,15 @@ from typing import Any
 from .autograd_attributes import AutogradAttributes
 from .autograd_state import INFERENCE, AutogradMeta
 from .devices import TABLE, device
-from .dispatch.keys import AUTOGRAD, DispatchKey
+from .dispatch.keys import AUTOGRAD, WITH_AUTOGRAD, DispatchKey
 from .dispatch.registry import registry
 from .dtypes import dtype, pack
 from .interchange import Interchange
 from .layouts import layout, strided
 from .memory_formats import contiguous_format, has_format, memory_format
-from .shapes import Shape, Size, contiguous_strides, is_contiguous, wrap_dim
+from .shapes import Shape, Size, contiguous_strides, is_contiguous, size_of, wrap_dim
 from .shapes import numel as count
-from .storage import Storage
+from .storage import SharedStorage, Storage
 
 __all__ = ["Tensor", "make_tensor", "make_view"]
 
@@ -42,7 +42,8 @@ class _OpsOnDemand(type):
 class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
     """A multi-dimensional array of one dtype on one device.
 
-    Tensors come from factories (``torch.tensor``, ``torch.zeros``), not from this class.
+    Tensors come from factories (``torch.tensor``, ``torch.zeros``); calling the class works as it
+    always did (`mindtorch_core.tensor_types`).
 
     Attributes:
         _data: the backend's payload, read only by its kernels.
@@ -82,22 +83,24 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
         registry.rest.define()
         return sorted({*super().__dir__()})
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise TypeError(
-            "tensors are not made by calling their class: use torch.tensor(data), "
-            "torch.empty(*size) or another factory"
-        )
+    def __new__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        """A tensor of the default dtype: of given sizes, or with given data."""
+        from .tensor_types import called
+
+        made = called(None, args, **kwargs)
+        made.__class__ = cls
+        return made
 
     # ---- metadata ------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return Size(self._shape)
+        return size_of(self._shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
-        return Size(self._shape) if dim is None else _along(self._shape, dim)
+        return size_of(self._shape) if dim is None else _along(self._shape, dim)
 
     @property
     def dtype(self) -> dtype:
@@ -300,7 +303,7 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether both tensors show the same memory with the same shape and strides."""
         return (
-            self._own_storage() is tensor._own_storage()
+            self._own_storage().shows(tensor._own_storage())
             and self._shape == tensor._shape
             and self._geometry() == tensor._geometry()
         )
@@ -357,8 +360,7 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
     @property
     def data(self) -> Tensor:
         """The tensor without its history; shares memory, but not the version counter."""
-        s = self._settled()._own_storage()
-        shared = Storage(s.memory, s.nbytes, s.device)
+        shared = SharedStorage(self._settled()._own_storage())
         return make_tensor(
             self._data, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
             self._layout,
@@ -366,15 +368,20 @@ class Tensor(AutogradAttributes, Interchange, metaclass=_OpsOnDemand):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if value._device is not self._device or value._dtype is not self._dtype:
+        recorded = self._keys & AUTOGRAD
+        if recorded and value._dtype.category < 2:
             raise RuntimeError(
-                f"incompatible tensor type: cannot set data of a {self._dtype} tensor on "
-                f"{self._device} to a {value._dtype} tensor on {value._device}"
+                f"data set to a tensor that requires gradients must be floating point or complex "
+                f"dtype, not {value._dtype}: call requires_grad_(False) first"
             )
-        value._settled()
+        version = 0 if self._storage is None else self._storage.version
         self._settled()
+        self._storage = SharedStorage(value._settled()._own_storage())
+        self._storage.version = version
         self._data, self._shape, self._layout = value._data, value._shape, value._layout
-        self._storage = value._own_storage()
+        self._dtype, self._device = value._dtype, value._device
+        keys = value._keys & ~AUTOGRAD
+        self._keys = WITH_AUTOGRAD[keys] if recorded else keys
 
 
 def _along(values: Shape, dim: int) -> int:

@@ -9,13 +9,20 @@ import numbers as numeric
 from typing import Any, Final
 
 from ..devices import device
-from ..dtypes import dtype
+from ..dtypes import PYTHON_TYPES, dtype
 from ..layouts import layout
 from ..memory_formats import memory_format
 from .registry import OpEntry
 from .schema import Argument, OperatorSchema
 
-__all__ = ["accepts", "explain", "operand_of", "python_number", "tensor_type_error"]
+__all__ = [
+    "accepts",
+    "explain",
+    "operand_of",
+    "plain_number",
+    "python_number",
+    "tensor_type_error",
+]
 
 _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Number",
                    "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str",
@@ -37,6 +44,12 @@ def python_number(value: Any) -> Any:
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     return None
+
+
+def plain_number(value: Any) -> Any:
+    """A number of another library as Python's own; anything else as it is."""
+    number = python_number(value)
+    return value if number is None else number
 
 
 def operand_of(entry: OpEntry, which: str, value: Any, tensor_type: type) -> Any:
@@ -104,13 +117,13 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
     if kind == "bool":
         return isinstance(value, bool | numeric.Integral)
     if kind == "float":
-        return isinstance(value, numeric.Real) or hasattr(value, "_keys")
+        return isinstance(value, numeric.Real) or (hasattr(value, "_keys") and not value._shape)
     if kind in ("Scalar", "complex"):
         return python_number(value) is not None or (hasattr(value, "_keys") and not value._shape)
     if kind == "str":
         return isinstance(value, str)
     if kind == "ScalarType":
-        return isinstance(value, dtype)
+        return isinstance(value, dtype) or (isinstance(value, type) and value in PYTHON_TYPES)
     if kind == "Generator":
         return hasattr(value, "initial_seed")
     if kind == "Layout":

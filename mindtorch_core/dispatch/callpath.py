@@ -10,7 +10,7 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
         try:
             _ks = input._keys
         except AttributeError:
-            raise WRONG_TYPE('input', input) from None
+            return FRONT(OF_NUMBER(input, other), other, alpha=alpha)
         if type(other) is Tensor:
             _k = other._keys
             if _k is not _ks: _ks |= _k
@@ -27,7 +27,7 @@ kernel. For ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor`` it r
             if alpha == 1:
                 return _kernel(input, other)
             return _kernel(input, other, alpha=alpha)
-        except (TypeError, AttributeError, KeyError) as _error:
+        except Exception as _error:
             EXPLAIN(_error, locals())
             raise
 
@@ -38,18 +38,19 @@ nothing on the way that succeeds.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
 from ..devices import TABLE, concrete
-from ..dtypes import DTYPES
+from ..dtypes import DTYPES, PYTHON_TYPES
 from ..layouts import check_memory
 from .adapters import returned_wrongly
-from .binding import explain, operand_of, tensor_type_error
+from .binding import explain, operand_of, plain_number, tensor_type_error
 from .conversion import converter, exact_type, result_converter
 from .entry import OpEntry
 from .keys import ACTIVE, DEFAULT_INCLUDED, MASKS, PROCESS_INCLUDE
+from .numpy_names import REQUIRED, has_names, renamed
 from .schema import Argument, OperatorSchema
 from .tables import fill
 
@@ -78,9 +79,22 @@ Naming = Callable[[Argument], str]
 
 
 def parameters(
-    schema: OperatorSchema, varargs: str = "", extra: str = "", naming: Naming = python_name
+    schema: OperatorSchema,
+    varargs: str = "",
+    extra: str = "",
+    naming: Naming = python_name,
+    *,
+    optional: Sequence[str] = (),
 ) -> str:
-    """The parameter list of the generated function."""
+    """The parameter list of the generated function.
+
+    Args:
+        schema: the op's signature.
+        varargs: name of the list argument that may be spread.
+        extra: parameters behind those of the schema, by keyword only.
+        naming: how arguments are called.
+        optional: those that stand in the call under another name at times, though required.
+    """
     out: list[str] = []
     star = False
     spread = ""
@@ -94,14 +108,35 @@ def parameters(
         if a.kwarg_only and not star:
             out.append("*")
             star = True
-        out.append(f"{name}={a.default!r}" if a.has_default else name)
+        absent = "=REQUIRED" if name in optional else ""
+        out.append(f"{name}={a.default!r}" if a.has_default else f"{name}{absent}")
     if spread:
         out.append(spread)
     if extra:
-        if not star:
+        if not star and not extra.startswith("**"):
             out.append("*")
         out.append(extra)
     return ", ".join(out)
+
+
+def _required_later(schema: OperatorSchema) -> list[str]:
+    """Arguments without a default that a call may leave out, as ``dim`` if ``axis`` is given."""
+    out: list[str] = []
+    for a in schema.arguments:
+        if not a.has_default and (out or a.name == "dim") and not a.is_out:
+            out.append(python_name(a))
+    return out
+
+
+def _rename(schema: OperatorSchema, later: list[str], out: bool) -> list[str]:
+    """Lines that call the function again with what came under NumPy's names."""
+    names = [python_name(a) for a in schema.arguments if not a.is_out] + ["out"] * out
+    values = ", ".join(f"{n!r}: {n}" for n in names)
+    absent = "".join(f" or {n} is REQUIRED" for n in later)
+    return [
+        f"if numpy_names{absent}:",
+        f"    return FRONT(**OWN_NAMES({{{values}}}, numpy_names))",
+    ]
 
 
 def _join(name: str) -> list[str]:
@@ -109,7 +144,13 @@ def _join(name: str) -> list[str]:
     return [f"    _k = {name}._keys", "    if _k is not _ks: _ks |= _k"]
 
 
-def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_name) -> list[str]:
+def _gather_keys(
+    schema: OperatorSchema,
+    numbers: bool,
+    naming: Naming = python_name,
+    *,
+    number_first: bool = False,
+) -> list[str]:
     """Lines that compute ``_ks`` from the tensor arguments."""
     lines: list[str] = []
     first = True
@@ -147,6 +188,15 @@ def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_
                 f"    {n} = OPERAND({n!r}, {n})",
                 f"    _ks |= getattr({n}, '_keys', 0)",
             ]
+        elif first and number_first:
+            rest = ", ".join(naming(a) for a in schema.positional[1:])
+            options = ", ".join(f"{a.name}={naming(a)}" for a in schema.keyword_only)
+            call = ", ".join(part for part in (f"OF_NUMBER({n}, {rest})", rest, options) if part)
+            lines += [
+                f"try: _ks = {n}._keys",
+                "except AttributeError:",
+                f"    return FRONT({call})",
+            ]
         else:
             lines += [
                 f"try: _ks {op} {n}._keys",
@@ -156,6 +206,8 @@ def _gather_keys(schema: OperatorSchema, numbers: bool, naming: Naming = python_
         first = False
     on = next((naming(a) for a in schema.arguments if a.type == "Device" and not a.is_list), None)
     if first and on is not None:
+        for n in (naming(a) for a in schema.arguments if a.type == "Scalar" and not a.is_list):
+            lines.append(f"if type({n}) not in NUMBERS: {n} = NUMBER({n})")
         lines += [f"{on} = CONCRETE({on})", f"_ks = DEVICES[{on}.type].keys"]
     elif first:
         lines.append(f"_ks = {DEFAULT_INCLUDED}")
@@ -229,6 +281,7 @@ def _scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
         "FILL": fill,
         "KERNELS": entry.table,
         "MASKS": MASKS,
+        "NUMBER": plain_number,
         "NUMBERS": NUMBERS,
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "Tensor": tensor_type,
@@ -244,6 +297,7 @@ def make_front(
     varargs: str = "",
     write_out: Callable[..., Any] | None = None,
     result: Callable[..., Any] | None = None,
+    of_number: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Generate the function users call for an op.
 
@@ -254,17 +308,23 @@ def make_front(
         varargs: name of the list argument that may be spread, as in ``x.view(2, 3)``.
         write_out: supplies ``out=``; None if the op has none.
         result: wraps several outputs in a named tuple; None for a plain result.
+        of_number: makes a tensor of the first of two operands, given both, or refuses it; None where
+            it must be a tensor.
     """
     schema = entry.schema
     if schema is None:
         raise TypeError(f"{entry.name} has no schema to make a function from")
     name = schema.name if schema.name.isidentifier() else "op"
     body: list[str] = []
+    aliased = has_names(schema) and not varargs
+    later = _required_later(schema) if aliased else []
+    if aliased:
+        body += _rename(schema, later, write_out is not None)
     if varargs:
         spread = f"_{varargs}"
         body += [f"if {varargs} is None:", f"    {varargs} = {spread}"]
         if next(a.type for a in schema.arguments if a.name == varargs) != "Tensor":
-            alone = f"len({spread}) == 1 and not isinstance({spread}[0], int)"
+            alone = f"len({spread}) == 1 and not hasattr({spread}[0], '__index__')"
             body.append(f"    if {alone}: {varargs} = {spread}[0]")
     if write_out is not None:
         positional = ", ".join(
@@ -275,7 +335,11 @@ def make_front(
             "if out is not None:",
             f"    return WRITE_OUT(FRONT, out, ({positional},), {{{keywords}}})",
         ]
-    body += _gather_keys(schema, numbers) + _look_up()
+    for a in schema.arguments:
+        if a.type == "ScalarType" and not a.is_list:  # ``float`` stands for ``torch.float64``
+            n = python_name(a)
+            body.append(f"if {n}.__class__ is type: {n} = PYTHON_TYPES.get({n}, {n})")
+    body += _gather_keys(schema, numbers, number_first=of_number is not None) + _look_up()
     returns = "RESULT({})" if result is not None else "{}"
     if any(a.name == "requires_grad" for a in schema.keyword_only):
         returns = "WITH_GRAD({}, requires_grad)"
@@ -284,17 +348,26 @@ def make_front(
         body.append("    if layout is not None or pin_memory: CHECK_MEMORY(layout, pin_memory)")
     body += ["    " + line for line in kernel_call(schema, returns=returns)]
     body += [
-        "except (TypeError, AttributeError, KeyError) as _error:",
+        "except Exception as _error:",
         "    EXPLAIN(_error, locals())",
         "    raise",
     ]
-    params = parameters(schema, varargs, "out=None" if write_out is not None else "")
+    extra = ["out=None"] if write_out is not None else []
+    extra += ["**numpy_names"] if aliased else []
+    params = parameters(schema, varargs, ", ".join(extra), optional=later)
     source = f"def {name}({params}):\n{_indent(body)}\n"
+    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default} | {
+        "out": None
+    }
     scope = _scope(entry, tensor_type)
     scope |= {
         "CHECK_MEMORY": check_memory,
         "EXPLAIN": lambda error, values: explain(entry, error, values),
         "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
+        "PYTHON_TYPES": PYTHON_TYPES,
+        "OF_NUMBER": of_number,
+        "OWN_NAMES": lambda values, given: renamed(schema.name, defaults, values, given),
+        "REQUIRED": REQUIRED,
         "RESULT": result,
         "WITH_GRAD": lambda made, wanted: made.requires_grad_() if wanted else made,
         "WRITE_OUT": write_out,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ..dtypes import dtype
 from ..promotion import result_type
@@ -75,6 +75,8 @@ class OpDef:
         host: whether the op is left to a numerical library (LAPACK, FFT, special functions): a
             device without a kernel for it has it computed by the CPU's, if it allows that.
         numbers: tensor operands after the first may be Python numbers.
+        number_first: whether the first operand may be a Python number as well: if the second is a
+            ``tensor``, with ``any`` second operand, or not at all.
         kinds: which dtypes the operands may have in common: the letters of bool, int, float and
             complex. The rule raises for others.
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
@@ -116,6 +118,7 @@ class OpDef:
     primitive: bool = False
     host: bool = False
     numbers: bool = False
+    number_first: Literal["", "tensor", "any"] = ""
     kinds: str = "bifc"
     promotes: bool = False
     compute_dtype: Callable[..., dtype] = common_dtype

@@ -13,8 +13,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+from ..dispatch.binding import operand_of, tensor_type_error
 from ..dispatch.callpath import make_front, make_operator
 from ..dispatch.keys import DispatchKey
+from ..dispatch.numpy_names import own_names
 from ..dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from ..dispatch.overload_choice import (
     candidate,
@@ -136,11 +138,31 @@ def front(entry: OpEntry) -> Callable[..., Any]:
             varargs=d.varargs if d is not None else "",
             write_out=_writer(d),
             result=return_type(entry),
+            of_number=(
+                functools.partial(_of_number, entry) if d is not None and d.number_first else None
+            ),
         )
         made.__doc__ = docstring(made.__name__, [entry])
         made.__qualname__ = made.__name__
         made.__module__ = "mindtorch_core"
         _FRONTS[entry] = made
+    return made
+
+
+def _of_number(entry: OpEntry, value: Any, other: Any) -> Tensor:
+    """A number as the first of two operands.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    from .elementwise.arithmetic import as_operand
+
+    number = operand_of(entry, "input", value, Tensor)
+    if isinstance(other, Tensor):
+        return as_operand(other, number)
+    if entry.definition is not None and entry.definition.number_first != "any":
+        raise tensor_type_error(entry, "input", value)
+    made: Tensor = Tensor._from_array(number)
     return made
 
 
@@ -158,17 +180,24 @@ def _overloaded(name: str, entries: list[OpEntry]) -> Callable[..., Any]:
     candidates = [candidate(e) for e in ordered]
     chosen: dict[tuple[Any, ...], Callable[..., Any]] = {}
 
-    def choose(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+    def choose(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Callable[..., Any], dict[str, Any]]:
         index, certain = pick(candidates, args, kwargs)
         if index is None:
+            renamed = own_names(kwargs)
+            if renamed is not kwargs:
+                return choose(args, renamed)
             raise no_overload(name, entries, args, kwargs)
         if certain:
             chosen[key_of_types(args, kwargs)] = fronts[index]
-        return fronts[index]
+        return fronts[index], kwargs
 
     def call(*args: Any, **kwargs: Any) -> Any:
         key = key_of_types(args, kwargs) if kwargs else tuple(map(type, args))
-        fn = chosen.get(key) or choose(args, kwargs)
+        fn = chosen.get(key)
+        if fn is None:
+            fn, kwargs = choose(args, kwargs)
         try:
             return fn(*args, **kwargs)
         except TypeError:

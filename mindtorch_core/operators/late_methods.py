@@ -29,6 +29,7 @@ addr_
 adjoint
 aminmax
 angle
+apply_
 arccos
 arccos_
 arccosh
@@ -166,6 +167,8 @@ logit
 logit_
 lu
 lu_solve
+map2_
+map_
 masked_scatter
 masked_scatter_
 matrix_exp

@@ -656,7 +656,7 @@ def adaptive_max_pool3d(
     are in the spatial dimensions as one row."""
 
 def add(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     alpha: _float | _complex = 1,
@@ -1137,7 +1137,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     """Numbers of successes in ``count`` trials, each of probability ``prob``."""
 
 def bitwise_and(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -1160,7 +1160,7 @@ def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bitwise complement; logical not of booleans."""
 
 def bitwise_or(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -1180,7 +1180,7 @@ def bitwise_right_shift(input: _float | _complex, other: Tensor) -> Tensor:
     """Bits moved to the right, the sign kept: ``input // 2**other``."""
 
 def bitwise_xor(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -1762,7 +1762,7 @@ def dist(input: Tensor, other: Tensor, p: _float | _complex = 2) -> Tensor:
     """The ``p``-norm of the difference."""
 
 def div(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     rounding_mode: _str | None = None,
@@ -1771,7 +1771,7 @@ def div(
     """Quotient; ``rounding_mode`` is None (true division), ``'trunc'`` or ``'floor'``."""
 
 def divide(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     rounding_mode: _str | None = None,
@@ -2048,7 +2048,7 @@ def floor_(input: Tensor) -> Tensor:
     """In-place version of `floor`: writes the result into ``input`` and returns it."""
 
 def floor_divide(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -3337,7 +3337,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements in order along the first dimension."""
 
 def mul(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -3355,7 +3355,7 @@ def multinomial(
     """Indices drawn with the weights that each row of ``input`` gives."""
 
 def multiply(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -4040,7 +4040,7 @@ def relu_(input: Tensor) -> Tensor:
     """In-place version of `relu`: writes the result into ``input`` and returns it."""
 
 def remainder(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,
@@ -4581,7 +4581,7 @@ def stft(
     apart, as (..., frequency, time)."""
 
 def sub(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     alpha: _float | _complex = 1,
@@ -4590,7 +4590,7 @@ def sub(
     """Difference ``input - alpha * other``."""
 
 def subtract(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     alpha: _float | _complex = 1,
@@ -4804,7 +4804,7 @@ def triu_indices(
     default."""
 
 def true_divide(
-    input: Tensor,
+    input: Tensor | _float | _complex,
     other: Tensor | _float | _complex,
     *,
     out: Tensor | None = None,

@@ -2344,11 +2344,17 @@ class TensorMethods:
         """``self[index]``: views for ints, slices, None and Ellipsis; a copy for masks and
         tensors."""
 
+    @staticmethod
+    def __new__(value: Any) -> Tensor: ...
+
     def __setitem__(self, index: Any, value: Any) -> None:
         """``self[index] = value`` in place, with the value broadcast and converted."""
 
     @staticmethod
     def _from_array(value: Any) -> Tensor: ...
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace every element by what a Python function returns for it."""
 
     def backward(
         self,
@@ -2377,11 +2383,19 @@ class TensorMethods:
     def char(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as char."""
 
-    def cpu(self) -> Tensor:
+    def cpu(self, memory_format: Any = ...) -> Tensor:
         """The tensor in host memory."""
 
+    def cuda(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type cuda, the current one by default."""
+
     def detach_(self) -> Tensor:
-        """Cut this tensor off its history, in place."""
+        """Cut this tensor off its history, in place. Its ``grad`` stays."""
 
     def double(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as double."""
@@ -2392,6 +2406,14 @@ class TensorMethods:
     def half(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as half."""
 
+    def hpu(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type hpu, the current one by default."""
+
     @property
     def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, a view."""
@@ -2399,11 +2421,99 @@ class TensorMethods:
     def int(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as int."""
 
+    def ipu(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type ipu, the current one by default."""
+
+    @property
+    def is_cuda(self) -> _bool:
+        """Whether the tensor is on a device of type cuda."""
+
+    @property
+    def is_hpu(self) -> _bool:
+        """Whether the tensor is on a device of type hpu."""
+
     def is_inference(self) -> _bool:
         """Whether a tensor was made in inference mode."""
 
+    @property
+    def is_ipu(self) -> _bool:
+        """Whether the tensor is on a device of type ipu."""
+
+    @property
+    def is_maia(self) -> _bool:
+        """Whether the tensor is on a device of type maia."""
+
+    @property
+    def is_mkldnn(self) -> _bool:
+        """Whether the tensor is in MKL-DNN's layout; none is, all are dense and strided."""
+
+    @property
+    def is_mps(self) -> _bool:
+        """Whether the tensor is on a device of type mps."""
+
+    @property
+    def is_mtia(self) -> _bool:
+        """Whether the tensor is on a device of type mtia."""
+
+    @property
+    def is_nested(self) -> _bool:
+        """Whether the tensor is a nested one; none is, all are dense and strided."""
+
+    @property
+    def is_npu(self) -> _bool:
+        """Whether the tensor is on a device of type npu."""
+
+    @property
+    def is_quantized(self) -> _bool:
+        """Whether the tensor is quantized; none is, all are dense and strided."""
+
+    @property
+    def is_sparse(self) -> _bool:
+        """Whether the tensor is sparse, as a list of coordinates; none is, all are dense and
+        strided."""
+
+    @property
+    def is_sparse_csr(self) -> _bool:
+        """Whether the tensor is sparse, in compressed rows; none is, all are dense and strided."""
+
+    @property
+    def is_vulkan(self) -> _bool:
+        """Whether the tensor is on a device of type vulkan."""
+
+    @property
+    def is_xla(self) -> _bool:
+        """Whether the tensor is on a device of type xla."""
+
+    @property
+    def is_xpu(self) -> _bool:
+        """Whether the tensor is on a device of type xpu."""
+
     def long(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as long."""
+
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """Replace every element by what a Python function returns for it and those of two
+        tensors."""
+
+    def map_(self, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replace every element by what a Python function returns for it and that of another
+        tensor."""
+
+    def mtia(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type mtia, the current one by default."""
+
+    def new(self, *args: Any, device: _device | _str | None = None) -> Tensor:
+        """A tensor as the class of this one would make it, on its device."""
 
     def new_tensor(
         self,
@@ -2414,6 +2524,14 @@ class TensorMethods:
         requires_grad: _bool = False,
     ) -> Tensor:
         """`tensor` with the dtype and device of this tensor, unless others are given."""
+
+    def npu(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type npu, the current one by default."""
 
     @property
     def real(self) -> Any:
@@ -2446,6 +2564,14 @@ class TensorMethods:
 
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype and on the device of another."""
+
+    def xpu(
+        self,
+        device: _device | _str | _int | None = None,
+        non_blocking: _bool = False,
+        memory_format: Any = ...,
+    ) -> Tensor:
+        """The tensor on a device of type xpu, the current one by default."""
 
     def __abs__(self) -> Tensor: ...
 

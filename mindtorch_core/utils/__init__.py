@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_MODULES = frozenset({"_python_dispatch", "checkpoint", "hooks"})
+_MODULES = frozenset({"_python_dispatch", "checkpoint", "dlpack", "hooks"})
 
 
 def __getattr__(name: str) -> Any:

@@ -56,7 +56,7 @@ x.add(x, beta=1)
 def test_the_stubs_are_what_their_script_writes():
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--check"],
-        capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
+        capture_output=True, text=True, encoding="utf-8", timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout}{done.stderr}run: python docs/make_stubs.py"
 

@@ -145,6 +145,15 @@ ARGUMENTS = [
     lambda lib: lib.index_select(lib.ones(2), 0, 1),
     lambda lib: lib.ones(2).no_such_method(),
     lambda lib: lib.max(lib.ones(2), "a"),
+    # Kernels fail on these with errors of other types.
+    lambda lib: lib.argmax(lib.ones(2), lib.ones(2)),
+    lambda lib: lib.diag_embed(lib.ones(2, 2), dim1=lib.ones(2)),
+    lambda lib: lib.diag_embed(lib.ones(2), (0, 0)),
+    lambda lib: lib.swapaxes(lib.ones(2, 2), lib.ones(2), 0),
+    lambda lib: lib.nan_to_num(lib.ones(2), lib.ones(2)),
+    lambda lib: lib.unflatten(lib.ones(2), 0, lib.bool),
+    lambda lib: lib.log_softmax(lib.ones(2), lib.ones(2)),
+    lambda lib: lib.tril(lib.ones(2), lib.ones(2)),
 ]
 CONVERSIONS = [
     lambda lib: lib.ones(2).item(),
@@ -183,6 +192,8 @@ DEVICES = [
 AUTOGRAD = [
     lambda lib: leaf(lib, 2).add_(1),
     lambda lib: leaf(lib, 2)[0].add_(1),
+    lambda lib: lib.zeros(6).view(2, 3).requires_grad_()[0].add_(1),
+    lambda lib: lib.zeros(6).view(2, 3).requires_grad_().__setitem__(0, 3),
     lambda lib: leaf(lib, 2).__setitem__(0, 3),
     lambda lib: leaf(lib, 2).zero_(),
     lambda lib: leaf(lib, 2).uniform_(),

@@ -7,7 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mindtorch_core as torch
-from elementwise import DTYPES, LAYOUTS, check, loose, raise_or_return, sample, strides_that_matter
+from elementwise import (
+    DTYPES,
+    FLOATS,
+    LAYOUTS,
+    check,
+    loose,
+    raise_or_return,
+    sample,
+    strides_that_matter,
+)
 from mindtorch_core.testing.comparison import (
     assert_close,
     assert_same_outcome,
@@ -179,6 +188,45 @@ def test_integer_division_by_zero_is_an_error():
             getattr(torch, name)(ours, 0)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         torch.div(ours, torch.tensor([1, 0]), rounding_mode="floor")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("layout", ["contiguous", "transposed"])
+@pytest.mark.parametrize("number", [1e-8, 65536.0, 0.1, -3, 1e-5, 70000])
+def test_halves_meet_numbers_before_these_are_rounded(number, layout, dtype):
+    a = sample(layout, dtype) * 100
+    x = from_pytorch(a)
+    for name in ("add", "sub", "mul", "div"):
+        for other in (number, torch.tensor(number)):
+            theirs = number if other is number else pt.tensor(number)
+            exact = {"rtol": 0, "atol": 0}
+            check(getattr(torch, name)(x, other), getattr(pt, name)(a, theirs), **exact)
+            check(getattr(x.clone(), f"{name}_")(other), getattr(a, name)(theirs), **exact)
+
+
+@pytest.mark.parametrize(
+    "exponent", [pt.tensor([20, -3, 0]), pt.tensor(20), pt.tensor([0.5, 3, -1])]
+)
+@pytest.mark.parametrize("dtype", [*FLOATS, "int64"])
+def test_ldexp(dtype, exponent):
+    a = pt.tensor([0.0, 1.5, -2.0]).to(getattr(pt, dtype))
+    x, by = from_pytorch(a), from_pytorch(exponent)
+    check(torch.ldexp(x, by), pt.ldexp(a, exponent))
+    assert_same_outcome(lambda: x.clone().ldexp_(by), lambda: a.clone().ldexp_(exponent))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_zero_remainders_have_the_sign_of_the_dividend(dtype):
+    a = pt.tensor([0.0, -0.0, 3.0, -3.0, 1.0, -1.0], dtype=getattr(pt, dtype))
+    x = from_pytorch(a)
+    for divisor in (3, -3, 1.5, -1.5):
+        for ours, theirs in (
+            (x % divisor, a % divisor),
+            (x.clone().remainder_(divisor), a % divisor),
+            (torch.remainder(x, torch.full_like(x, divisor)), a % divisor),
+        ):
+            check(ours, theirs)
+            check(torch.signbit(ours), pt.signbit(theirs))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "bfloat16", "complex64", "int8"])

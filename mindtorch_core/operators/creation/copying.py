@@ -6,7 +6,7 @@ from typing import Any
 
 from ...autograd.conform import conform
 from ...devices import concrete, device, row_of
-from ...dtypes import COMPLEX, checked_number, dtype
+from ...dtypes import ALIASES, COMPLEX, DTYPES, PYTHON_TYPES, as_dtype, checked_number, dtype
 from ...memory_formats import like_strides, memory_format, preserve_format, suggested
 from ...shapes import broadcast, is_contiguous, numel, show
 from ...tensor import Tensor
@@ -173,6 +173,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if d is not None:
+        d = as_dtype(d, "to")
     for i, a in enumerate(args):
         if isinstance(a, dtype):
             d = a
@@ -180,6 +182,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             where = a
         elif hasattr(a, "_keys"):
             d, where = a._dtype, a._device
+        elif isinstance(a, type) and a in PYTHON_TYPES:
+            d = PYTHON_TYPES[a]
         elif a is not None and not (isinstance(a, bool) and i):
             raise TypeError(
                 f"to() received an invalid combination of arguments - argument {i + 1} must be "
@@ -199,8 +203,6 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
 def _conversion(name: str) -> Any:
     def convert(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
-        from ...dtypes import ALIASES, DTYPES
-
         d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
         return to(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
 
@@ -216,9 +218,9 @@ for _name in (
     setattr(Tensor, _name, _conversion(_name))
 
 
-def cpu(self: Tensor) -> Tensor:
+def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
     """The tensor in host memory."""
-    return to(self, "cpu")
+    return to(self, "cpu", memory_format=memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -227,10 +229,29 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def type_(self: Tensor, dtype: dtype | None = None) -> Any:
-    """The tensor in another dtype, or the name of its type if none is given."""
-    return f"torch.{self._dtype.label}Tensor" if dtype is None else to(self, dtype)
+    """The tensor in another dtype, or the name of its type if none is given.
+
+    The name of a type, such as ``torch.DoubleTensor``, stands for its dtype.
+
+    Raises:
+        ValueError: for any other name, and for what is neither.
+    """
+    if dtype is None:
+        return f"torch.{self._dtype.label}Tensor"
+    wanted: Any = dtype
+    if not isinstance(wanted, _dtype):
+        name = wanted if isinstance(wanted, str) else getattr(wanted, "__name__", str(wanted))
+        found = _BY_TYPE.get(name.removeprefix("torch."))
+        if found is None:
+            raise ValueError(
+                f"invalid type: {name!r}: it is a dtype, or a name such as 'torch.FloatTensor'"
+            )
+        wanted = found
+    return to(self, wanted)
 
 
+_dtype = dtype
+_BY_TYPE = {f"{d.label}Tensor": d for d in DTYPES.values()}
 type_.__name__ = type_.__qualname__ = "type"
 for _method in (to, cpu, type_as, type_):
     setattr(Tensor, _method.__name__, _method)

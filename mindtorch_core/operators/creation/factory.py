@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ...devices import TABLE, concrete
 from ...dtypes import (
+    BOOL,
     COMPLEX,
     FLOATING,
     checked_number,
@@ -298,6 +299,9 @@ def _arange_rule(
     start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    for v in (start, end, step):
+        if isinstance(v, int | complex):
+            checked_number(v, float64 if isinstance(v, complex) else int64)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if dtype is int64 and not (start.__class__ is end.__class__ is step.__class__ is int):
@@ -354,6 +358,8 @@ def spaced(name: str, start: Any, end: Any, steps: int, dtype: Any) -> TensorSpe
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     d = dtype or get_default_dtype()
+    if d.category == BOOL:
+        raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
     if (_is_complex(start) or _is_complex(end)) and d.category != COMPLEX:
         inferred = get_default_dtype().to_complex()
         if dtype is not None:
@@ -366,11 +372,11 @@ def spaced(name: str, start: Any, end: Any, steps: int, dtype: Any) -> TensorSpe
 
 
 def numbers_of(start: Any, end: Any, device: Any) -> tuple[Any, Any, Any]:
-    """Two ends as numbers, and the device that is asked for or else that of a tensor among them."""
+    """Two ends as numbers, no bools, and the device: that asked for, else that of a tensor among them."""
     for v in (end, start):
         if isinstance(v, Tensor) and device is None:
             device = v._device
-    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    start, end = (+(v.item() if isinstance(v, Tensor) else v) for v in (start, end))
     return start, end, device
 
 

@@ -30,13 +30,22 @@ _EITHER = ("Tensor", "Scalar")
 for _name, (_of, _kinds) in _ONE.items():
     alias(_name, _of, kinds=_kinds)
 for _name, (_of, _kinds) in _TWO.items():
-    alias(_name, _of, "Tensor self, Tensor other", _kinds, numbers=True, overloads=_EITHER)
+    alias(
+        _name,
+        _of,
+        "Tensor self, Tensor other",
+        _kinds,
+        numbers=True,
+        number_first="any" if _name == "multiply" else "",
+        overloads=_EITHER,
+    )
 alias(
     "subtract",
     "sub",
     "Tensor self, Tensor other, *, Scalar alpha=1",
     "ifc",
     numbers=True,
+    number_first="any",
     overloads=_EITHER,
 )
 alias("arctan2", "atan2", "Tensor self, Tensor other", "bif")

@@ -108,6 +108,7 @@ binary(
     rule=_add_rule,
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__add__", "__radd__"),
+    number_first="any",
 )
 binary(
     "sub",
@@ -118,6 +119,7 @@ binary(
     kinds="ifc",
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__sub__",),
+    number_first="any",
 )
 binary(
     "rsub",
@@ -145,6 +147,7 @@ binary(
     "Product, element by element.",
     {"self": lambda g, other: g * conj(other), "other": lambda g, self: g * conj(self)},
     operators=("__mul__", "__rmul__"),
+    number_first="any",
 )
 
 
@@ -198,12 +201,14 @@ binary(
     signature="Tensor self, Tensor other, *, str? rounding_mode=None",
     overloads=("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
     operators=("__truediv__", "__div__"),
+    number_first="any",
 )
 op(
     "true_divide(Tensor self, Tensor other) -> Tensor",
     doc="Alias of `div` without rounding.",
     decomposition=lambda self, other: self / other,
     numbers=True,
+    number_first="any",
     inplace=True,
     out=True,
 )
@@ -215,6 +220,7 @@ op(
         self, other, rounding_mode=rounding_mode
     ),
     numbers=True,
+    number_first="any",
     inplace=True,
     out=True,
 )
@@ -233,6 +239,7 @@ binary(
     kinds="if",
     overloads=("", "Scalar"),
     operators=("__floordiv__",),
+    number_first="any",
 )
 op(
     "_rfloordiv(Tensor self, Tensor other) -> Tensor",
@@ -251,6 +258,7 @@ binary(
     },
     kinds="if",
     operators=("__mod__",),
+    number_first="tensor",
 )
 binary(
     "fmod",
@@ -370,12 +378,18 @@ def tie_share(a: Tensor, b: Tensor, chosen: Tensor) -> Tensor:
     return half
 
 
+def _squared_distance(self: Any, other: Any) -> Any:
+    """Of points from the origin, where infinity stands for 0: an angle there has no slope."""
+    square = self * self + other * other
+    return fn.where(square == 0, float("inf"), square)
+
+
 binary(
     "atan2",
     "Angle of the point (other, input) in radians.",
     {
-        "self": lambda g, self, other: g * other / (self * self + other * other),
-        "other": lambda g, self, other: g * -self / (self * self + other * other),
+        "self": lambda g, self, other: g * other / _squared_distance(self, other),
+        "other": lambda g, self, other: g * -self / _squared_distance(self, other),
     },
     result=to_floating,
     compute_dtype=rules.floating,

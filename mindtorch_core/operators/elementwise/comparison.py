@@ -56,6 +56,7 @@ for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly o
         NONDIFF,
         kinds="bi",
         operators=(f"__{_name}__", f"__r{_name}__"),
+        number_first="tensor",
     )
 unary(
     "logical_not",

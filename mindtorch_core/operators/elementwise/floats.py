@@ -20,7 +20,7 @@ from ...dtypes import (
     int32,
     int64,
 )
-from ...promotion import result_type, to_floating
+from ...promotion import WIDER, result_type, to_floating
 from ...tensor import Tensor
 from .. import rules
 from ..define import NONDIFF, TensorSpec, fn, op
@@ -214,17 +214,33 @@ op(
     out=True,
     tags=frozenset({"pointwise"}),
 )
+
+
+def _power_of_two(self: Tensor, other: Tensor) -> Any:
+    """``2**other``; of whole exponents in the dtype of the product or wider: it overflows last."""
+    if other._dtype.category >= FLOATING:
+        return 2.0**other
+    d = to_floating(result_type(self, other))
+    return 2.0 ** other.to(WIDER.get(d, d))
+
+
+def _ldexp(self: Tensor, other: Tensor) -> Any:
+    product = self * _power_of_two(self, other)
+    whole = other._dtype.category < FLOATING
+    return product.to(to_floating(result_type(self, other))) if whole else product
+
+
 op(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     doc="``input * 2**other``.",
-    decomposition=lambda self, other: self * 2.0**other,
+    decomposition=_ldexp,
     out=True,
     tags=frozenset({"pointwise"}),
 )
 op(
     "ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
     doc="In-place version of `ldexp`.",
-    decomposition=lambda self, other: self.mul_(2.0**other),
+    decomposition=lambda self, other: self.mul_(_power_of_two(self, other)),
     namespaces=("Tensor",),
     tags=frozenset({"pointwise"}),
 )

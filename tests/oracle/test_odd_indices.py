@@ -1,0 +1,114 @@
+"""Indices that are lists, arrays and flags, and assignments of parts to wholes, against PyTorch."""
+
+import warnings
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.testing.comparison import assert_same_outcome
+
+pt = pytest.importorskip("torch")
+np = pytest.importorskip("numpy")
+
+
+def both(call):
+    """Compare what a function of a library and its tensor gives."""
+
+    def run(lib):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return call(lib, lib.arange(24.0).reshape(2, 3, 4))
+
+    assert_same_outcome(lambda: run(torch), lambda: run(pt))
+
+
+# A list that holds more than numbers stands for a tuple, as in PyTorch.
+LISTS = [
+    lambda lib, x: x[[[0, 1]]],
+    lambda lib, x: x[[[0, 1], [1, 0]]],
+    lambda lib, x: x[[[0, 1], [1]]],
+    lambda lib, x: x[[(0, 1), (2, 0)]],
+    lambda lib, x: x[[None]],
+    lambda lib, x: x[[...]],
+    lambda lib, x: x[[0, None]],
+    lambda lib, x: x[[slice(0, 1), 0]],
+    lambda lib, x: x[[range(2), range(2)]],
+    lambda lib, x: x[[lib.tensor(1), 0]],
+    lambda lib, x: x[[lib.tensor([1, 0]), lib.tensor([2, 1])]],
+    lambda lib, x: x[[np.array([1, 0]), np.array([2, 1])]],
+    lambda lib, x: x[[[], []]],
+    lambda lib, x: x[[[True, False]]],
+    lambda lib, x: x[[np.int64(0), 1]],
+    lambda lib, x: x[[np.int64(0), True]],
+    lambda lib, x: x[[True, False]],
+    lambda lib, x: x[[[0]] * 31],
+    lambda lib, x: x[[[0]] * 32],
+    lambda lib, x: x[[]],
+    lambda lib, x: x[([[]],)],
+]
+
+
+@pytest.mark.parametrize("call", LISTS)
+def test_lists(call):
+    both(call)
+
+
+@pytest.mark.parametrize("index", [[[0, 1], [1, 0]], [torch.tensor(1), 0], [slice(0, 1)], [None]])
+def test_a_list_that_stands_for_a_tuple_warns(index):
+    x = torch.zeros(2, 3)
+    with pytest.warns(
+        UserWarning, match="non-tuple sequence for multidimensional indexing"
+    ) as seen:
+        x[index]
+    assert seen[0].filename == __file__
+    with pytest.warns(UserWarning, match="non-tuple sequence"):
+        x[index] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x[tuple(index)]
+        x[[0, 1]]
+
+
+ARRAYS = [
+    lambda lib, x: x[np.array(1)],
+    lambda lib, x: x[np.array(True)],
+    lambda lib, x: x[np.array(False)],
+    lambda lib, x: x[0, np.array(True)],
+    lambda lib, x: x[np.array([])],
+    lambda lib, x: x[np.array([], dtype=int)],
+    lambda lib, x: x[0, np.array([True, False, True])],
+    lambda lib, x: x[np.array(5)],
+]
+
+
+@pytest.mark.parametrize("call", ARRAYS)
+def test_arrays(call):
+    both(call)
+
+
+def assigned(lib, x, index, value):
+    x[index] = value
+    return x
+
+
+ASSIGNED = [
+    lambda lib, x: assigned(lib, x, ..., x[0]),
+    lambda lib, x: assigned(lib, x, slice(None), x[1]),
+    lambda lib, x: assigned(lib, x, (None, None), x[0]),
+    lambda lib, x: assigned(lib, x, 0, x[1, 0]),
+    lambda lib, x: assigned(lib, x, slice(None), x[:, :1]),
+    lambda lib, x: assigned(lib, x, 0, lib.zeros(1, 1, 1, 3, 4)),
+    lambda lib, x: assigned(lib, x, 0, lib.zeros(2, 3, 4)),
+    lambda lib, x: assigned(lib, x, 0, lib.zeros(5)),
+    lambda lib, x: assigned(lib, x[:, :1].expand(2, 3, 4), 0, 1.0),
+    lambda lib, x: assigned(lib, x[:, :1].expand(2, 3, 4), (0, 0), 1.0),
+    lambda lib, x: assigned(lib, x[:, :1].expand(2, 3, 4), (0, slice(0, 1)), 1.0),
+    lambda lib, x: assigned(lib, x[:, :1].expand(2, 3, 4), (0, slice(0, 0)), 1.0),
+    lambda lib, x: assigned(lib, x[:, :1].expand(2, 3, 4), 0, lib.ones(3, 4)),
+]
+
+
+@pytest.mark.parametrize("call", ASSIGNED)
+def test_assignment_of_parts_to_wholes(call):
+    """A value that broadcasts may lie in what is written; elements shown twice are refused."""
+    both(call)
