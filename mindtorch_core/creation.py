@@ -170,7 +170,10 @@ def _shape_of(data: Any) -> Shape:
 
 def _is_sequence(data: Any) -> bool:
     """Whether data holds elements by position, as a list does."""
-    if isinstance(data, list | tuple | range):
+    kind = type(data)
+    if kind in _PYTHON:
+        return False
+    if kind is list or isinstance(data, list | tuple | range):
         return True
     if isinstance(data, Tensor | str | bytes | dict) or hasattr(data, "__array_interface__"):
         return False

@@ -51,7 +51,7 @@ def batched(
     (length,) = lengths
     rows = []
     for j in range(length):
-        grads = start(roots, [None if g is None else g[j] for g in stacks])
+        grads = start(roots, [None if g is None else g[j] for g in stacks], shown=True)
         rows.append(run(roots, grads, keep or j < length - 1, create_graph, wanted))
     return [_stacked(column) for column in zip(*rows, strict=True)]
 

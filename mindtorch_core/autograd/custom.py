@@ -23,7 +23,7 @@ from .conform import conform
 from .grad_mode import is_recording, no_grad
 from .inference import refuse_saving
 from .inplace import rebase, refresh_views, refuse_leaves
-from .node import Node, freed_error
+from .node import SHOWN, Node, freed_error
 from .saved import output_parts, saved_input, saved_output
 
 __all__ = ["FunctionCtx", "FunctionNode", "record_call"]
@@ -122,6 +122,7 @@ class FunctionNode(Node):
             v._autograd if v._keys & AUTOGRAD else None for v in inputs if isinstance(v, Tensor)
         )
         super().__init__(edges, (), None)
+        SHOWN.gradients = True
         self.ctx = ctx
         self.inputs = tuple(map(_metadata, inputs))
         self.results: tuple[Metadata | None, ...] = ()

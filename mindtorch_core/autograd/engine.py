@@ -70,7 +70,8 @@ def backward(
         for t in only:
             if isinstance(t, Tensor):
                 t.retain_grad()
-    run(roots, start(roots, grad_tensors), keep, create_graph, only, accumulating=True)
+    grads = start(roots, grad_tensors, shown=create_graph)
+    run(roots, grads, keep, create_graph, only, accumulating=True)
 
 
 def grad(
@@ -125,7 +126,7 @@ def grad(
 
         found = batched(roots, wanted, grad_outputs, keep, create_graph)
     else:
-        grads = start(roots, grad_outputs)
+        grads = start(roots, grad_outputs, shown=True)
         _refuse_outside(wanted)
         found = run(roots, grads, keep, create_graph, wanted)
     if materialize_grads:

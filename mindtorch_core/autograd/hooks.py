@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..autograd_state import AutogradMeta
 from ..tensor import Tensor
-from .node import AccumulateGrad, Node, accumulator
+from .node import SHOWN, AccumulateGrad, Node, accumulator
 
 __all__ = [
     "HOOKED_LEAVES",
@@ -95,6 +95,7 @@ def hooks_of(node: Node) -> Hooks:
     """The hooks of a node, made now if it had none."""
     if node.hooks is None:
         node.hooks = Hooks()
+        SHOWN.gradients = True
         if isinstance(node, AccumulateGrad):
             HOOKED_LEAVES.add(weakref.ref(node.meta, HOOKED_LEAVES.discard))
     return node.hooks

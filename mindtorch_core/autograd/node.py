@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .packing import SavedTensor
 
 __all__ = [
+    "SHOWN",
     "AccumulateGrad",
     "Error",
     "Field",
@@ -39,6 +40,18 @@ next_number: Final = itertools.count(1).__next__
 Edge = AutogradMeta | None
 
 _METADATA: Final[WeakKeyDictionary[Node, dict[str, Any]]] = WeakKeyDictionary()
+
+
+class _Shown:
+    """Whether users may have got hold of gradients on their way: by a hook or a Function of theirs.
+
+    The first one sets it for good. Until then a walk may hand the same tensors to nodes as others do.
+    """
+
+    gradients = False
+
+
+SHOWN: Final = _Shown()
 
 
 class Field(NamedTuple):

@@ -11,7 +11,7 @@ from ..dispatch.keys import ACTIVE, AUTOGRAD
 from ..operators.define import fn
 from ..shapes import show
 from ..tensor import Tensor
-from .node import AccumulateGrad, GradientEdge
+from .node import SHOWN, AccumulateGrad, GradientEdge
 
 __all__ = ["as_list", "inputs_of", "place_of", "start"]
 
@@ -60,8 +60,15 @@ def place_of(value: Tensor | GradientEdge) -> AutogradMeta:
     return meta
 
 
-def start(roots: list[Any], given: Iterable[Tensor | None] | Tensor | None) -> list[Tensor]:
+def start(
+    roots: list[Any], given: Iterable[Tensor | None] | Tensor | None, *, shown: bool
+) -> list[Tensor]:
     """Check the outputs of a graph, and fill in the gradients that were not given.
+
+    Args:
+        roots: the outputs.
+        given: their gradients.
+        shown: whether the walk returns gradients or records itself, so that users may get hold of one.
 
     Raises:
         RuntimeError: if an output does not require grad, or its gradient is missing or does not fit.
@@ -89,11 +96,11 @@ def start(roots: list[Any], given: Iterable[Tensor | None] | Tensor | None) -> l
             raise RuntimeError(
                 f"element {i} of tensors does not require grad and does not have a grad_fn"
             )
-        out.append(_implicit(t) if g is None else _explicit(i, t, g))
+        out.append(_implicit(t, shown) if g is None else _explicit(i, t, g))
     return out
 
 
-def _implicit(t: Tensor) -> Tensor:
+def _implicit(t: Tensor, shown: bool) -> Tensor:
     """The gradient of an output for which none was given."""
     if t.numel() != 1:
         raise RuntimeError(
@@ -103,7 +110,7 @@ def _implicit(t: Tensor) -> Tensor:
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
         )
-    return _one(t)
+    return _one(t, shown)
 
 
 def _explicit(i: int, t: Tensor, g: Any) -> Tensor:
@@ -137,10 +144,11 @@ def forget_ones(device_type: str) -> None:
         del _ONES[key]
 
 
-def _one(t: Tensor) -> Tensor:
-    """The gradient that backward starts from: a copy of one that is kept and never handed out.
+def _one(t: Tensor, shown: bool) -> Tensor:
+    """The gradient that backward starts from.
 
-    It reaches users, by hooks and as results, who may write to it in ways that no version counts.
+    It is kept for the next time, and copied for users, who may write to it in ways that no version
+    counts.
     """
     key = (t._shape, t._dtype, t._device)
     kept = _ONES.get(key)
@@ -149,5 +157,7 @@ def _one(t: Tensor) -> Tensor:
         if ACTIVE or row_of(t._device.type).runtime.stream_type is not None:
             return made  # where there are streams, another one would read it in no order with this
         kept = _ONES[key] = made
+    if not shown and not SHOWN.gradients:
+        return kept
     copy: Tensor = fn.clone(kept)
     return copy
