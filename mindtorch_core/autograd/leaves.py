@@ -66,8 +66,8 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
 
 def _lies_as(leaf: Tensor, g: Any) -> bool:
     """Whether a gradient has the strides that a leaf's ``grad`` should have."""
-    strides, wanted = g._geometry()[0], leaf._geometry()[0]
-    if strides == wanted:  # dense, as fresh memory is
+    strides = (g._layout or g._geometry())[0]
+    if strides == (leaf._layout or leaf._geometry())[0]:  # dense, as fresh memory is
         return True
     wanted = _wanted_strides(leaf)
     return all(n == 1 or a == b for n, a, b in zip(g._shape, strides, wanted, strict=True))

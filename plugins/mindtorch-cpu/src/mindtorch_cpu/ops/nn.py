@@ -22,7 +22,9 @@ def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
     Raises:
         IndexError: if a target that is not ignored is no class.
     """
-    t = target._data.astype(np.int64, copy=False)
+    t = target._data
+    if target._dtype is not int64:
+        t = t.astype(np.int64)
     count = input.shape[0] if input.ndim == 1 else input.shape[1]
     if not 0 <= ignore_index < count and (not t.size or t.view(np.uint64).max() < count):
         return t, None if weight is None else weight._data[t]
@@ -40,8 +42,9 @@ def _positions(input: Any, classes: Any) -> Any:
     if input.ndim == 1:
         return classes
     inner = math.prod(input.shape[2:])
-    rows = np.arange(input.shape[0]).reshape(-1, *(1,) * (classes.ndim - 1))
-    rows *= input.shape[1] * inner
+    step = input.shape[1] * inner
+    rows = np.arange(0, input.size, step) if step else np.zeros(input.shape[0], np.int64)
+    rows = rows.reshape(-1, *(1,) * (classes.ndim - 1))
     if inner == 1 and input.ndim == 2:
         return rows + classes
     return rows + classes * inner + np.arange(inner).reshape(classes.shape[1:])
