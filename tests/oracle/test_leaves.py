@@ -3,6 +3,7 @@
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.autograd.node import SHOWN
 from mindtorch_core.testing.comparison import assert_same_outcome
 
 pt = pytest.importorskip("torch")
@@ -93,6 +94,48 @@ def test_writing_to_a_gradient_changes_no_other_walk(write):
         return later
 
     both(call)
+
+
+def hooked(x):
+    y = x * 3
+    y.register_hook(lambda g: g.data.mul_(0) and None)
+    y.backward()
+
+
+def in_a_function(x):
+    class Triple(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, v):
+            return v * 3
+
+        @staticmethod
+        def backward(ctx, g):
+            g.data.mul_(0)
+            return g * 3
+
+    Triple.apply(x).backward()
+
+
+def saved_by_a_recorded_walk(x):
+    seen = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: seen.append(t) or t, lambda t: t):
+        (x * x).backward(create_graph=True)
+    for t in seen:
+        if t is not x:
+            t.data.mul_(0)
+
+
+@pytest.mark.parametrize("write", [hooked, in_a_function, saved_by_a_recorded_walk])
+def test_gradients_that_users_may_see_are_their_own(write, monkeypatch):
+    """Also those of the first hook or Function of a process."""
+    monkeypatch.setattr(SHOWN, "gradients", False)
+    x = torch.tensor(2.0, requires_grad=True)
+    (x * 3).backward()  # what it begins with is kept
+    write(x)
+    x.grad = None
+    monkeypatch.setattr(SHOWN, "gradients", False)  # later walks take what is kept
+    (x * 3).backward()
+    assert x.grad.item() == 3
 
 
 # ---- leaves that do not take part any more ------------------------------------------------------
