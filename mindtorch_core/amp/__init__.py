@@ -6,6 +6,7 @@ Which op does what is data, in `mindtorch_core.amp.policies`, and read when auto
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,16 @@ from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_availab
 if TYPE_CHECKING:
     from ..dispatch.entry import Kernel, OpEntry
     from ..dispatch.keys import DispatchKey
+    from .grad_scaler import GradScaler
 
-__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available", "set_policy"]
+__all__ = [
+    "GradScaler",
+    "autocast",
+    "custom_bwd",
+    "custom_fwd",
+    "is_autocast_available",
+    "set_policy",
+]
 
 
 def _kernel(
@@ -36,6 +45,9 @@ def install() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name in ("GradScaler", "grad_scaler"):
+        grad_scaler = importlib.import_module(f"{__name__}.grad_scaler")
+        return grad_scaler if name == "grad_scaler" else grad_scaler.GradScaler
     if name == "set_policy":
         from .cast import set_policy
 

@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from ..dispatch.keys import MASKS, set_masks
-from ..dtypes import FLOATING, dtype, float64
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
+from ..values.devices import type_meant
+from ..values.dtypes import FLOATING, dtype, float64
 from . import state
 from .state import STATE, is_autocast_available
 
@@ -66,17 +67,20 @@ class autocast:
             warnings.warn(problem, stacklevel=2)
         self._enabled = enabled and problem is None
         # By thread: an instance may be entered several times, and as a decorator from anywhere.
-        self._before: dict[int, list[tuple[int, int, Any, bool]]] = {}
+        self._before: dict[int, list[tuple[int, int, Callable[[], None]]]] = {}
 
     def __enter__(self) -> autocast:
         key = self._key
-        bits = MASKS.include & key, MASKS.keep & key
-        before = (*bits, STATE.dtypes.get(key), STATE.cache_enabled)
+        before = MASKS.include & key, MASKS.keep & key, state.autocast_settings()
         self._before.setdefault(get_ident(), []).append(before)
-        state.switch(key, self._enabled)
-        STATE.dtypes[key] = self.fast_dtype
-        STATE.cache_enabled = self._cache_enabled
-        state.autocast_increment_nesting()
+        try:
+            state.switch(key, self._enabled)
+            STATE.dtypes[key] = self.fast_dtype
+            STATE.cache_enabled = self._cache_enabled
+            state.autocast_increment_nesting()
+        except BaseException:  # an interrupt
+            self._leave()
+            raise
         return self
 
     def __exit__(
@@ -85,19 +89,22 @@ class autocast:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        thread = get_ident()
-        included, kept, chosen, cache_enabled = self._before[thread].pop()
-        if not self._before[thread]:
-            del self._before[thread]
-        if state.autocast_decrement_nesting() == 0:
-            state.clear_autocast_cache()
-        key = self._key
+        try:
+            self._leave()
+        except BaseException:  # an interrupt, before all was done
+            self._leave()
+            raise
+
+    def _leave(self) -> None:
+        """Make things as they were; may be called again if it was interrupted."""
+        thread, key = get_ident(), self._key
+        before = self._before[thread]
+        included, kept, restore = before[-1]
         set_masks(MASKS.include & ~key | included, MASKS.keep & ~key | kept)
-        if chosen is None:
-            STATE.dtypes.pop(key, None)
-        else:
-            STATE.dtypes[key] = chosen
-        STATE.cache_enabled = cache_enabled
+        restore()
+        del before[-1]
+        if not before:
+            del self._before[thread]
 
     def __call__(self, func: F) -> F:
         """``func`` as a function whose calls are such blocks."""
@@ -209,7 +216,7 @@ def cast_nested(value: Any, device_type: str, to: dtype) -> Any:
     """
     if isinstance(value, Tensor):
         narrow = value._dtype.category == FLOATING and value._dtype is not float64
-        return value.to(to) if narrow and value._device.type == device_type else value
+        return value.to(to) if narrow and value._device.type == type_meant(device_type) else value
     if isinstance(value, Mapping):
         return {k: cast_nested(v, device_type, to) for k, v in value.items()}
     if isinstance(value, list | tuple):

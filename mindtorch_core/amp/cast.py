@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 from ..dispatch.autocast_keys import AUTOCAST_OF
 from ..dispatch.dispatcher import kernel_for, keys_of
 from ..dispatch.entry import Kernel, OpEntry, Registration
-from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, set_masks
+from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..dispatch.registry import registry
-from ..dtypes import FLOATING, dtype, float32, float64
-from ..operators.define import front
-from ..tensor import Tensor
+from ..dispatch.whole import by_parts_because
+from ..opdefs.packets import front
+from ..tensors.tensor import Tensor
+from ..values.dtypes import FLOATING, dtype, float32, float64
 from .policies import Policy, composed, policy_of
 from .state import STATE, checked_device, dtype_in_use
 
@@ -47,10 +48,10 @@ def autocast_kernel(
 def _computed_from_parts(entry: OpEntry, backend: DispatchKey, below_mask: int) -> bool:
     """Whether a call runs the op's decomposition, whose ops autocast would see one by one."""
     d = entry.definition
-    if d is None or d.decomposition is None or d.view:
+    if d is None or d.decomposition is None or d.traits.view:
         return False
-    differentiated_by_parts = d.grad is None and below_mask & AUTOGRAD
-    return bool(differentiated_by_parts) or backend not in entry.kernels
+    recorded = d.grad is None and below_mask & AUTOGRAD
+    return bool(recorded and by_parts_because(entry)) or backend not in entry.kernels
 
 
 def _without(key: DispatchKey, below: Kernel) -> Kernel:
@@ -58,11 +59,7 @@ def _without(key: DispatchKey, below: Kernel) -> Kernel:
     off = ~int(key)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
-        previous = set_masks(MASKS.include & off, MASKS.keep)
-        try:
-            return below(*args, **kwargs)
-        finally:
-            set_masks(*previous)
+        return with_masks(MASKS.include & off, MASKS.keep, below, *args, **kwargs)
 
     kernel.__doc__ = "runs the op with autocast off, which does not look into what it is made of"
     return kernel
@@ -78,19 +75,20 @@ def _casting(entry: OpEntry, key: DispatchKey, policy: Policy | dtype) -> Kernel
         nonlocal call
         if call is None:
             call = _from_the_top(entry)
-        previous = set_masks(MASKS.include & off, MASKS.keep)
-        try:
-            args, kwargs = adapt(args, kwargs)
-            return call(*args, **kwargs)
-        finally:
-            set_masks(*previous)
+        return with_masks(MASKS.include & off, MASKS.keep, cast_and_call, call, args, kwargs)
+
+    def cast_and_call(call: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = adapt(args, kwargs)
+        return call(*args, **kwargs)
 
     return kernel
 
 
 def _from_the_top(entry: OpEntry) -> Kernel:
     d = entry.definition
-    if d is not None and not d.varargs:  # which users may have spread, and kernels get as a list
+    if (
+        d is not None and not d.operands.varargs
+    ):  # which users may have spread, and kernels get as a list
         return front(entry)
     return lambda *args, **kwargs: kernel_for(entry, keys_of(args, kwargs))(*args, **kwargs)
 

@@ -111,6 +111,7 @@ _ALIASES: Final = {
 # other op of the core counts as a whole, whatever it is made of here, and is left alone.
 _COMPOSED: Final = """
     _convolution_mode _fused_rms_norm _rdiv _rmatmul _rpow _scaled_dot_product_attention_math
+    _weight_norm norm_except_dim
     affine_grid_generator arccos arcsin arctan2 bilinear cartesian_prod chain_matmul column_stack
     combinations concat concatenate corrcoef cosine_similarity cov cross_entropy cross_entropy_loss
     cumulative_trapezoid diff dstack einsum float_power gradient group_norm gru gru_cell hstack

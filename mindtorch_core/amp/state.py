@@ -7,18 +7,20 @@ so a call that has nothing to do with autocast pays nothing for it. Tensors neve
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from ..devices import TABLE, DeviceRow, device, row_of
 from ..dispatch.autocast_keys import AUTOCAST_OF
 from ..dispatch.keys import MASKS, DispatchKey, set_masks
-from ..dtypes import bfloat16, dtype, float16
-from ..errors import BackendUnavailableError
+from ..values.devices import TABLE, DeviceRow, device, row_of
+from ..values.dtypes import bfloat16, dtype, float16
+from ..values.errors import BackendUnavailableError
 
 __all__ = [
     "AutocastDevice",
     "autocast_decrement_nesting",
     "autocast_increment_nesting",
+    "autocast_settings",
     "clear_autocast_cache",
     "get_autocast_dtype",
     "is_autocast_available",
@@ -142,6 +144,21 @@ def is_autocast_available(device_type: str) -> bool:
 
 
 # ---- on and off --------------------------------------------------------------------------------
+
+
+def autocast_settings() -> Callable[[], None]:
+    """What makes everything here as it is now, in this thread; it may be called several times.
+
+    The masks are not among that.
+    """
+    dtypes, nesting, cache_enabled = dict(STATE.dtypes), STATE.nesting, STATE.cache_enabled
+
+    def restore() -> None:
+        STATE.dtypes, STATE.nesting, STATE.cache_enabled = dict(dtypes), nesting, cache_enabled
+        if not nesting:
+            STATE.casts.clear()
+
+    return restore
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:

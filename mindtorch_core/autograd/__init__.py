@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from .anomaly_mode import detect_anomaly, set_detect_anomaly
-from .engine import backward, grad
-from .function import Function
-from .grad_mode import (
+from ..frontend import surroundings
+from ..gradients.anomaly_mode import detect_anomaly, set_detect_anomaly
+from ..gradients.differentiation import backward, grad
+from ..gradients.grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
@@ -16,7 +16,8 @@ from .grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .node import Node
+from ..gradients.node import Node
+from .function import Function
 
 if TYPE_CHECKING:
     from . import functional, graph
@@ -52,6 +53,12 @@ _LAZY: Final = {
 
 def __getattr__(name: str) -> Any:
     where = _LAZY.get(name)
+    if name in surroundings.OF_AUTOGRAD:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in ("_disable_profiler", "_profiler_enabled"):
+        return getattr(importlib.import_module(f"{__name__}.profiler"), name)
+    if name == "Variable":
+        return importlib.import_module(f"{__name__}.variable").Variable
     if where is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f"{__name__}.{where}")

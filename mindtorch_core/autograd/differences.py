@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ..dispatch.keys import AUTOGRAD
-from ..dtypes import INTEGER
-from ..shapes import numel
-from ..tensor import Tensor, from_values
-from .grad_mode import no_grad
+from ..gradients.grad_mode import no_grad
+from ..tensors.tensor import Tensor, from_values
+from ..values.dtypes import INTEGER
+from ..values.shapes import numel
 
 __all__ = [
     "GradcheckError",

@@ -8,13 +8,12 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
-from ..autograd_state import AutogradMeta
-from ..devices import TABLE
-from ..dispatch.keys import AUTOGRAD
-from ..tensor import Tensor
-from .custom import FunctionCtx, FunctionNode, record_call
-from .grad_mode import is_grad_enabled, no_grad
-from .node import Error
+from ..dispatch.keys import AUTOGRAD, is_grad_enabled, without_gradients
+from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..gradients.node import Error
+from ..tensors.autograd_state import AutogradMeta
+from ..tensors.tensor import Tensor
+from ..values.devices import TABLE
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -147,8 +146,7 @@ def once_differentiable(fn: F) -> F:
 
     @functools.wraps(fn)
     def backward(ctx: Any, *grads: Any) -> Any:
-        with no_grad():
-            found = fn(ctx, *grads)
+        found = without_gradients(fn, ctx, *grads)
         if not is_grad_enabled():
             return found
         if not any(isinstance(g, Tensor) and g._keys & AUTOGRAD for g in grads):

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
-from ..operators.define import fn
-from ..tensor import Tensor
+from ..gradients.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from ..tensors.tensor import Tensor
 from .functional_arguments import (
     as_tuple,
     filled,
@@ -23,7 +24,6 @@ from .functional_arguments import (
     vector,
     without_history,
 )
-from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
-from ..operators.define import fn
-from ..tensor import Tensor
-from .engine import grad
+from ..gradients.differentiation import grad
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "as_tuple",

@@ -15,8 +15,12 @@ from itertools import product
 from typing import Any
 
 from ..dispatch.keys import AUTOGRAD
-from ..dtypes import complex128, float64
-from ..tensor import Tensor
+from ..gradients.differentiation import grad
+from ..gradients.grad_mode import no_grad
+from ..gradients.handles import RemovableHandle
+from ..gradients.node import Node
+from ..tensors.tensor import Tensor
+from ..values.dtypes import complex128, float64
 from .differences import (
     GradcheckError,
     Mismatch,
@@ -30,8 +34,6 @@ from .differences import (
     within,
     written,
 )
-from .engine import grad
-from .grad_mode import no_grad
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -66,7 +68,7 @@ def gradcheck(
         rtol: relative tolerance.
         raise_exception: raise on a mismatch instead of returning False.
         nondet_tol: by how much two runs of the same backward may differ.
-        check_undefined_grad: also check that a missing gradient of one of several outputs counts as
+        check_undefined_grad: also check that missing gradients, of one output or of all, count as
             zero.
         check_grad_dtypes: also check that gradients have the dtypes of their inputs.
         check_batched_grad: accepted; batches of gradients are computed one by one.
@@ -163,7 +165,7 @@ class _Check:
             self._compare_all()
         self._check_repetition()
         self._check_zero_gradient()
-        if self.options.check_undefined_grad and len(self.outputs) > 1:
+        if self.options.check_undefined_grad:
             self._check_missing_gradients()
 
     # ---- finite differences --------------------------------------------------------------------
@@ -348,22 +350,39 @@ class _Check:
                 )
 
     def _check_missing_gradients(self) -> None:
-        """With no gradient at one output, and zeros at the others, gradients must be zero."""
-        for k in range(len(self.outputs)):
-            outs = [out for j, out in enumerate(self.outputs) if j != k]
-            seeds = [out.detach().new_zeros(out._shape) for out in outs]
+        """With no gradient at all or one of the outputs, and zeros elsewhere, gradients must be zero."""
+        every = range(len(self.outputs))
+        for missing in [every, *([k] for k in every if len(every) > 1)]:
+            seeds: list[Any] = [out.detach().new_zeros(out._shape) for out in self.outputs]
+            hooks = [
+                _taken_away(node, self.outputs[k].output_nr, seeds[k])
+                for k in missing
+                if (node := self.outputs[k].grad_fn) is not None
+            ]
             try:
-                found = self._gradients(outs, seeds)
+                found = self._gradients(self.outputs, seeds)
             except RuntimeError as error:
                 raise GradcheckError(
                     f"Expected backward function to handle undefined output grads, but it failed "
-                    f"without one for output {self.positions[k]}: {error}"
+                    f"without one for output {self.positions[missing[0]]}: {error}"
                 ) from error
+            finally:
+                for hook in hooks:
+                    hook.remove()
             if any(x != 0 for g in found if g is not None for x in flat(g)):
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are "
                     "undefined or zero."
                 )
+
+
+def _taken_away(node: Node, at: int, seed: Tensor) -> RemovableHandle:
+    """Let a node get no gradient of an output where that would be nothing but a walk's seed."""
+
+    def hook(grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(None if i == at and g is seed else g for i, g in enumerate(grads))
+
+    return node.register_prehook(hook)
 
 
 def gradgradcheck(

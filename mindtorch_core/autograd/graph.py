@@ -6,12 +6,17 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Literal
+from weakref import WeakKeyDictionary
 
 from ..dispatch.keys import AUTOGRAD
-from ..tensor import Tensor
-from . import packing, walks
-from .hooks import RemovableHandle, add, node_of, tensor_hooks
-from .node import GradientEdge, Node
+from ..gradients import packing, walks
+from ..gradients.handles import RemovableHandle, add
+from ..gradients.hooks import node_of, tensor_hooks
+from ..gradients.node import GradientEdge, Node
+from ..gradients.walks import Walk
+from ..tensors.tensor import Tensor
+from ..values.forks import fork_safe
+from .mutation import mutable_saved_tensors
 
 __all__ = [
     "GradientEdge",
@@ -43,12 +48,20 @@ class saved_tensors_hooks:
     ) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
+        self._depths: list[int] = []
 
     def __enter__(self) -> None:
+        self._depths.append(packing.depth())
         packing.push_hooks(self.pack_hook, self.unpack_hook)
 
     def __exit__(self, *exc_info: object) -> None:
-        packing.pop_hooks()
+        try:
+            packing.pop_hooks(self._depths[-1])
+        except BaseException:  # an interrupt, before all was done
+            packing.pop_hooks(self._depths[-1])
+            raise
+        finally:
+            del self._depths[-1]
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -96,8 +109,6 @@ def allow_mutation_on_saved_tensors() -> AbstractContextManager[Any]:
     Raises:
         RuntimeError: on entering, if the blocks are nested, or other hooks on saved tensors active.
     """
-    from .mutation import mutable_saved_tensors  # it needs dispatch modes, which are above autograd
-
     return mutable_saved_tensors()
 
 
@@ -199,8 +210,9 @@ class _Several:
     def __init__(self, nodes: list[Node], fn: Callable[[Any], None]) -> None:
         self.nodes = nodes
         self.fn = fn
-        self.lock = threading.Lock()
-        self.collected: dict[int, tuple[list[int], list[Any]]] = {}
+        self.lock = fork_safe(threading.Lock())
+        # By walk: one that fails leaves nothing.
+        self.collected: WeakKeyDictionary[Walk, tuple[list[int], list[Any]]] = WeakKeyDictionary()
 
     def at(self, i: int) -> Callable[[Any], None]:
         """The hook of one of the tensors."""
@@ -210,14 +222,14 @@ class _Several:
             if walk is None:
                 return
             with self.lock:
-                if walk.number not in self.collected:
+                if walk not in self.collected:
                     expected = sum(map(walk.visits, self.nodes))
-                    self.collected[walk.number] = [expected], [None] * len(self.nodes)
-                left, grads = self.collected[walk.number]
+                    self.collected[walk] = [expected], [None] * len(self.nodes)
+                left, grads = self.collected[walk]
                 grads[i] = g
                 left[0] -= 1
                 if left[0] == 0:
-                    del self.collected[walk.number]
+                    del self.collected[walk]
             if left[0] == 0:
                 self.fn(grads)
 

@@ -6,12 +6,14 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd_state import AutogradMeta
 from ..dispatch.keys import AUTOGRAD
-from ..tensor import Tensor
-from . import engine
-from .hooks import RemovableHandle, add, hooks_of, node_of, tensor_hooks
-from .inference import is_inference
+from ..gradients import differentiation
+from ..gradients.handles import RemovableHandle, Table, add
+from ..gradients.hooks import node_of, tensor_hooks
+from ..gradients.inference import is_inference
+from ..tensors.attached import attach
+from ..tensors.autograd_state import AutogradMeta
+from ..tensors.tensor import Tensor
 
 __all__: list[str] = []
 
@@ -35,7 +37,7 @@ def backward(
     Raises:
         RuntimeError: if the tensor does not require grad, or the graph was freed.
     """
-    engine.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    differentiation.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
@@ -46,6 +48,15 @@ def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """
     refusal = "cannot register a hook on a tensor that doesn't require gradient"
     return add(tensor_hooks(_recorded(self, refusal)), hook)
+
+
+def _backward_hooks(self: Tensor) -> Table | None:
+    """What `register_hook` has registered, by number; None if there is nothing."""
+    meta = self._autograd
+    node = None if meta is None else meta.node
+    if meta is None or node is None or node.hooks is None:
+        return None
+    return node.hooks.tensor.get(0 if meta.is_leaf else meta.output_nr) or None
 
 
 def register_post_accumulate_grad_hook(
@@ -62,7 +73,7 @@ def register_post_accumulate_grad_hook(
     meta = _recorded(self, "cannot register a hook on a tensor that doesn't require gradient")
     if not meta.is_leaf:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    return add(hooks_of(node_of(meta)).accumulated, hook)
+    return add(node_of(meta).own_hooks().accumulated, hook)
 
 
 def _recorded(t: Tensor, refusal: str) -> AutogradMeta:
@@ -85,7 +96,7 @@ def retain_grad(self: Tensor) -> None:
     """
     meta = _recorded(self, "can't retain_grad on Tensor that has requires_grad=False")
     if not meta.is_leaf and meta.node is not None and not retains_grad(self):
-        places = hooks_of(meta.node).kept.setdefault(meta.output_nr, [])
+        places = meta.node.own_hooks().kept.setdefault(meta.output_nr, [])
         places.append(weakref.ref(meta))
 
 
@@ -110,6 +121,7 @@ def detach_(self: Tensor) -> Tensor:
         )
     before = self._autograd
     if before is not None and not before.is_leaf:
+        self._own_storage()  # by which its node, if that saved it, notices later changes
         self._autograd = None
         if before.grad is not None:
             self.grad = before.grad
@@ -117,13 +129,16 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
-for _method in (
-    backward,
-    register_hook,
-    register_post_accumulate_grad_hook,
-    retain_grad,
-    detach_,
-    is_inference,
-):
-    setattr(Tensor, _method.__name__, _method)
-Tensor.retains_grad = property(retains_grad)  # type: ignore[assignment]
+attach(
+    __name__,
+    {
+        "_backward_hooks": property(_backward_hooks),
+        "backward": backward,
+        "detach_": detach_,
+        "is_inference": is_inference,
+        "register_hook": register_hook,
+        "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
+        "retain_grad": retain_grad,
+        "retains_grad": property(retains_grad),
+    },
+)

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..dispatch.registry import registry
-from ..modes import DispatchMode
-from ..storage import Storage
-from ..tensor import Tensor
-from . import packing
-from .inplace import written, written_places
+from ..dispatch.written import written, written_places
+from ..frontend.dispatch_modes import DispatchMode
+from ..gradients import packing
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor
 
 __all__ = ["mutable_saved_tensors"]
 
@@ -88,10 +88,11 @@ def mutable_saved_tensors() -> Iterator[_Block]:
     if packing.disabled() or packing.active_hooks() is not None:
         raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
     block = _Block()
+    depth = packing.depth()
     packing.push_hooks(block.pack, block.unpack)
     try:
         with _Watch(block):
             yield block
     finally:
-        packing.pop_hooks()
+        packing.pop_hooks(depth)
         block.open = False

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..dispatch.keys import AUTOGRAD
-from ..tensor import Tensor
-from .custom import FunctionCtx, FunctionNode, record_call
+from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..tensors.tensor import Tensor
 
 __all__ = ["OpBackward"]
 

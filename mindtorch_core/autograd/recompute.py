@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from functools import partial
+from operator import call
 from typing import Any
 
-from ..devices import concrete, device
-from ..tensor import Tensor
-from . import packing
-from .grad_mode import enable_grad
-from .saved import Packed, saved_input
+from ..amp import autocast_mode, state
+from ..amp.state import autocast_settings
+from ..dispatch.keys import MASKS, with_masks
+from ..frontend.dispatch_modes import active_modes, set_modes
+from ..gradients.grad_mode import keep_mask
+from ..gradients.nesting import nests
+from ..gradients.packing import active_hooks, packed, with_hooks
+from ..gradients.saved import Packed, saved_input
+from ..random import default_generator, random_positions
+from ..tensors.tensor import Tensor
+from ..values.devices import concrete, device
+from ..values.forks import fork_safe
+from ..values.interrupts import undone
 
-__all__ = ["CheckpointError", "Frame", "Surroundings", "held", "recording"]
+__all__ = ["CheckpointError", "Frame", "Surroundings", "inside"]
 
 Description = Callable[[Tensor], Any]
 
@@ -39,9 +49,9 @@ def held(value: Any) -> Callable[[], Any]:
     """
     if not isinstance(value, Tensor):
         return lambda: value
-    pair = packing.active_hooks()
+    pair = active_hooks()
     if pair is not None:
-        kept: Packed = packing.packed(value, pair)
+        kept: Packed = packed(value, pair)
         return kept.unpack
     version = 0 if value._storage is None else value._storage.version
     return lambda: saved_input(value, version)
@@ -56,9 +66,6 @@ class Surroundings:
     """
 
     def __init__(self, args: tuple[Any, ...], preserve_rng_state: bool) -> None:
-        from ..amp import autocast_mode, state
-        from ..random import default_generator
-
         found = {a._device: None for a in args if isinstance(a, Tensor)}
         devices: list[device] = [concrete("cpu"), *(d for d in found if d.type != "cpu")]
         self._devices = [d for d in devices if d.type != "meta"]
@@ -78,20 +85,49 @@ class Surroundings:
             if state.is_autocast_available(kind)
         ]
 
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """A block that is as it was then, with gradients enabled."""
-        from ..random import default_generator, fork_rng
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call a function in surroundings as they were then, with gradients enabled."""
+        include, keep = MASKS.include, keep_mask(MASKS.keep, True)
+        changed = [autocast_settings()]
+        if self._states is not None:
+            changed.append(random_positions())
+        restore = partial(_all, changed)
+        return undone(restore, with_masks, include, keep, self._inside, function, args, kwargs)
 
+    def _inside(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         with ExitStack() as stack:
             if self._states is not None:
-                stack.enter_context(fork_rng())
                 for on, position in self._states.items():
                     default_generator(on).set_state(position)
             for each in self._autocast:
                 stack.enter_context(each)
-            stack.enter_context(enable_grad())
-            yield
+            return function(*args, **kwargs)
+
+
+def inside(
+    around: AbstractContextManager[Any], function: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> Any:
+    """Call a function inside a context, of which no interrupt leaves a mode or masks in force."""
+    restore = partial(set_modes, active_modes())
+    run = partial(_within, around, function, args, kwargs)
+    return undone(restore, with_masks, MASKS.include, MASKS.keep, run)
+
+
+def _within(
+    around: AbstractContextManager[Any],
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    with around:
+        return function(*args, **kwargs)
+
+
+def _all(steps: list[Callable[[], None]]) -> None:
+    for step in steps:
+        step()
 
 
 class _Holder:
@@ -113,21 +149,33 @@ class Frame:
     """One call of a checkpointed function.
 
     Args:
-        run: runs the function again, in the surroundings that it had.
+        function: the function.
         early_stop: whether a recomputation ends when it has got everything.
         describe: what two runs must agree on of a saved tensor.
 
     Attributes:
+        around: a context for the second run.
         explain: adds to an error about runs that differ, if set.
     """
 
-    def __init__(self, run: Callable[[], Any], early_stop: bool, describe: Description) -> None:
-        self._run = run
+    def __init__(
+        self, function: Callable[..., Any], early_stop: bool, describe: Description
+    ) -> None:
+        self._function = function
         self._early_stop = early_stop
         self._describe = describe
         self._holders: list[weakref.ref[_Holder]] = []
-        self._lock = threading.RLock()
+        self._lock = fork_safe(threading.RLock())
+        self.around: AbstractContextManager[Any] = nullcontext()
         self.explain: Callable[[CheckpointError], CheckpointError] | None = None
+
+    def keep(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], surroundings: Surroundings
+    ) -> None:
+        """Keep what the second run needs: the arguments, and what the first one ran in."""
+        self._args = [held(a) for a in args]
+        self._kwargs = {k: held(v) for k, v in kwargs.items()}
+        self._surroundings = surroundings
 
     def pack(self, t: Tensor) -> _Holder:
         """The hook that saves during the first run."""
@@ -135,25 +183,26 @@ class Frame:
         self._holders.append(weakref.ref(holder))
         return holder
 
+    @nests
     def unpack(self, holder: _Holder) -> Tensor:
         """The hook that gives back what was saved, and forgets it."""
         with self._lock:
             if holder.value is None:
-                self._recompute()
+                self._recompute(
+                    list(map(call, self._args)),  # which may have to be recomputed themselves
+                    dict(zip(self._kwargs, map(call, self._kwargs.values()), strict=True)),
+                )
             value, holder.value = holder.value, None
         if value is None:
             raise CheckpointError("torch.utils.checkpoint: a saved tensor was not recomputed.")
         return value
 
-    def _recompute(self) -> None:
+    def _recompute(self, args: list[Any], kwargs: dict[str, Any]) -> None:
         filling = _Filling(self._holders, self._describe, self._early_stop)
-        packing.push_hooks(filling.pack, _as_it_is)
-        try:
-            self._run()
-        except _Stop:
-            pass
-        finally:
-            packing.pop_hooks()
+        run = self._surroundings.run
+        with suppress(_Stop):
+            again = partial(inside, self.around, self._function)
+            with_hooks(filling.pack, _as_it_is, run, again, *args, **kwargs)
         try:
             filling.check()
         except CheckpointError as error:
@@ -223,14 +272,3 @@ class _Filling:
                 f"torch.utils.checkpoint: Recomputed values for the following tensors have different "
                 f"metadata than during the forward pass.\n{listed}"
             )
-
-
-@contextmanager
-def recording(frame: Frame, around: AbstractContextManager[Any]) -> Iterator[None]:
-    """The block in which a checkpointed function runs first."""
-    packing.push_hooks(frame.pack, frame.unpack)
-    try:
-        with around:
-            yield
-    finally:
-        packing.pop_hooks()

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..devices import TABLE
-from ..dtypes import cast_number
-from ..errors import NoKernelError
+from ..values.devices import TABLE
+from ..values.dtypes import cast_number
+from ..values.errors import NoKernelError
 from .entry import Kernel, KernelRecord, OpEntry
 from .keys import BACKENDS, PRIVATE_USE_KEYS, DispatchKey, DispatchKeySet
 
@@ -25,9 +25,9 @@ def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
         keyset = DispatchKeySet(mask)
         return lambda *args, **kwargs: fn(keyset, *args, **kwargs)
     definition = entry.definition
-    if definition is None or record.promoted or not definition.promotes:
+    if definition is None or record.promoted or not definition.operands.promotes:
         return fn
-    return _with_promotion(fn, definition.compute_dtype, definition.first_operand)
+    return _with_promotion(fn, definition.operands.compute_dtype, definition.operands.first_operand)
 
 
 def _with_promotion(fn: Kernel, compute_dtype: Kernel, start: int) -> Kernel:
@@ -77,11 +77,11 @@ def same_device(
     else on a second device is an error. So is memory of a PrivateUse device without a kernel.
     """
     definition = entry.definition
-    crosses = definition is not None and definition.crosses_devices
+    crosses = definition is not None and definition.operands.crosses_devices
     if crosses == "as they are":
         return kernel
     if crosses:
-        return lambda self, *args, **kwargs: _at_first(entry, at_backends, self, args, kwargs)
+        return lambda self, /, *args, **kwargs: _at_first(entry, at_backends, self, args, kwargs)
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         tensors = list(tensors_in((*args, *kwargs.values())))

@@ -13,6 +13,7 @@ from typing import Final
 
 from .keys import ALIAS_MEMBERS, AUTOGRAD_RUNTIME, BEHIND_AUTOGRAD, DispatchKey
 from .registry import KernelRecord, OpEntry, registry
+from .whole import by_parts_because
 
 __all__ = ["RULES", "Choice", "choose"]
 
@@ -28,6 +29,7 @@ RULES: Final[dict[str, str]] = {
     "nested": "the op has a CompositeImplicitAutogradNestedTensor kernel, which serves the key",
     "ambiguous": "the op has a CompositeImplicitAutograd kernel and one at a backend whose autograd "
     "key is AutogradOther: either could be meant",
+    "parts": "the op has no gradient formula and is recorded by its parts where something requires grad",
     "implicit": "the op has a CompositeImplicitAutograd kernel and none of the key's own backend",
     "autograd": "the op has a kernel at the Autograd alias",
     "batched": "the op has a FuncTorchBatchedDecomposition kernel",
@@ -83,9 +85,10 @@ def choose(entry: OpEntry, key: DispatchKey | None) -> Choice:
     if _serves(_IMPLICIT, key) and _IMPLICIT in records:
         if key is DispatchKey.AutogradOther and _kernel_behind(records, key):
             return Choice("ambiguous", key)
-        by_parts = key is not None and key & AUTOGRAD_RUNTIME and _differentiated_by_parts(entry)
-        if by_parts or not _has_backend(records, key):
+        if not _has_backend(records, key):
             return _of(records[_IMPLICIT][-1], _IMPLICIT, "implicit")
+        if key is not None and key & AUTOGRAD_RUNTIME and _differentiated_by_parts(entry):
+            return _of(records[_IMPLICIT][-1], _IMPLICIT, "parts")
     if key is None:
         return _MISSING
     alias = DispatchKey.Autograd
@@ -127,9 +130,10 @@ def _has_backend(records: Records, key: DispatchKey | None) -> bool:
 
 
 def _differentiated_by_parts(entry: OpEntry) -> bool:
-    """Whether a defined op has no gradient formula, so that its decomposition is recorded instead.
+    """Whether an op's decomposition is recorded although the backend has a kernel for the op.
 
-    A backend's own kernel for such an op serves calls that need no gradient.
+    Where it can be computed anew in backward, the kernel runs and is recorded as one node.
     """
     d = entry.definition
-    return d is not None and d.decomposition is not None and d.grad is None
+    formulaless = d is not None and d.decomposition is not None and d.grad is None
+    return formulaless and bool(by_parts_because(entry))

@@ -3,14 +3,14 @@
 `dispatch` starts from the arguments' own keys, `dispatch_with_keyset` from given ones,
 `redispatch` from what a kernel leaves below itself. All three apply the thread's include and
 exclude masks. Ops with a schema have a faster way in, the function made by
-`mindtorch_core.dispatch.callpath`.
+`mindtorch_core.dispatch.calls.fronts`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..devices import concrete, row_of
+from ..values.devices import concrete, row_of
 from .adapters import tensors_in
 from .autocast_keys import AUTOCAST
 from .entry import Kernel, OpEntry

@@ -134,12 +134,16 @@ class OpEntry:
         source, distribution: where the schema was registered, and by which plugin.
         tags: PyTorch's tags, given with the schema.
         table: computed kernel for each effective mask; filled lazily.
+        generated: what was generated for the op from its schema and definition, by what made it. A new
+            dict when these change, so that what is still being made for the old ones is not kept.
     """
 
     __slots__ = (
+        "__weakref__",
         "_schema_record",
         "definition",
         "distribution",
+        "generated",
         "kernels",
         "metas",
         "name",
@@ -193,6 +197,7 @@ class OpEntry:
 
     def put_schemas(self, records: tuple[SchemaRecord, ...]) -> None:
         """Replace the registrations of the schema."""
+        self.generated: dict[Any, Any] = {}
         self.schemas = records
         self._schema_record = record = records[-1] if records else _NO_SCHEMA
         self.source, self.distribution, self.tags = record.source, record.distribution, record.tags

@@ -244,6 +244,15 @@ _LAZY: Final = mask_of(k for k in DispatchKey if k.name.endswith(("XLA", "Lazy")
 # ---- autograd ----------------------------------------------------------------------------------
 
 ADINPLACE: Final = DispatchKey.ADInplaceOrView
+# Bits of tensors whose elements are the conjugates, or negatives, of what their memory holds.
+CONJUGATE: Final = int(DispatchKey.Conjugate)
+NEGATIVE: Final = int(DispatchKey.Negative)
+UNRESOLVED: Final = CONJUGATE | NEGATIVE
+# Calls with these are handed on as they were written, before they are dispatched: to the
+# ``__torch_function__`` of their arguments' classes, and to that of the thread's function modes.
+FUNCTION_CLASSES: Final = int(DispatchKey.PythonDispatcher)
+FUNCTION_MODES: Final = int(DispatchKey.PreDispatch)
+OVERRIDDEN: Final = FUNCTION_CLASSES | FUNCTION_MODES
 # PyTorch keeps these two in every thread's include mask. Here they are bits of every tensor, so
 # that the masks of a thread are empty by default and a call need not apply them.
 DEFAULT_INCLUDED: Final = int(DispatchKey.BackendSelect | ADINPLACE)

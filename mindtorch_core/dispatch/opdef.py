@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
-from ..dtypes import dtype
-from ..promotion import result_type
-from ..shapes import Shape
+from ..values.dtypes import dtype
+from ..values.promotion import result_type
+from ..values.shapes import Shape
 
-__all__ = ["NONDIFF", "OpDef", "TensorSpec"]
+__all__ = ["NONDIFF", "Exposure", "InplaceForm", "OpDef", "Operands", "OutForm", "TensorSpec"]
+__all__ += ["Traits"]
 
 # The gradient of ops whose result does not depend smoothly on their inputs: comparisons, argmax.
 NONDIFF: Final = "nondiff"
@@ -52,28 +53,10 @@ class TensorSpec:
         return f"TensorSpec({list(self.shape)}, {self.dtype}, strides={self.strides})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OpDef:
-    """One op: everything about it that does not depend on a device.
+class Operands(NamedTuple):
+    """What an op takes for its tensor arguments, and in which dtype it meets them.
 
     Attributes:
-        name: name with overload, such as ``max.dim``.
-        schema: signature in PyTorch's grammar.
-        doc: what it computes; becomes the docstring.
-        rule: ``rule(*args) -> TensorSpec``, or a tuple of them, with None for results that an
-            argument says are not wanted; also raises the errors about shapes and dtypes. None for
-            compositions, and where the shape depends on data.
-        grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
-            it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
-            argument's name, ``<argument>_shape``, ``result``. One with ``wanted`` (a truth value per
-            argument that it is given for) gives all their gradients.
-        saved_if: per argument a condition on the arguments, as Python text, without which gradients
-            need no more than None for it: statistics that training only writes, for example.
-        output_differentiability: for several results, which of them may require grad; empty for all.
-        decomposition: the op in terms of other ops.
-        primitive: whether a backend must supply a kernel.
-        host: whether the op is left to a numerical library (LAPACK, FFT, special functions): a
-            device without a kernel for it has it computed by the CPU's, if it allows that.
         numbers: tensor operands after the first may be Python numbers.
         number_first: whether the first operand may be a Python number as well: if the second is a
             ``tensor``, with ``any`` second operand, or not at all.
@@ -82,41 +65,11 @@ class OpDef:
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
         first_operand: position of the first operand; arguments before it are not promoted.
         broadcasts: gradients are summed back to the operands' shapes.
-        inplace, out: whether ``op_`` and ``out=`` exist.
-        inplace_decomposition: ``op_`` in terms of other ops; None derives it from ``op``.
-        inplace_rule: the rule of ``op_``, if it refuses more than the op's.
-        inplace_primitive: whether ``op_`` is what a backend must supply, and the op is made of it.
-        out_needs: what ``out=`` must be besides: ``apart`` from the inputs in memory, of the result's
-            ``dtype``.
         varargs: name of the list argument that may be spread; a list of tensors must be.
-        view: whether the result shares the first argument's memory.
-        random: whether results differ from call to call.
-        data_dependent: whether the result's shape depends on values.
-        fills: whether every element becomes the same, so that ``op_`` may write elements that share
-            memory.
-        copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
-            has nothing to do.
         crosses_devices: whether arguments may live on different devices: they are moved to the first
             one's, or, if it is ``"as they are"``, left where they are.
-        namespaces: where users find it: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or
-            ``nn:other`` for another name there.
-        inplace_namespaces: the same for the in-place variant.
-        functional: for an in-place variant, the op it is the variant of.
-        overloads: PyTorch's names of the overloads that the op is in ``torch.ops``, the one that
-            stands for it first; empty for the overload of the schema alone.
-        tags: PyTorch's tags.
     """
 
-    name: str
-    schema: str
-    doc: str = ""
-    rule: Callable[..., Any] | None = None
-    grad: Mapping[str, Formula] | str | None = None
-    saved_if: Mapping[str, str] = field(default_factory=dict)
-    output_differentiability: Sequence[bool] = ()
-    decomposition: Callable[..., Any] | None = None
-    primitive: bool = False
-    host: bool = False
     numbers: bool = False
     number_first: Literal["", "tensor", "any"] = ""
     kinds: str = "bifc"
@@ -124,25 +77,136 @@ class OpDef:
     compute_dtype: Callable[..., dtype] = common_dtype
     first_operand: int = 0
     broadcasts: bool = False
-    inplace: bool = False
-    inplace_decomposition: Callable[..., Any] | None = None
-    inplace_rule: Callable[..., Any] | None = None
-    inplace_primitive: bool = False
-    out: bool = False
-    out_needs: Sequence[str] = ()
     varargs: str = ""
-    operators: Sequence[str] = ()
+    crosses_devices: bool | str = False
+
+
+class Traits(NamedTuple):
+    """What backends, pipelines and tests must know of an op.
+
+    Attributes:
+        primitive: whether a backend must supply a kernel.
+        host: whether the op is left to a numerical library (LAPACK, FFT, special functions): a
+            device without a kernel for it has it computed by the CPU's, if it allows that.
+        view: whether the result shares the first argument's memory.
+        random: whether results differ from call to call.
+        draws_if: the argument that is zero, or left out, where a random op draws nothing after all.
+        data_dependent: whether the result's shape depends on values.
+        undefined: whether the result's elements are whatever the memory holds.
+        fills: whether every element becomes the same, so that ``op_`` may write elements that share
+            memory.
+        copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
+            has nothing to do.
+        moves: whether the result is the first argument on the device that the second one names.
+    """
+
+    primitive: bool = False
+    host: bool = False
     view: bool = False
     random: bool = False
+    draws_if: str = ""
     data_dependent: bool = False
+    undefined: bool = False
     fills: bool = False
     copies: bool = False
-    crosses_devices: bool | str = False
+    moves: bool = False
+
+
+class Exposure(NamedTuple):
+    """Where users find an op.
+
+    Attributes:
+        namespaces: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or ``nn:other`` for another
+            name there.
+        operators: the methods of Python operators that it is, such as ``__add__``.
+    """
+
     namespaces: Sequence[str] = ("torch", "Tensor")
-    inplace_namespaces: Sequence[str] = ("Tensor",)
-    functional: OpDef | None = None
+    operators: Sequence[str] = ()
+
+
+class InplaceForm(NamedTuple):
+    """How ``op_`` differs from its op.
+
+    Attributes:
+        decomposition: in terms of other ops; None derives it from ``op``.
+        rule: its rule, if it refuses more than the op's.
+        primitive: whether it is what a backend must supply, and the op is made of it.
+        namespaces: as in `Exposure`.
+    """
+
+    decomposition: Callable[..., Any] | None = None
+    rule: Callable[..., Any] | None = None
+    primitive: bool = False
+    namespaces: Sequence[str] = ("Tensor",)
+
+
+class OutForm(NamedTuple):
+    """What ``out=`` must be.
+
+    Attributes:
+        needs: ``apart`` from the inputs in memory, of the result's ``dtype``; ``computed in``: its dtype
+            is what the op computes in, where no dtype is given; ``whole computed in``: so for whole
+            numbers only.
+        draw: ``draw(out, *args, generator)`` fills an output itself, as it lies in memory; None where the
+            result is copied into it.
+    """
+
+    needs: Sequence[str] = ()
+    draw: Callable[..., Any] | None = None
+
+
+# What an op has of which nothing is said.
+_OPERANDS, _TRAITS, _EXPOSURE = Operands(), Traits(), Exposure()
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class OpDef:
+    """One op: everything about it that does not depend on a device.
+
+    Attributes:
+        name: name with overload, such as ``max.dim``.
+        schema: signature in PyTorch's grammar.
+        doc: what it computes; becomes the docstring.
+        overloads: PyTorch's names of the overloads that the op is in ``torch.ops``, the one that
+            stands for it first; empty for the overload of the schema alone.
+        tags: PyTorch's tags.
+        rule: ``rule(*args) -> TensorSpec``, or a tuple of them, with None for results that an
+            argument says are not wanted; also raises the errors about shapes and dtypes. None for
+            compositions, and where the shape depends on data.
+        decomposition: the op in terms of other ops.
+        grad: per differentiable argument a formula, or `NONDIFF`; None if a decomposition supplies
+            it. A formula's parameter names say what it needs: ``g`` the incoming gradient, an
+            argument's name, ``<argument>_shape``, ``result``. One with ``wanted`` (a truth value per
+            argument that it is given for) gives all their gradients.
+        saved_if: per argument a function that says whether gradients need it, or no more than None:
+            not the statistics that training only writes, for example. Its parameters are named after
+            the arguments that it is given.
+        output_differentiability: for several results, which of them may require grad; empty for all.
+        operands, traits, exposure: see there.
+        inplace, out: the forms ``op_`` and ``out=``; None where there is none.
+        functional: for an in-place variant, the op it is the variant of.
+        remade: for a composition that writes into arguments without saying so, what backward computes
+            anew where a backend's own kernel ran (`mindtorch_core.gradients.whole`).
+    """
+
+    name: str
+    schema: str
+    doc: str = ""
     overloads: Sequence[str] = ()
-    tags: frozenset[str] = field(default_factory=frozenset)
+    tags: frozenset[str] = frozenset()
+    rule: Callable[..., Any] | None = None
+    decomposition: Callable[..., Any] | None = None
+    grad: Mapping[str, Formula] | str | None = None
+    saved_if: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
+    output_differentiability: Sequence[bool] = ()
+    operands: Operands = _OPERANDS
+    traits: Traits = _TRAITS
+    exposure: Exposure = _EXPOSURE
+    inplace: InplaceForm | None = None
+    out: OutForm | None = None
+    functional: OpDef | None = None
+    remade: Callable[..., Any] | None = None
 
     @property
     def base_name(self) -> str:

@@ -6,13 +6,11 @@ kernels. Calling is the fast side and reads only those tables (`OpEntry.table`),
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Final
 
-from ..devices import row_of
+from ..values.devices import row_of
 from .entry import (
     Kernel,
     KernelRecord,
@@ -22,13 +20,19 @@ from .entry import (
     fallthrough_kernel,
     source_of,
 )
+from .kernel_signature import signature_problem
 from .keys import BACKEND_BITS, BACKEND_KEYS, PRIVATE_USE_KEYS, DispatchKey, parse_key
 from .nearest import suggestion
-from .notices import overriding, unheard_of
+from .on_demand import OnDemand
 from .opdef import OpDef
-from .rest import Rest
+from .registration_warnings import (
+    overriding,
+    passed_over,
+    passed_over_in_training,
+    unheard_of,
+)
 from .schema import OperatorSchema, parse_schema, split_name
-from .signature import signature_problem
+from .transactions import Transactions
 
 __all__ = ["KernelRecord", "OpEntry", "OperatorRegistry", "Registration", "registry"]
 
@@ -40,28 +44,22 @@ def qualified(name: str) -> str:
     return name if "::" in name else f"aten::{name}"
 
 
-class _ThreadJournal(threading.local):
-    """The transaction that the current thread is in."""
-
-    journal: list[Callable[[], None]] | None = None
-    distribution = ""
-
-
-class OperatorRegistry:
+class OperatorRegistry(Transactions):
     """All ops of the process, by qualified name."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._entries: dict[str, OpEntry] = {}
         self._by_base: dict[str, list[str]] = {}  # names of entries by name without overload
-        self._lock = threading.RLock()
-        self._thread = _ThreadJournal()
         self.generation = 0
         self.wrappers: dict[DispatchKey, WrapperFactory] = {}
+        self.removed: list[Callable[[], None]] = []
         self.fallbacks: dict[DispatchKey, KernelRecord] = {}
         self.overload_names: dict[str, str] = {}  # aten::add.Tensor is the entry aten::add
         self.load_backends: Callable[[], None] = lambda: None
         self.schema_changed: Callable[[str], None] = lambda name: None  # an op comes or goes
-        self.rest = Rest(self)
+        self.on_demand = OnDemand(self)
+        self.when_defined = self.on_demand.when_defined
 
     # ---- looking up ----------------------------------------------------------------------------
 
@@ -79,17 +77,21 @@ class OperatorRegistry:
         found = self._entries.get(name) or self.find(name)
         if found is None:
             name = qualified(name)
-            hint = suggestion(name, self._entries)
+            hint = suggestion(name, self.names())
             raise RuntimeError(f"Could not find an operator named {name}.{hint}")
         return found
 
     def find(self, name: str) -> OpEntry | None:
         """The entry of an op, or None."""
-        found = self.known(name)
-        if found is None and self.rest.pending and qualified(name).startswith("aten::"):
-            self.rest.define()
+        found = self._entries.get(f"aten::{name}") or self.known(name)  # mostly it is a bare one
+        if found is None or self.on_demand.unsettled or (not found.records and found.empty):
+            self._define(name)
             found = self.known(name)
         return found
+
+    def _define(self, name: str) -> None:
+        namespace, _, rest = qualified(name).partition("::")
+        self.on_demand.define(namespace, rest.partition(".")[0])
 
     def known(self, name: str) -> OpEntry | None:
         """The entry of an op among those that are defined now, or None."""
@@ -98,8 +100,8 @@ class OperatorRegistry:
 
     def overloads(self, name: str) -> list[OpEntry]:
         """Entries of an op and its overloads, in order of registration; `name` has no overload."""
-        if name not in self._by_base and name.startswith("aten::"):
-            self.rest.define()
+        if name not in self._by_base or self.on_demand.unsettled:
+            self._define(name)
         names = self._by_base.get(name, ())
         return [e for n in tuple(names) if (e := self._entries.get(n)) is not None]
 
@@ -107,11 +109,15 @@ class OperatorRegistry:
         """The entries that there are now, in order of registration; defines no others."""
         return list(self._entries.values())
 
+    def names(self) -> list[str]:
+        """The names of all ops, also of those that are not defined yet."""
+        return [*self._entries, *(f"aten::{name}" for name in self.on_demand.waiting("aten"))]
+
     def __contains__(self, name: str) -> bool:
         return self.find(name) is not None
 
     def __iter__(self) -> Iterator[OpEntry]:
-        self.rest.define()
+        self.on_demand.define_all()
         return iter(self.defined())
 
     # ---- registering ---------------------------------------------------------------------------
@@ -171,14 +177,17 @@ class OperatorRegistry:
                 self._thread.distribution,
                 frozenset(tags) if definition is None else definition.tags,
             )
-            entry.put_schemas((*entry.schemas, record))
-            self.schema_changed(entry.name)
 
             def undo() -> None:
                 entry.put_schemas(tuple(r for r in entry.schemas if r is not record))
                 self.schema_changed(entry.name)
 
-            return self._done(entry, undo)
+            made = self._done(entry, undo)  # first: an interrupt may strike at any line
+            entry.put_schemas((*entry.schemas, record))
+            self.schema_changed(entry.name)
+            if definition is not None:
+                self.on_demand.came(entry.name)
+            return made
 
     def register_kernel(
         self,
@@ -226,19 +235,27 @@ class OperatorRegistry:
             if before is not None and owner and before.distribution and before.fn is not fn:
                 warnings.warn(overriding(entry.name, key, before, record), stacklevel=2)
             if owner and not entry.has_schema and entry.name.startswith("aten::"):
-                warnings.warn(unheard_of(entry.name, record, self._entries), stacklevel=2)
+                warnings.warn(unheard_of(entry.name, record, self.names()), stacklevel=2)
             self.generation += 1
             records = entry.records.get(key, ())
             at = len(records)
             while at and owner and key & BACKEND_BITS and not records[at - 1].distribution:
                 at -= 1  # below what users registered before the plugin was loaded
-            entry.put(key, (*records[:at], record, *records[at:]))
 
             def undo() -> None:
                 # By identity: the same function may be registered twice.
                 entry.put(key, tuple(r for r in entry.records.get(key, ()) if r is not record))
 
-            return self._done(entry, undo)
+            made = self._done(entry, undo)
+            entry.put(key, (*records[:at], record, *records[at:]))
+        if passed_over(entry, key) and not record.falls_through:
+            self.at_the_end(lambda: self._warn_if_passed_over(entry, key, record))
+        return made
+
+    def _warn_if_passed_over(self, entry: OpEntry, key: DispatchKey, record: KernelRecord) -> None:
+        """Warn of a kernel that training passes over, unless something is there by now for it."""
+        if passed_over(entry, key) and record in entry.records.get(key, ()):
+            warnings.warn(passed_over_in_training(entry, key, record), stacklevel=4)
 
     def register_fallthrough(self, name: str, key: DispatchKey | int | str) -> Registration:
         """Skip ``key`` when this op is dispatched."""
@@ -311,78 +328,11 @@ class OperatorRegistry:
 
             return self._done(None, undo)
 
-    # ---- transactions --------------------------------------------------------------------------
-
-    @contextmanager
-    def transaction(
-        self, distribution: str = "", *, independent: bool = False
-    ) -> Iterator[list[Callable[[], None]]]:
-        """Undo every registration this thread makes in the block if the block raises.
-
-        Yields the journal: undo functions, oldest first. After success it can be kept and run in
-        reverse to take the registrations back later.
-
-        Args:
-            distribution: who registers; kept in the records.
-            independent: what succeeded here stays when a transaction around it is undone.
-        """
-        mine = self._thread
-        outer, owner = mine.journal, mine.distribution
-        journal: list[Callable[[], None]] = []
-        mine.journal, mine.distribution = journal, distribution or owner
-        try:
-            yield journal
-        except BaseException:
-            for undo in reversed(journal):
-                undo()
-            raise
-        else:
-            if outer is not None and not independent:
-                outer.extend(journal)
-        finally:
-            mine.journal, mine.distribution = outer, owner
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Take every registration made in the block back when the block ends. For tests."""
-        mine = self._thread
-        outer = mine.journal
-        journal: list[Callable[[], None]] = []
-        mine.journal = journal
-        try:
-            yield
-        finally:
-            mine.journal = outer
-            for undo in reversed(journal):
-                undo()
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Registrations in the block belong to no transaction and to no distribution."""
-        mine = self._thread
-        outer, owner = mine.journal, mine.distribution
-        mine.journal, mine.distribution = None, ""
-        try:
-            with self._lock:
-                yield
-        finally:
-            mine.journal, mine.distribution = outer, owner
-
-    @property
-    def owner(self) -> str:
-        """The distribution that the running transaction registers for."""
-        return self._thread.distribution
+    # ---- inside --------------------------------------------------------------------------------
 
     def forget_computed(self) -> None:
         """Empty every table of computed kernels: a device came or went."""
         self._changed(None)
-
-    def note(self, undo: Callable[[], None]) -> None:
-        """Put an undo function of a plugin's other registrations into the running transaction."""
-        if self._thread.journal is not None:
-            self._thread.journal.append(undo)
-
-    # ---- inside --------------------------------------------------------------------------------
 
     def key_of(self, key: DispatchKey | int | str) -> DispatchKey:
         """A dispatch key from itself, its value, its name, or the name of a device."""
@@ -401,7 +351,7 @@ class OperatorRegistry:
         return found
 
     def _done(self, entry: OpEntry | None, undo: Callable[[], None]) -> Registration:
-        """What every registration ends with, the lock held since before it changed anything."""
+        """What every registration does, the lock held and the generation raised before it changes."""
         if entry is None:
             self._changed(None)
         else:
@@ -429,6 +379,8 @@ class OperatorRegistry:
             entry.table.clear()
             if entry.empty and self._entries.pop(entry.name, None) is not None:
                 self._by_base[entry.name.partition(".")[0]].remove(entry.name)
+                for forget in self.removed:
+                    forget()
 
     def settled(self) -> int:
         """The generation, at a moment when no registration is half made.

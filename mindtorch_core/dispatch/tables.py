@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..errors import NoKernelError
+from ..values.errors import NoKernelError
 from .adapters import as_called, no_kernel, returned_wrongly, same_device, shown
 from .autocast_keys import passes
 from .choice import Choice, choose

@@ -3,12 +3,12 @@
 from ..dispatch.entry import fallthrough_kernel
 from .by_name import define, get_kernel, impl
 from .checks import OpCheckError, opcheck
-from .cpu_fallback import cpu_fallback
+from .cpu_fallback import cpu_fallback, fallback_counts
 from .custom_ops import CustomOpDef, custom_op, register_kernel
 from .fake import get_ctx, register_fake
 from .gradients import register_autograd
 from .infer import infer_schema
-from .policies import register_autocast, register_torch_dispatch
+from .op_rules import register_autocast, register_torch_dispatch
 from .registration import Library
 from .registration import scoped_library as _scoped_library  # noqa: F401  (PyTorch's name of it)
 
@@ -19,6 +19,7 @@ __all__ = [
     "cpu_fallback",
     "custom_op",
     "define",
+    "fallback_counts",
     "fallthrough_kernel",
     "get_ctx",
     "get_kernel",

@@ -11,8 +11,8 @@ from ..dispatch.choice import choose
 from ..dispatch.entry import Kernel, KernelRecord, OpEntry
 from ..dispatch.keys import DispatchKey, DispatchKeySet, as_mask, parse_key
 from ..dispatch.registry import registry
-from ..operators.overloads import OpOverload
-from ..operators.tags import Tag
+from ..opdefs.tags import Tag
+from ..opdefs.torch_ops import OpOverload
 from .registration import Library, qualified_parts
 
 __all__ = [

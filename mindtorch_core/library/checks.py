@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..devices import device
+from ..deferred import pipeline_context
 from ..dispatch.entry import OpEntry
+from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD, AUTOGRAD_RUNTIME, DispatchKey
-from ..dispatch.pipeline import pipeline_context
 from ..dispatch.registry import registry
 from ..dispatch.schema import Argument
-from ..operators.define import fn
-from ..operators.overloads import OpOverload, overload_of
-from ..tensor import Tensor
+from ..opdefs.torch_ops import OpOverload, overload_of
+from ..tensors.tensor import Tensor
+from ..values.devices import device
 from .by_name import existing_name
 
 __all__ = ["OpCheckError", "opcheck"]

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ..devices import device
 from ..dispatch.adapters import tensors_in
 from ..dispatch.entry import OpEntry
+from ..dispatch.functions import fn
 from ..dispatch.registry import registry
-from ..dtypes import int64
-from ..errors import NoKernelError
-from ..operators.define import fn, front
+from ..opdefs.packets import front
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
+from ..values.devices import device
+from ..values.dtypes import int64
+from ..values.errors import NoKernelError
 
-__all__ = ["cpu_fallback"]
+__all__ = ["cpu_fallback", "fallback_counts"]
 
+# How often each op was left to the CPU, by device type and name.
+_COUNTS: Final[Counter[tuple[str, str]]] = Counter()
 _running: Final = threading.local()  # `names`: the ops that this thread is leaving to the CPU
 
 
-def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
+def cpu_fallback(name: str, /, *args: Any, **kwargs: Any) -> Any:
     """Compute an op on the CPU: arguments are copied there, results and what was written back.
 
     A backend registers it for all ops of its key, as ``registry.register_fallback(key,
@@ -48,13 +52,14 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
             or, for random ops, ``random_.from``.
     """
     entry = registry.entry(name)
-    if entry.definition is not None and entry.definition.view:
+    if entry.definition is not None and entry.definition.traits.view:
         raise NotImplementedError(
             f"{name} returns a view of its argument, so it cannot be computed on another device: "
             f"the backend has to supply a kernel"
         )
     home = _device_of(args, kwargs)
     with _leaving(name, home):
+        _COUNTS[home.type, entry.name] += 1
         args, kwargs = _with_cpu_generator(entry, home, args, kwargs)
         copies: dict[int, Tensor] = {}
         on_cpu = _mapped(lambda t: _copied(t, copies), (args, kwargs))
@@ -63,6 +68,19 @@ def cpu_fallback(name: str, *args: Any, **kwargs: Any) -> Any:
         for original in _written(entry, args, kwargs):
             original.copy_(copies[id(original)])
         return _mapped(lambda t: originals[id(t)] if id(t) in originals else t.to(home), result)
+
+
+def fallback_counts(device_type: str) -> dict[str, int]:
+    """How often this process has left ops of a device to the CPU, by the ops' names.
+
+    Args:
+        device_type: such as ``acme``.
+
+    Example:
+        >>> torch.library.fallback_counts("cpu")
+        {}
+    """
+    return {name: n for (type, name), n in _COUNTS.copy().items() if type == device_type}
 
 
 @contextmanager

@@ -11,15 +11,15 @@ from ..dispatch.adapters import tensors_in
 from ..dispatch.keys import DispatchKey
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema, parse_schema
-from ..dtypes import dtype
-from ..modes import DispatchMode, register_rule
-from ..operators.overloads import OpOverload, overload_of
-from ..operators.tags import Tag
+from ..frontend.dispatch_modes import DispatchMode, register_rule
+from ..opdefs.tags import Tag
+from ..opdefs.torch_ops import OpOverload, overload_of
+from ..values.dtypes import dtype
 from .by_name import existing_name, impl, key_for
 from .fake import register_fake
 from .gradients import record_gradient, refuse_backward
 from .infer import infer_schema
-from .policies import register_autocast
+from .op_rules import register_autocast
 from .registration import Library, qualified_parts
 
 __all__ = ["CustomOpDef", "custom_op", "register_kernel"]

@@ -94,7 +94,7 @@ def record_gradient(
     defaults = tuple(a.default if a.has_default else _REQUIRED for a in positional)
     options = {a.name: a.default for a in schema.keyword_only if a.has_default}
 
-    def recording(keyset: DispatchKeySet, *args: Any, **kwargs: Any) -> Any:
+    def recording(keyset: DispatchKeySet, /, *args: Any, **kwargs: Any) -> Any:
         kernel = kernel_below(entry, keyset.mask & ~AUTOGRAD)
         if len(args) < len(positional):  # not called by its schema
             rest = zip(positional[len(args) :], defaults[len(args) :], strict=True)

@@ -9,9 +9,9 @@ import typing
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Union, get_args, get_origin
 
-from ..devices import device
-from ..dtypes import dtype
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
+from ..values.devices import device
+from ..values.dtypes import dtype
 
 __all__ = ["infer_schema"]
 

@@ -12,11 +12,11 @@ from typing import Any, Final, Self
 
 from ..dispatch.entry import Kernel, KernelRecord, Registration, fallthrough_kernel, source_of
 from ..dispatch.keys import DispatchKey, DispatchKeySet, parse_key
-from ..dispatch.notices import overriding
+from ..dispatch.registration_warnings import overriding
 from ..dispatch.registry import registry
 from ..dispatch.schema import parse_schema
-from ..operators.overloads import OpOverload, overload_of, own_entry
-from ..operators.tags import Tag
+from ..opdefs.tags import Tag
+from ..opdefs.torch_ops import OpOverload, overload_of, own_entry
 
 __all__ = ["Library", "qualified_parts", "scoped_library"]
 
@@ -322,13 +322,13 @@ def _with_overload(fn: Kernel, with_keyset: bool) -> Kernel:
         return fn
     if with_keyset:
 
-        def keyed(keyset: DispatchKeySet, name: str, *args: Any, **kwargs: Any) -> Any:
+        def keyed(keyset: DispatchKeySet, name: str, /, *args: Any, **kwargs: Any) -> Any:
             return fn(keyset, overload_of(registry.entry(name)), *args, **kwargs)
 
         keyed.__source__ = fn  # type: ignore[attr-defined]  # shown as the place of registration
         return keyed
 
-    def named(name: str, *args: Any, **kwargs: Any) -> Any:
+    def named(name: str, /, *args: Any, **kwargs: Any) -> Any:
         return fn(overload_of(registry.entry(name)), *args, **kwargs)
 
     named.__source__ = fn  # type: ignore[attr-defined]

@@ -9,15 +9,17 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from ..autograd import walks
-from ..autograd.engine import backward
 from ..autograd.function import Function
-from ..autograd.grad_mode import is_grad_enabled, no_grad
-from ..autograd.recompute import CheckpointError, Frame, Surroundings, held, recording
-from ..modes import DispatchMode
-from ..tensor import Tensor
+from ..autograd.recompute import CheckpointError, Frame, Surroundings, inside
+from ..frontend.dispatch_modes import DispatchMode
+from ..gradients import walks
+from ..gradients.differentiation import backward
+from ..gradients.grad_mode import is_grad_enabled
+from ..gradients.nesting import nests, too_deep
+from ..gradients.packing import with_hooks
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "CheckpointError",
@@ -65,6 +67,7 @@ def noop_context_fn() -> Contexts:
     return nullcontext(), nullcontext()
 
 
+@nests
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -103,6 +106,7 @@ def checkpoint(
     """
     if use_reentrant is None:
         use_reentrant = _default_variant("checkpoint")
+    call: Callable[..., Any]
     if use_reentrant:
         if kwargs:
             raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
@@ -111,58 +115,39 @@ def checkpoint(
                 "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
             )
         walks.observe()
-        return CheckpointFunction.apply(function, preserve_rng_state, *args)
-    if determinism_check not in _DESCRIPTIONS:
-        raise ValueError(
-            f"determinism_check should be one of {list(_DESCRIPTIONS)} but got {determinism_check}"
-        )
-    if debug if _Defaults.debug is None else _Defaults.debug:
-        if context_fn is not noop_context_fn:
-            raise ValueError("debug=True is incompatible with non-default context_fn")
-        logs = _OpLog(), _OpLog()
-        contexts: Contexts = logs
-        explain = partial(_explained, *logs)
+        call = partial(CheckpointFunction.apply, function, preserve_rng_state)
     else:
-        contexts, explain = context_fn(), None
-    call = _Call(function, args, kwargs)
-    if not is_grad_enabled():
-        with contexts[0]:
-            return call.run()
-    if _Defaults.early_stop is not None:
-        early_stop = _Defaults.early_stop
-    again = call.again(Surroundings((*args, *kwargs.values()), preserve_rng_state), contexts[1])
-    frame = Frame(again, early_stop, _DESCRIPTIONS[determinism_check])
-    frame.explain = explain
-    with recording(frame, contexts[0]):
-        return call.run()
+        if determinism_check not in _DESCRIPTIONS:
+            raise ValueError(
+                f"determinism_check should be one of {list(_DESCRIPTIONS)} but got "
+                f"{determinism_check}"
+            )
+        early = early_stop if _Defaults.early_stop is None else _Defaults.early_stop
+        frame = Frame(function, early, _DESCRIPTIONS[determinism_check])
+        first = _contexts(frame, context_fn, debug)
+        call = function if isinstance(first, nullcontext) else partial(inside, first, function)
+        if is_grad_enabled():
+            frame.keep(args, kwargs, Surroundings((*args, *kwargs.values()), preserve_rng_state))
+            call = partial(with_hooks, frame.pack, frame.unpack, call)
+    try:
+        return call(*args, **kwargs)
+    except RecursionError as error:
+        explained = too_deep(error)
+        if explained is None:
+            raise
+        raise explained from None
 
 
-class _Call(NamedTuple):
-    """A call of a checkpointed function."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-
-    def run(self) -> Any:
-        """Make the call."""
-        return self.function(*self.args, **self.kwargs)
-
-    def again(
-        self, surroundings: Surroundings, around: AbstractContextManager[Any]
-    ) -> Callable[[], None]:
-        """What makes the call again, and keeps no more than its arguments."""
-        function = self.function
-        kept = [held(a) for a in self.args]
-        kept_named = {k: held(v) for k, v in self.kwargs.items()}
-
-        def run() -> None:
-            given = [get() for get in kept]
-            named = {k: get() for k, get in kept_named.items()}
-            with surroundings.again(), around:
-                function(*given, **named)
-
-        return run
+def _contexts(frame: Frame, context_fn: ContextFn, debug: bool) -> AbstractContextManager[Any]:
+    """What surrounds the first run; the second's is told to the frame."""
+    if not (debug if _Defaults.debug is None else _Defaults.debug):
+        first, frame.around = context_fn()
+        return first
+    if context_fn is not noop_context_fn:
+        raise ValueError("debug=True is incompatible with non-default context_fn")
+    logs = _OpLog(), _OpLog()
+    frame.around, frame.explain = logs[1], partial(_explained, *logs)
+    return logs[0]
 
 
 def _default_variant(name: str) -> bool:
@@ -234,8 +219,7 @@ class CheckpointFunction(Function):
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.save_for_backward(*(args[i] for i in ctx.places))
-        with no_grad():
-            return run_function(*args)
+        return run_function(*args)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -251,8 +235,7 @@ class CheckpointFunction(Function):
             args[i] = t.detach()
             if t.requires_grad:
                 args[i].requires_grad_()
-        with ctx.surroundings.again():
-            outputs = ctx.run_function(*args)
+        outputs = ctx.surroundings.run(ctx.run_function, *args)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)
         pairs = [

@@ -1,5 +1,5 @@
 """``torch.utils.dlpack``: sharing memory with other libraries."""
 
-from ..sharing import from_dlpack, to_dlpack
+from ..frontend.foreign_arrays import from_dlpack, to_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]

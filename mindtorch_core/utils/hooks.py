@@ -1,5 +1,16 @@
-"""``torch.utils.hooks``: handles of hooks."""
+"""``torch.utils.hooks``: handles of hooks, and hooks that tensors are saved without."""
 
-from ..autograd.hooks import RemovableHandle
+from __future__ import annotations
 
-__all__ = ["RemovableHandle"]
+from typing import Any
+
+from ..frontend import companion
+from ..gradients.handles import RemovableHandle, unserializable_hook, warn_if_has_hooks
+
+__all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BackwardHook":  # of the distribution mindtorch-nn
+        return companion.module_at("mindtorch_core.nn.modules.backward_hooks").BackwardHook
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,40 @@
+"""Explicit deferred execution: record, plan, launch, settle.
+
+Inside ``with torch.pipeline():`` an op returns at once with a tensor whose shape, dtype and history
+are known and whose value is pending; the recorded ops run when the block ends or when somebody
+looks at a value.
+"""
+
+from .. import dispatch
+from ..dispatch.registry import registry
+from . import record
+from .blocks import current_pipeline
+from .context import Pipeline, pipeline_context
+from .pictures import attached as pictures
+from .programs import PROGRAMS
+from .replay.sites import forget_sites
+from .trace import Batch, Entry, Plan, RecordedOp, Step, StepFailed, Unsent, tensors_of
+
+__all__ = [
+    "Batch",
+    "Entry",
+    "Pipeline",
+    "Plan",
+    "RecordedOp",
+    "Step",
+    "StepFailed",
+    "Unsent",
+    "current_pipeline",
+    "install",
+    "pipeline_context",
+    "tensors_of",
+]
+
+
+def install() -> None:
+    """Serve the Pipeline key, and let pipelines be found in `mindtorch_core.dispatch` and be drawn."""
+    record.serve_key()
+    registry.removed += PROGRAMS.forget, forget_sites
+    pictures.attach()
+    dispatch.current_pipeline = current_pipeline
+    dispatch.pipeline_context = pipeline_context

@@ -1,0 +1,142 @@
+"""Blocks: which pipelines are open in a thread, and what ends a ``with`` block."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, overload
+
+from .dependence import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..tensors.tensor import Tensor
+    from .context import Pipeline
+
+__all__ = [
+    "RESUMED",
+    "STACK",
+    "Block",
+    "End",
+    "Exit",
+    "current_pipeline",
+    "flush_current",
+    "resume_all",
+    "resume_readers",
+]
+
+# Why a pipeline flushes whose block an interrupt has ended.
+RESUMED: Final = "after an interrupt"
+
+
+class _Stack(threading.local):
+    """The pipelines of one thread.
+
+    Attributes:
+        open: those whose blocks are open, innermost last.
+        left: those whose blocks were left by an interrupt before all of their ops ran.
+    """
+
+    def __init__(self) -> None:
+        self.open: list[Pipeline] = []
+        self.left: list[weakref.ref[Pipeline]] = []
+
+
+STACK: Final = _Stack()
+
+
+class Block:
+    """A block of a pipeline.
+
+    Attributes:
+        of: the pipeline.
+        open: whether it has begun and not ended.
+        stack, left: what `STACK` holds for its thread.
+        watch: ends the block if the `with` statement goes without having done so.
+    """
+
+    __slots__ = ("left", "of", "open", "stack", "watch")
+
+    def __init__(self, of: Pipeline, end: End | None = None, *, open: bool = False) -> None:
+        self.of = of
+        self.open = open
+        self.stack = STACK.open
+        self.left = STACK.left
+        self.watch = None if end is None else weakref.ref(end, self._abandoned)
+
+    def _abandoned(self, end: weakref.ref[End]) -> None:
+        if self.open:
+            self.of.close(self)
+
+
+class End:
+    """What a ``with`` statement calls at the end of its block.
+
+    The statement holds it, and nobody else does. So where an interrupt comes before the first line of
+    the call, it dies with the statement, and the block ends then; what it has recorded runs when
+    somebody asks for it.
+
+    Attributes:
+        of: the pipeline.
+        block: the block, once it has begun.
+    """
+
+    __slots__ = ("__weakref__", "block", "of")
+
+    def __init__(self, of: Pipeline) -> None:
+        self.of = of
+        self.block: Block | None = None
+
+    def __call__(self, *exc_info: object) -> None:
+        """Launch what was recorded, and end the block."""
+        self.of.leave(self.block)
+
+
+class Exit:
+    """The descriptor ``__exit__``: gives each ``with`` statement an `End` of its own."""
+
+    @overload
+    def __get__(self, of: None, owner: type[Pipeline]) -> Callable[..., None]: ...
+    @overload
+    def __get__(self, of: Pipeline, owner: type[Pipeline]) -> End: ...
+    def __get__(self, of: Pipeline | None, owner: type[Pipeline]) -> End | Callable[..., None]:
+        if of is None:  # `contextlib.ExitStack` looks here, and holds what it finds
+            return lambda of, *exc_info: End(of)(*exc_info)
+        end = End(of)
+        of.announced = weakref.ref(end)  # `__enter__` is what the statement calls next
+        return end
+
+
+def current_pipeline() -> Pipeline | None:
+    """The innermost pipeline open in this thread, or None."""
+    stack = STACK.open
+    return stack[-1] if stack else None
+
+
+def flush_current() -> None:
+    """Launch what this thread's open pipelines have recorded, and what interrupts have left over."""
+    resume_all()
+    for pipe in [*STACK.open]:
+        pipe.flush()
+
+
+def resume_all() -> None:
+    """Launch all that interrupts have left over in this thread."""
+    left = STACK.left
+    if left:
+        for ref in [*left]:
+            pipe = ref()
+            if pipe is not None:
+                with suppress(Exception):  # who uses the results is told, not who comes next
+                    pipe.flush_because(RESUMED)
+        left.clear()
+
+
+def resume_readers(t: Tensor) -> None:
+    """Launch what interrupts have left over in this thread, as far as it uses a tensor's memory."""
+    for ref in [*STACK.left]:
+        pipe = ref()
+        if pipe is not None:
+            pipe.resume([], [memory_of(t)])

@@ -1,0 +1,494 @@
+"""Pipelines and the stack of open ones in each thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, Final
+
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor
+from ..values.errors import PipelineError
+from ..values.shapes import numel
+from .blocks import RESUMED, STACK, Block, End, Exit, current_pipeline, flush_current, resume_all
+from .counts import Counts
+from .demand import Claim, claim_key, release_key
+from .dependence import bound_to_order, memory_of, needed_for
+from .failures import Failed
+from .frames import request
+from .launch import Launch
+from .observers import PICTURES, TRACING
+from .planning import plan_parts
+from .replay.known import END, NOTHING
+from .replay.replaying import Replaying
+from .replay.sites import site_here
+from .trace import Entry
+from .unseen import drop_dead
+
+if TYPE_CHECKING:
+    from .pictures.graph import Graph
+
+__all__ = [
+    "USED_ELSEWHERE",
+    "Pipeline",
+    "pipeline_context",
+]
+
+MAX_OPS: Final = 100_000
+MAX_BYTES: Final = 4 << 30
+# Why a pipeline flushes when an op in another one takes its results, or may write what its ops read.
+USED_ELSEWHERE: Final = "another pipeline"
+END_OF_BLOCK: Final = "end of block"
+
+
+class Pipeline(Replaying):
+    """Ops recorded in one ``with torch.pipeline():`` block.
+
+    Attributes:
+        max_ops: number of recorded ops at which it flushes by itself.
+        max_bytes: size of the recorded results, in bytes, at which it flushes by itself.
+        nbytes: size of the results recorded since the last flush.
+        through_backward: whether `backward()` and `grad()` are recorded as well, instead of flushing.
+        observer: what follows it, if it is traced.
+        announced: what ends the block that is entered next.
+    """
+
+    announced: weakref.ref[End] | None = None
+    _blocks: int = 0  # how many are open: a pipeline may be entered again
+    _claim: Claim | None = None  # while blocks are open, or ops are left over
+    _turn: int = 0  # how often entries were taken
+
+    def __init__(
+        self,
+        max_ops: int = MAX_OPS,
+        max_bytes: int = MAX_BYTES,
+        trace: bool = False,
+        *,
+        through_backward: bool = False,
+    ) -> None:
+        if max_ops is not MAX_OPS or max_bytes is not MAX_BYTES:
+            _check_bound("max_ops", max_ops)
+            _check_bound("max_bytes", max_bytes)
+        super().__init__()
+        observer = TRACING[-1]() if TRACING else PICTURES.observer() if trace else None
+        self.observer = observer
+        self.recorded: list[Entry] = [] if observer is None else observer.entries
+        self.max_ops = max_ops
+        self.max_bytes = max_bytes
+        self.through_backward = through_backward
+        self.lock = threading.RLock()  # the claim has forked children find it free
+        self._counts = Counts()
+        self._thread = get_ident()
+        self._stack = STACK.open
+
+    # ---- flushing ------------------------------------------------------------------------------
+
+    def break_off(self, reason: str, operands: Sequence[Tensor] | None = None) -> None:
+        """Flush before an op that cannot be deferred, and count it.
+
+        Args:
+            reason: what it is counted under.
+            operands: all that the op may read or write, if that is all it does: a pipeline that goes
+                through backward launches no more than has to come before.
+        """
+        self._counts.break_off(reason)
+        chosen = None
+        if self.through_backward and operands is not None:
+            self.forget_site()
+            memory = [memory_of(t) for t in operands]
+            chosen = needed_for(self.recorded, memory, memory)
+        self.flush_because(f"break: {reason}", chosen, ordered=True)
+
+    def make_room(self) -> None:
+        """Flush because a bound is reached."""
+        self.flush_because("max_ops" if len(self.recorded) >= self.max_ops else "max_bytes")
+
+    def flush(self) -> None:
+        """Launch everything recorded so far. Any thread may call it.
+
+        Raises:
+            PipelineError: if a recorded op failed; the rest was still computed.
+        """
+        if self._claim is None:
+            return  # nothing is left, and nothing under way
+        with self.lock:  # also where nothing is left to launch: it may be under way
+            if self.recorded or self.expected is not NOTHING:
+                own = get_ident() == self._thread
+                self.flush_because(request() if own else "another thread")
+
+    def flush_for(self, storage: Storage) -> None:
+        """Launch what the values in a storage wait for: everything, while a block is open.
+
+        Raises:
+            PipelineError: if a recorded op failed.
+            RuntimeError: if they are just being computed, by this thread.
+        """
+        with self.lock:
+            if self._blocks and self.through_backward:
+                self._flush_what(storage)
+            elif self._blocks:
+                self.flush()
+            else:
+                self.resume([storage.root])
+            pending = storage.pending
+            if isinstance(pending, Failed):
+                pending.flush_for(storage)
+            if pending is self and storage.memory is None and storage.size_bytes:
+                raise RuntimeError(
+                    "this value is just being computed: a signal handler or a finaliser that "
+                    "interrupts the launch cannot have it, nor a process that was forked meanwhile"
+                )
+
+    def _flush_what(self, storage: Storage) -> None:
+        """Launch what one value waits for, and leave the rest for a plan of all of it."""
+        own = get_ident() == self._thread
+        reason = request() if own else "another thread"
+        self.forget_site()
+        chosen = needed_for(self.recorded, [storage.root])
+        if chosen:
+            self._counts.break_off(reason)
+            self.flush_because(reason, chosen)
+
+    def resume(self, read: Sequence[object], written: Sequence[object] = ()) -> None:
+        """Launch what an interrupt has left over, as far as it has to run before what comes now.
+
+        What fails raises when somebody asks for its value, not here.
+
+        Args:
+            read: memory, as `memory_of` gives it, whose values are wanted.
+            written: memory that will be overwritten.
+        """
+        with self.lock, suppress(PipelineError):
+            while chosen := needed_for(self.recorded, read, written):
+                self.flush_because(RESUMED, chosen)
+
+    def flush_because(
+        self, reason: str, chosen: Sequence[int] | None = None, *, ordered: bool = False
+    ) -> None:
+        """Launch everything recorded so far, and count what made it necessary.
+
+        Where an interrupt comes, what has not run stays recorded.
+
+        Args:
+            reason: what made it necessary.
+            chosen: positions of the ops to launch; None for all.
+            ordered: whether all that outer blocks have recorded has to come before in any case.
+
+        Raises:
+            PipelineError: if a recorded op failed; the rest was still computed.
+        """
+        stack = self._stack
+        if len(stack) > 1 and (ordered or bound_to_order(self.recorded)) and self in stack:
+            try:
+                for outer in stack[: stack.index(self)]:
+                    outer.flush_because(USED_ELSEWHERE)
+            except PipelineError:
+                self._flush(reason, chosen)
+                raise
+        self._flush(reason, chosen)
+
+    def _flush(self, reason: str, chosen: Sequence[int] | None) -> None:
+        """As `flush_because`, of this pipeline only."""
+        with self.lock:
+            if self.expected is not NOTHING:
+                nothing = self.known is not None and self.expected is self.known.first
+                if nothing and not self.recorded:
+                    return
+                if chosen is None and self.replay(reason):
+                    self.end_of_part()
+                    return
+                self.unfold()
+            interrupt: BaseException | None = None
+            while True:
+                turn = self._turn
+                # What is appended meanwhile, by the thread that owns the pipeline, stays for later.
+                recorded = self.recorded
+                count = len(recorded)
+                if not count:
+                    return
+                if chosen is None:
+                    self.learn(count)
+                    entries: list[Entry | None] = [*recorded[:count]]
+                    others: list[Entry] = []
+                else:
+                    entries = [recorded[i] for i in chosen]
+                    left_out = set(chosen)
+                    others = [e for i, e in enumerate(recorded) if i not in left_out]
+                launch = Launch(entries)
+                # Nothing is called from here until they are taken, so nothing comes between. A
+                # handler or finaliser that has launched them before must not have them run twice.
+                if self._turn == turn:
+                    break
+                if chosen is not None:
+                    return
+            try:
+                recorded[:count] = others
+                self._turn += 1
+                if self.observer is not None:
+                    launch = self.observer.launch(entries, reason)
+                self._launch(launch, reason)
+            except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
+                interrupt = error
+            while True:
+                try:
+                    self._finish(launch, interrupt)
+                    break
+                except Exception:
+                    raise
+                except BaseException as error:  # noqa: BLE001
+                    interrupt = error
+            first, launch.first = launch.first, None
+            if chosen is None:
+                self.end_of_part()
+        try:
+            if interrupt is not None:
+                raise interrupt
+            if first is not None:
+                raise first
+        finally:
+            del interrupt, first  # their tracebacks hold this frame
+
+    def _launch(self, launch: Launch, reason: str) -> None:
+        """Plan and run a launch."""
+        counts, entries = self._counts, launch.entries
+        nbytes = _size_of(entries) if self.recorded else self.nbytes
+        self.nbytes -= nbytes
+        counts.flush(reason)
+        start = time.perf_counter()
+        counts.dropped += drop_dead(entries, abandoned=reason == RESUMED)
+        parts = plan_parts(entries, nbytes)
+        for part in parts:
+            if part.plan is not None:
+                counts.plan(part.plan)
+        planned = time.perf_counter()
+        counts.planning += planned - start
+        try:
+            launch.run(parts)
+        finally:
+            counts.launching += time.perf_counter() - planned
+
+    def _finish(self, launch: Launch, interrupt: BaseException | None) -> None:
+        """Settle what a launch has done, and take back what it has not; may be called again."""
+        launch.finish(interrupt)
+        rest = [] if interrupt is None else launch.left_over()
+        waiting = {id(memory_of(t)) for e in rest for t in e.outs}
+        for s in launch.marked:
+            if s.pending.__class__ is not Failed and not (waiting and id(s.root) in waiting):
+                s.pending = None
+        launch.announce_checks()
+        self.fill_aliases()
+        launched = len(launch.entries) - len(rest)
+        nbytes = _size_of(rest)
+        # Together: no interrupt comes between lines that call nothing.
+        self.recorded[:0] = rest
+        self.nbytes += nbytes
+        self._counts.launched += launched
+        del launch.entries[:]
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Do without the Pipeline key where nothing is open or left over."""
+        if not self._blocks and not self.recorded and self._claim is not None:
+            self._claim = None
+            release_key()
+
+    # ---- what it shows -------------------------------------------------------------------------
+
+    def stats(self) -> dict[str, Any]:
+        """Counts so far.
+
+        Returns:
+            ``recorded`` and ``launched`` ops, ``pending`` and ``dropped`` ones (nobody could see
+            their results), ``replayed`` ops, and ``replayed_walks``: backward passes that were one item,
+            ``flushes`` and what made them necessary: ``flush_reasons``, and
+            ``flush_lines`` with the line that asked, ``fused_groups`` and ``fused_ops``,
+            ``group_notes`` (how the groups were computed, as the backend says), ``kernels`` (the
+            compiled ones they ran, by name: ``launches``, ``operations``, the ``seconds`` they took to
+            make, and their ``source``),
+            ``plan_cache_hits``, ``peak_bytes`` (of results and of what is computed between them,
+            known before launch), ``seconds`` per stage (that of recording, from the first op to the
+            last with what your code does between them, only where it is traced), and ``breaks``:
+            how many ops were not deferred, by reason.
+        """
+        recording = None if self.observer is None else self.observer.recording
+        return self._counts.as_dict(len(self.recorded) + self.followed, recording)
+
+    @property
+    def graph(self) -> Graph:
+        """The recorded ops as a graph, to be printed and drawn.
+
+        It shows what is pending, and of a pipeline with ``trace=True`` also what was launched.
+        """
+        with self.lock:
+            self.unfold()
+            return PICTURES.graph(self)
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write when ops were recorded, planned and launched, for a viewer of Chrome traces.
+
+        Viewers are Perfetto and ``chrome://tracing``. A name that ends in ``.gz`` is compressed.
+
+        Raises:
+            RuntimeError: if the pipeline was not opened with ``trace=True``.
+        """
+        PICTURES.export(self, path)
+
+    def __repr__(self) -> str:
+        return f"<Pipeline with {len(self.recorded) + self.followed} pending ops>"
+
+    # ---- blocks --------------------------------------------------------------------------------
+
+    def __enter__(self) -> Pipeline:
+        resume_all()
+        if self._blocks and current_pipeline() is not self:
+            flush_current()  # so that what is recorded before comes before
+        end = None if self.announced is None else self.announced()
+        block = Block(self, end)
+        try:
+            if self._claim is None:
+                self._claim = claim_key(self.lock)
+            self._thread = get_ident()
+            self._stack = block.stack
+            if self.observer is not None:
+                self.observer.entered()
+            elif not block.stack:
+                self.begin(self.place or site_here(self.max_ops, self.max_bytes))
+            if end is not None:
+                end.block = block
+            block.open = True  # from here on together
+            self._blocks += 1
+            block.stack.append(self)
+        except BaseException:
+            if block.open:
+                block.open = False
+                self._blocks -= 1
+                del block.stack[-1]
+            if not self._blocks:
+                self.forget_site()
+            self._let_go()
+            raise
+        return self
+
+    __exit__ = Exit()
+
+    def leave(self, block: Block | None) -> None:
+        """Launch what was recorded, and end a block.
+
+        Args:
+            block: the block; None for the innermost of this thread.
+
+        Raises:
+            PipelineError: if a recorded op failed; the rest was still computed.
+            RuntimeError: if this thread has no open block of the pipeline.
+        """
+        if self not in STACK.open:
+            raise RuntimeError(
+                "this pipeline has no open block in this thread: a block of torch.pipeline() ends in "
+                "the thread in which it began, once for each time it was entered"
+            )
+        if block is None:
+            block = Block(self, open=True)
+        interrupt: BaseException | None = None
+        try:
+            # The values of tensors that outlive the block are computed also when its body raised.
+            if self.expected is not END or len(self._stack) > 1 or not self._replayed():
+                self.flush_because(END_OF_BLOCK)
+        except BaseException as error:  # noqa: BLE001 (raised when the block is closed)
+            interrupt = error
+        while True:
+            try:
+                self.close(block)
+                break
+            except Exception:
+                raise
+            except BaseException as error:  # noqa: BLE001
+                interrupt = error
+        try:
+            if interrupt is not None:
+                raise interrupt
+        finally:
+            del interrupt
+
+    def _replayed(self) -> bool:
+        """Whether all of an outermost block was followed, and is computed now."""
+        with self.lock:
+            return self.replay(END_OF_BLOCK, 3)
+
+    def close(self, block: Block) -> None:
+        """End a block without launching anything; may be called again where it was interrupted."""
+        if block.open:
+            at = len(block.stack) - 1
+            while block.stack[at] is not self:
+                at -= 1
+            if self._blocks == 1:
+                self.forget_site()
+            if self.observer is not None:
+                self.observer.left()
+            block.open = False  # from here on together
+            self._blocks -= 1
+            del block.stack[at]
+        block.watch = None
+        # What an interrupt has left over comes before what the thread does next.
+        with self.lock:
+            if self.recorded and not self._blocks:
+                if block.stack:
+                    outer = block.stack[-1]
+                    outer.unfold()
+                    for entry in self.recorded:
+                        for t in entry.outs:
+                            outer.adopt(t)
+                    at = len(outer.recorded)
+                    outer.aliases += self.aliases
+                    outer.recorded[at:] = self.recorded  # together with the next line
+                    del self.recorded[:]
+                else:
+                    block.left.append(weakref.ref(self))
+            self._let_go()
+
+    def adopt(self, t: Tensor) -> None:
+        """Let a pending tensor of another pipeline wait for this one."""
+        s = t._own_storage()
+        if s.pending.__class__ is not Failed:
+            s.pending = self
+        self.nbytes += numel(t._shape) * t._dtype.itemsize
+
+
+def _size_of(entries: Iterable[Entry | None]) -> int:
+    """Bytes of the results of ops."""
+    return sum(
+        numel(t._shape) * t._dtype.itemsize for e in entries if e is not None for t in e.outs
+    )
+
+
+def _check_bound(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def pipeline_context(
+    max_ops: int = MAX_OPS,
+    max_bytes: int = MAX_BYTES,
+    trace: bool = False,
+    *,
+    through_backward: bool = False,
+) -> Pipeline:
+    """A new pipeline, to be entered with ``with``; shown to users as ``torch.pipeline``.
+
+    Args:
+        max_ops: flush by itself when this many ops are recorded, so that a long loop does not grow
+            without limit.
+        max_bytes: flush by itself when the recorded results would take this much memory.
+        trace: keep a description of every op and of when it ran, for `Pipeline.graph` and
+            `Pipeline.export_chrome_trace`. It takes time and memory.
+        through_backward: have ``backward()`` and ``autograd.grad()`` recorded like everything else
+            instead of flushing first, so that forward pass, backward pass and update are planned
+            together, and what lies between is not stored.
+    """
+    return Pipeline(max_ops, max_bytes, trace, through_backward=through_backward)

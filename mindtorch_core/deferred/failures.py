@@ -1,0 +1,106 @@
+"""What stands for a value that could not be computed."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Final
+
+from ..dispatch.calls.failures import out_of_memory
+from ..values.errors import PipelineError
+from ..values.shapes import show
+from .demand import claim_key
+from .trace import Entry, RecordedOp, tensors_of
+
+__all__ = ["FAILURES", "Failed", "error_from", "error_of", "failure_in"]
+
+
+# All of them; they leave it as they die.
+FAILURES: Final[set[weakref.ref[Failed]]] = set()
+
+
+class Failed:
+    """Stands in a storage's ``pending`` for a value that could not be computed.
+
+    It keeps what the error says, not the error: that one's traceback would hold the operands. While
+    one exists the Pipeline key is in every call, so that each op that is given the value asks here.
+    """
+
+    __slots__ = ("__weakref__", "_cause", "_claim", "_location", "_op", "_text")
+
+    through_backward: Final = False
+
+    def __init__(self, error: PipelineError) -> None:
+        self._text = str(error)
+        self._op = error.op
+        self._location = error.location
+        self._cause = _without_traceback(error.__cause__)
+        self._claim = claim_key()
+        FAILURES.add(weakref.ref(self, FAILURES.discard))
+
+    def flush_for(self, storage: Any) -> None:
+        """Raise the error that prevented the value."""
+        cause = _without_traceback(self._cause)
+        raise PipelineError(self._text, op=self._op, location=self._location) from cause
+
+    def remember(self, t: Any) -> None:
+        """Do nothing for another tensor over the memory: it has no value either."""
+
+    def flush_because(self, reason: str) -> None:
+        """The same, for whoever asks a pipeline with a reason."""
+        self.flush_for(None)
+
+
+def _without_traceback(error: BaseException | None) -> BaseException | None:
+    """Another exception that says the same, but not where."""
+    if error is None:
+        return None
+    try:
+        twin = type(error).__new__(type(error), *error.args)
+        twin.__dict__.update(error.__dict__)
+    except Exception:  # noqa: BLE001 (a class with a constructor of its own)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return twin
+
+
+def failure_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failed | None:
+    """The failure of an op that one with these arguments depends on."""
+    for t in tensors_of((*args, *kwargs.values())):
+        s = t._storage
+        if s is not None and isinstance(s.pending, Failed):
+            return s.pending
+    return None
+
+
+def error_of(entry: Entry, cause: BaseException) -> PipelineError:
+    """What is said of an op that failed, with its cause."""
+    given = tensors_of((*entry.args, *entry.kwargs.values()))
+    return error_from(entry.op, [(t._shape, t._dtype) for t in given], entry.location, cause)
+
+
+def error_from(
+    op: RecordedOp, operands: list[tuple[Any, Any]] | None, location: str, cause: BaseException
+) -> PipelineError:
+    """The same for an op whose operands are gone.
+
+    Args:
+        op: the op.
+        operands: their shapes and dtypes; None where nobody knows them any more.
+        location: where it was recorded.
+        cause: what went wrong.
+    """
+    if isinstance(cause, MemoryError):
+        cause = out_of_memory(op.name, cause)
+    text = (
+        f"{op.name} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
+        f"  recorded at: {location}"
+    )
+    if operands is not None:
+        inputs = ", ".join(f"{show(shape)} {d}" for shape, d in operands)
+        text += f"\n  inputs: {inputs or 'none'}"
+    error = PipelineError(
+        text,
+        op=op.name,
+        location=location,
+    )
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,1 @@
+"""Looking at a pipeline: its graph, drawn, and its trace."""

@@ -1,0 +1,143 @@
+"""Asking backends how to launch what was recorded: each for its own ops, and what it says is checked."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from ..values.devices import TABLE
+from ..values.shapes import numel
+from .dependence import memory_of
+from .frames import user_place
+from .programs.planned import compiled_plan
+from .trace import COPIES, Entry, Plan, Share, Step, tensors_of
+
+__all__ = ["Part", "backend_of", "plan_parts", "warn_of_plan"]
+
+
+class Part(NamedTuple):
+    """Recorded ops that one backend launches in a row.
+
+    Attributes:
+        positions: of the ops, in program order; some may stand for ops that were dropped.
+        plan: what the backend makes of them, by these positions; None to launch them one by one.
+        forgotten: positions for which the plan has no step.
+    """
+
+    positions: Sequence[int]
+    plan: Plan | None
+    forgotten: Sequence[int] = ()
+
+
+def plan_parts(entries: Sequence[Entry | None], nbytes: int) -> list[Part]:
+    """Divide recorded ops by the backend that runs them, and have each plan its own.
+
+    Args:
+        entries: the ops, in program order; None for those that nobody needs.
+        nbytes: size of their results.
+    """
+    shares = {e[0].share for e in entries if e is not None}
+    if len(shares) == 1:
+        return [_planned(shares.pop(), range(len(entries)), entries, nbytes)]
+    parts = []
+    for share, positions in _divided(entries):
+        own = [e for i in positions if (e := entries[i]) is not None]
+        nbytes = sum(numel(t._shape) * t._dtype.itemsize for e in own for t in e.outs)
+        parts.append(_planned(share, positions, own, nbytes))
+    return parts
+
+
+def _planned(
+    share: Share, positions: Sequence[int], entries: Sequence[Entry | None], nbytes: int
+) -> Part:
+    """What a backend makes of entries; it counts them from 0."""
+    device, compiled = share
+    if share is COPIES:
+        return Part(positions, None)
+    runtime = TABLE[device].runtime
+    if nbytes < runtime.planned_from:
+        return Part(positions, None)
+    try:
+        plan = compiled_plan(device, entries) if compiled else None
+        if plan is None:
+            plan = runtime.plan(entries)
+        if plan is None or plan.steps is None:
+            return Part(positions, plan)
+        covered = _covered(plan.steps, entries)
+    except Exception as error:  # noqa: BLE001 (whatever it is, nothing was launched yet)
+        warn_of_plan(device, error)
+        return Part(positions, None)
+    forgotten = [positions[i] for i, e in enumerate(entries) if e is not None and i not in covered]
+    if positions[-1] != len(entries) - 1:
+        plan.steps = [step and step.moved(positions) for step in plan.steps]
+    return Part(positions, plan, forgotten)
+
+
+def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> set[int]:
+    """The positions that steps cover.
+
+    Raises:
+        ValueError: if there is no such entry, or two steps have it.
+    """
+    covered: set[int] = set()
+    for step in steps:
+        for i in () if step is None else step.entries:
+            if not 0 <= i < len(entries):
+                raise ValueError(f"a step has entry {i} of {len(entries)}")
+            if i in covered:
+                e = entries[i]
+                what = "" if e is None else f", {e.op.name} recorded at {e.location}"
+                raise ValueError(f"two steps have entry {i}{what}")
+            covered.add(i)
+    return covered
+
+
+def _divided(entries: Sequence[Entry | None]) -> list[tuple[Share, list[int]]]:
+    """The backends' shares in an order in which they can run, each share in program order.
+
+    A share comes after those of other backends whose memory it reads or overwrites. Ops that do more
+    than make or write tensors, such as drawing random numbers, stay in program order.
+    """
+    shares: dict[tuple[int, Share], list[int]] = {}
+    # By memory, or what else an op changes: where what wrote it last stands, and what read it since.
+    wrote: dict[object, tuple[int, Share]] = {}
+    read: dict[object, list[tuple[int, Share]]] = {}
+    for i, entry in enumerate(entries):
+        if entry is None:
+            continue
+        op, share = entry.op, entry.op.share
+        gives: set[object] = {id(memory_of(t)) for t in entry.outs}
+        takes: set[object] = {
+            id(memory_of(t)) for t in tensors_of((*entry.args, *entry.kwargs.values()))
+        }
+        if op.definition is None:
+            gives.add("what nobody has told")
+        elif op.definition.traits.random:
+            gives.add(f"random numbers of {share[0]}")
+        before = [wrote[m] for m in gives | takes if m in wrote]
+        before += [at for m in gives for at in read.get(m, ())]
+        level = max((at + (other != share) for at, other in before), default=0)
+        shares.setdefault((level, share), []).append(i)
+        for m in takes:
+            read.setdefault(m, []).append((level, share))
+        for m in gives:
+            wrote[m] = (level, share)
+            read.pop(m, None)
+    return [(at[1], shares[at]) for at in sorted(shares, key=itemgetter(0))]
+
+
+def warn_of_plan(device: str, error: Exception) -> None:
+    """Say at the user's line that a plan was of no use, and that nothing is lost by that."""
+    warnings.warn_explicit(
+        f"the plan of {backend_of(device)} failed, so its ops were launched one by one: "
+        f"{type(error).__name__}: {error}",
+        RuntimeWarning,
+        *user_place(),
+    )
+
+
+def backend_of(device: str) -> str:
+    """How messages name a backend."""
+    return f"{device} ({TABLE[device].distribution})"

@@ -1,0 +1,220 @@
+"""What a compiler is given: recorded ops as plain data, without tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ...values.devices import device
+from ...values.dtypes import dtype
+from ...values.shapes import Shape, show
+
+if TYPE_CHECKING:
+    from ..trace import RecordedOp
+    from .checks import Checked
+
+__all__ = ["Executable", "Halted", "Instruction", "Number", "Program", "Ref", "Value", "refs_of"]
+
+
+class Ref(int):
+    """Stands among an instruction's arguments for a tensor: the number of a `Value`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"%{int(self)}"
+
+
+class Number(int):
+    """Stands among an instruction's arguments for a Python number: its place in the numbers of a call."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"number {int(self)}"
+
+
+class Value(NamedTuple):
+    """A tensor of a program. An op in place changes its elements; the value stays the same.
+
+    Attributes:
+        shape, dtype, device: of the tensor.
+        strides: in elements.
+        offset: of its first element from that of the first value of its memory, in elements.
+        memory: number of its memory. Values with the same one share it.
+    """
+
+    shape: Shape
+    dtype: dtype
+    device: device
+    strides: Shape
+    offset: int
+    memory: int
+
+
+class Instruction(NamedTuple):
+    """One op of a program.
+
+    Attributes:
+        op: the op: its ``name``, its ``impl`` that computes it, whether it ``writes`` its first
+            argument, or is a ``view`` of it.
+        args, kwargs: its arguments, with a `Ref` for each tensor and a `Number` for each number.
+        outs: numbers of its results; None for one of several that nobody wants. For an op in place,
+            the values that it writes.
+        location: ``file:line`` where it was recorded first.
+    """
+
+    op: RecordedOp
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    outs: tuple[int | None, ...]
+    location: str
+
+    @property
+    def name(self) -> str:
+        """Qualified name of the op."""
+        return self.op.name
+
+
+class Program:
+    """Recorded ops of one backend, in program order, as plain data: it holds no tensor.
+
+    Numbers (of Python) that an op computes with are no part of it, only their types are: they come
+    with each call. So steps that differ in a learning rate are one program. Dimensions, sizes and
+    flags are part of it.
+
+    Attributes:
+        device: type of the backend's device.
+        instructions: the ops.
+        values: all tensors, by their number.
+        inputs: numbers of the values that are there before, in the order of a call's tensors.
+        numbers: types of the Python numbers, in the order of a call's.
+        outputs: numbers of the values that a call has to return, in this order: those that somebody
+            can see, or whose memory somebody can see. Views are none: they show what their memory holds.
+        donated: inputs that nobody can see any more, whose memory may serve again; only where
+            `Runtime.donates` says that the backend makes use of it.
+        positions: where the instructions stand among the ops that were recorded, of which those that
+            nobody needs are left out.
+        key: equal for equal programs, and hashable.
+    """
+
+    __slots__ = (
+        "device", "donated", "inputs", "instructions", "key", "numbers", "outputs", "positions",
+        "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        device: str,
+        instructions: Sequence[Instruction],
+        values: Sequence[Value],
+        inputs: Sequence[int],
+        numbers: Sequence[type],
+        outputs: Sequence[int],
+        donated: Sequence[int],
+        positions: Sequence[int],
+        key: Hashable,
+    ) -> None:
+        self.device = device
+        self.instructions = tuple(instructions)
+        self.values = tuple(values)
+        self.inputs = tuple(inputs)
+        self.numbers = tuple(numbers)
+        self.outputs = tuple(outputs)
+        self.donated = frozenset(donated)
+        self.positions = tuple(positions)
+        self.key = key
+
+    @property
+    def written(self) -> frozenset[int]:
+        """Numbers of the memories that instructions write, besides those that they make."""
+        return frozenset(
+            self.values[o].memory
+            for i in self.instructions
+            if i.op.writes
+            for o in i.outs
+            if o is not None
+        )
+
+    def depending_on(self, instruction: int) -> frozenset[int]:
+        """Outputs, and inputs that are written, whose elements depend on those of an instruction."""
+        values = self.values
+        reached = {values[o].memory for o in self.instructions[instruction].outs if o is not None}
+        for each in self.instructions[instruction + 1 :]:
+            if any(values[n].memory in reached for n in refs_of((each.args, each.kwargs))):
+                reached.update(values[o].memory for o in each.outs if o is not None)
+        seen = (*self.outputs, *self.inputs)
+        return frozenset(n for n in seen if values[n].memory in reached)
+
+    def __str__(self) -> str:
+        lines = [f"program of {len(self.instructions)} ops on {self.device}"]
+        lines += [f"  %{n} = input {_shown(self.values[n])}" for n in self.inputs]
+        for each in self.instructions:
+            given = [*map(repr, each.args), *(f"{k}={v!r}" for k, v in each.kwargs.items())]
+            outs = ", ".join("_" if o is None else f"%{o}" for o in each.outs)
+            shown = ", ".join(_shown(self.values[o]) for o in each.outs if o is not None)
+            kind = "  in place" if each.op.writes else "  view" if each.op.view else ""
+            lines.append(f"  {outs} = {each.op.name}({', '.join(given)})  {shown}{kind}")
+        return "\n".join([*lines, f"  return {', '.join(f'%{n}' for n in self.outputs)}"])
+
+
+def _shown(value: Value) -> str:
+    return f"{show(value.shape)} {str(value.dtype).removeprefix('torch.')}"
+
+
+class Halted(BaseException):
+    """What an executable may raise instead of the error of an instruction, or of an interrupt.
+
+    What it has computed by then is kept, and the instructions after the one that failed are computed
+    one by one, as far as they do not depend on it.
+
+    Attributes:
+        instruction: position of the one that did not come to its end.
+        made: by number, the payloads or tensors of the values that were made before.
+        cause: the error.
+    """
+
+    def __init__(self, instruction: int, made: dict[int, Any], cause: BaseException) -> None:
+        super().__init__(instruction, made, cause)
+        self.instruction = instruction
+        self.made = made
+        self.cause = cause
+
+
+class Executable(Protocol):
+    """What a backend makes of a `Program`; it is kept, and called for each launch of that program.
+
+    It may have an attribute ``peak_bytes``, the memory that a call takes at most, and ``in_order``, true
+    where it computes one instruction after the other in the memory of its inputs, so that it is right
+    also for inputs that share memory in another way than the program's did.
+    """
+
+    def __call__(self, inputs: list[Any], numbers: list[Any]) -> Sequence[Any] | Checked:
+        """Compute the program.
+
+        Args:
+            inputs: the tensors of `Program.inputs`. It writes those that the program writes.
+            numbers: the Python numbers.
+
+        Returns:
+            The tensors of `Program.outputs`, laid out as their values say, or `Checked`. In the place
+            of a tensor there may be its payload (`Tensor.raw_data`), where `Runtime.storage_of`
+            finds the memory behind one.
+
+        Raises:
+            StepFailed: an instruction, by its position, could not be computed.
+            Halted: the same, with what was computed before.
+        """
+        ...
+
+
+def refs_of(value: Any) -> Iterator[Ref]:
+    """Every tensor of a value of an instruction's arguments, lists and dicts looked into."""
+    if isinstance(value, Ref):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from refs_of(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from refs_of(each)

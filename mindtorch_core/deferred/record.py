@@ -1,0 +1,247 @@
+"""Recording: the Pipeline key's kernel, one for all ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..dispatch.choice import choose
+from ..dispatch.entry import Kernel, OpEntry
+from ..dispatch.keys import BACKENDS, MASKS, DispatchKey, with_masks
+from ..dispatch.registry import registry
+from ..dispatch.schema import OperatorSchema
+from ..dispatch.whole import by_parts_because
+from ..dispatch.written import written, written_places
+from ..tensors.storage import BEFORE_EXPORT
+from ..tensors.tensor import Tensor, make_tensor
+from ..values.devices import TABLE, concrete
+from ..values.errors import BackendUnavailableError
+from .blocks import STACK, current_pipeline, flush_current, resume_all, resume_readers
+from .context import USED_ELSEWHERE
+from .demand import release_key
+from .failures import FAILURES, failure_in
+from .programs.planned import compiles
+from .recorders import make_recorder
+from .results import moved
+from .trace import COPIES, RecordedOp, tensors_of
+
+__all__ = ["pipeline_kernel", "serve_key"]
+
+_NUMBERS: Final = frozenset({"Tensor", "Scalar", "float"})
+
+
+def pipeline_kernel(
+    entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What the Pipeline key runs for an op; None where there is nothing to defer.
+
+    Compositions are passed on: the ops they are made of are recorded instead.
+    """
+    backends = below_mask & BACKENDS
+    if not backends:
+        return None
+    backend = DispatchKey(1 << (backends.bit_length() - 1))
+    row = next((r for r in TABLE.values() if r.key == backend), None)
+    if row is None or not row.runtime.executes:
+        return None
+    d = entry.definition
+    moves = d is not None and d.traits.moves
+    if not (moves or _deferrable(entry, backend)):
+        below = resolve(below_mask)
+        if choose(entry, backend).rule == "fallback":
+            return _breaking(below, f"{entry.name}: not computed by {row.type}", entry)
+        return _passed_on(below)
+    meta, composed = moved if moves else _shapes_of(entry, backend, resolve), None
+    if d is not None and d.decomposition is not None and not moves:
+        composed = _passed_on(d.decomposition)
+        composed.__wrapped__ = d.decomposition  # type: ignore[attr-defined]  # for explanations
+        if meta is None:
+            return composed
+    below = resolve(below_mask)
+    if meta is None or (d is not None and d.traits.data_dependent):
+        dependent = d is not None and d.traits.data_dependent
+        why = "shape depends on data" if dependent else "no meta kernel"
+        return _breaking(below, f"{entry.name}: {why}", entry)
+    schema = entry.schema
+    writes = schema is not None and schema.is_mutable
+    places = written_places(schema)
+    view = d is not None and d.traits.view
+    op = RecordedOp(
+        entry.name, row.type, below, entry.plans.get(backend), d, kernel=entry.kernels.get(backend),
+        writes=writes, view=view, numbers=_numbers_of(schema),
+    )  # fmt: skip
+    runtime = row.runtime
+    op.compiled = compiles(runtime) and runtime.compiles(op)
+    op.share = row.type, op.compiled and runtime.compiles_at_once
+    crosses = d is not None and d.operands.crosses_devices is True
+    if moves or (crosses and writes and backends != backend):
+        op.compiled, op.share = False, COPIES
+
+    def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run at once: the thread has no pipeline, but other threads have, or a value is missing."""
+        release_key()
+        _settle(args, kwargs)
+        if writes and STACK.left:
+            for t in written(places, args, kwargs):
+                resume_readers(t)
+        return below(*args, **kwargs)
+
+    recorder = make_recorder(entry, op, meta, row, elsewhere, together=backends == backend)
+    if moves:
+        return _to_data(recorder, below)
+    if composed is None or (d is not None and d.rule is not None) or backend in entry.metas:
+        return recorder
+    return _or_by_parts(recorder, composed)
+
+
+def _to_data(recorder: Kernel, below: Kernel) -> Kernel:
+    """Record what moves a tensor to a device that has data, where the pipeline goes through backward.
+
+    In others, copies are where values are looked at; on devices without data nothing can be pending.
+    """
+
+    def record(self: Tensor, device: Any) -> Any:
+        pipe = current_pipeline()
+        deferred = pipe is not None and pipe.through_backward
+        if deferred and TABLE[concrete(device).type].runtime.executes:
+            return recorder(self, device)
+        keep = MASKS.keep & ~DispatchKey.Pipeline
+        return with_masks(MASKS.include, keep, below, self._settled(), device)
+
+    return record
+
+
+class _NoShapeError(Exception):
+    """A composition does not tell the shapes of its results: it fails, or asks for elements."""
+
+
+def _or_by_parts(recorder: Kernel, composed: Kernel) -> Kernel:
+    """Record a backend's own kernel for a composition, or its parts, which then say what is wrong."""
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return recorder(*args, **kwargs)
+        except _NoShapeError:
+            return composed(*args, **kwargs)
+
+    return record
+
+
+def _numbers_of(schema: OperatorSchema | None) -> frozenset[int | str]:
+    """Positions and names of the arguments that are numbers to compute with, or may be."""
+    found: set[int | str] = set()
+    for i, a in enumerate(() if schema is None else schema.arguments):
+        if a.type in _NUMBERS and not a.is_list:
+            found |= {a.name} if a.kwarg_only else {i, a.name}
+    return frozenset(found)
+
+
+def _passed_on(below: Kernel) -> Kernel:
+    """What runs a composition: one that asks for no value would not see that a value has failed."""
+
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        if FAILURES:
+            failed = failure_in(args, kwargs)
+            if failed is not None:
+                failed.flush_because(USED_ELSEWHERE)
+        return below(*args, **kwargs)
+
+    composed.__doc__ = "nothing to defer: a composition, whose ops are recorded instead"
+    return composed
+
+
+def _deferrable(entry: OpEntry, backend: DispatchKey) -> bool:
+    """Whether an op is recorded as a whole: it has a kernel of its own, or is a view.
+
+    A third party's op is one thing too where it has one kernel for all devices and tells the shapes
+    of its results.
+    """
+    d = entry.definition
+    if backend in entry.kernels or (d is not None and d.traits.view):
+        return True
+    everywhere = DispatchKey.CompositeExplicitAutograd in entry.kernels
+    return d is None and everywhere and DispatchKey.Meta in entry.kernels
+
+
+def _shapes_of(
+    entry: OpEntry, backend: DispatchKey, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What tells the shapes and dtypes of an op's results; None if nothing does.
+
+    It is the backend's own meta function, the definition's rule, the kernel at the Meta key, or what
+    the op is made of, run on meta tensors.
+    """
+    d = entry.definition
+    found = entry.metas.get(backend) or (d.rule if d is not None else None)
+    # A composition that writes into arguments without saying so must not be taken for one that only reads.
+    silent = d is None or d.grad is not None or d.remade is not None or by_parts_because(entry)
+    if found is not None or (silent and DispatchKey.Meta not in entry.kernels):
+        return found
+    if d is not None and d.traits.data_dependent:
+        return None
+    schema = entry.schema
+    if d is None and schema is not None and (schema.is_mutable or not schema.returns):
+        return None  # whatever a third party's op writes, nobody has told how
+    if "dynamic_output_shape" in entry.tags:
+        return None
+    try:
+        meta = concrete("meta")
+    except BackendUnavailableError:
+        return None
+    kernel = resolve(int(DispatchKey.Meta))
+
+    def twin(value: Any) -> Any:
+        """A tensor of the same geometry without data; other values as they are."""
+        if isinstance(value, list | tuple):
+            return type(value)(map(twin, value))
+        if not isinstance(value, Tensor):
+            return value
+        layout = value._geometry()
+        keys = TABLE[meta.type].runtime.key
+        return make_tensor(None, value._shape, value._dtype, meta, keys, None, layout)
+
+    def shapes(*args: Any, **kwargs: Any) -> Any:
+        return kernel(*map(twin, args), **{k: twin(v) for k, v in kwargs.items()})
+
+    if DispatchKey.Meta in entry.kernels:
+        return shapes
+
+    def shapes_of_parts(*args: Any, **kwargs: Any) -> Any:
+        try:
+            keep = MASKS.keep & ~DispatchKey.Pipeline
+            return with_masks(MASKS.include, keep, shapes, *args, **kwargs)
+        except Exception as error:
+            raise _NoShapeError from error
+
+    return shapes_of_parts
+
+
+def _breaking(below: Kernel, reason: str, entry: OpEntry) -> Kernel:
+    """Run an op that cannot be deferred, with the ops it is made of: flush first, count it."""
+    d = entry.definition
+    contained = d is not None and not d.traits.random
+
+    def run_at_once(*args: Any, **kwargs: Any) -> Any:
+        pipe = current_pipeline()
+        if pipe is not None:
+            operands = [*tensors_of((*args, *kwargs.values()))] if contained else None
+            pipe.break_off(reason, operands)
+        else:
+            resume_all()
+        _settle(args, kwargs)
+        keep = MASKS.keep & ~DispatchKey.Pipeline
+        return with_masks(MASKS.include, keep, below, *args, **kwargs)
+
+    run_at_once.__doc__ = f"flushes the pipeline and runs the op at once ({reason})"
+    return run_at_once
+
+
+def _settle(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    for t in tensors_of((*args, *kwargs.values())):
+        t._settled()
+
+
+def serve_key() -> None:
+    """Serve the Pipeline key."""
+    registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel
+    BEFORE_EXPORT.append(flush_current)

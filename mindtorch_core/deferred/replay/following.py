@@ -1,0 +1,391 @@
+"""Following a known trace: is a call the expected one, and what becomes of what was followed."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from ...dispatch.keys import AUTOGRAD
+from ...tensors.making import make_view
+from ...tensors.storage import Storage
+from ...tensors.tensor import Tensor, make_tensor
+from ...values.devices import TABLE
+from ...values.shapes import numel
+from ..frames import INSIDE
+from ..programs.program import Number, Ref
+from ..trace import Entry
+from .known import NOTHING, Expected, Known, strides_of
+
+__all__ = [
+    "MISSED",
+    "Following",
+    "follow",
+    "follow_at_once",
+    "hand_out",
+    "located",
+    "options",
+    "put",
+    "same",
+    "stands_at",
+    "takes",
+]
+
+MISSED: Final = object()  # what `follow_at_once` returns for a call that is not the expected one
+_USED_ELSEWHERE: Final = "another pipeline"
+
+
+class Following:
+    """The part of a pipeline that follows a known trace.
+
+    Attributes:
+        recorded: recorded and not yet launched ops, to which those that were followed are added where
+            the trace ends.
+        nbytes: size of their results.
+        expected: the next op; `NOTHING` where no trace is followed.
+        values, numbers: what was met so far, by its place.
+        known: the trace.
+        skipped: views among what was followed that are there already, and were none of the trace.
+        aliases: other tensors over memory that ops have still to make, see `remember`.
+    """
+
+    recorded: list[Entry]
+    lock: Any
+    # What pipelines begin with is found at the class: most are made, entered, left, and that is all.
+    nbytes: int = 0
+    known: Known | None = None
+    skipped: Sequence[Expected] = ()
+
+    def __init__(self) -> None:
+        self.expected = NOTHING
+        self.values: list[Any] = []
+        self.numbers: list[Any] = []
+        self.aliases: list[weakref.ref[Tensor]] = []
+
+    def fill_aliases(self) -> None:
+        """Give aliases their payloads, now that the memory is there."""
+        waiting, count = [], len(self.aliases)
+        for ref in self.aliases[:count]:
+            t = ref()
+            if t is not None and t._data is None and (s := t._storage) is not None:
+                if s.memory is not None:
+                    t._fill(s)
+                elif s.pending is not None:
+                    waiting.append(ref)
+        self.aliases[:count] = waiting
+
+    def remember(self, t: Tensor) -> None:
+        """Give another tensor over memory that is still to be made its payload when it is there."""
+        self.aliases.append(weakref.ref(t))
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Recorded and not yet launched ops, in program order."""
+        self.unfold()
+        return self.recorded
+
+    @property
+    def followed(self) -> int:
+        """How many ops were followed that are no entries."""
+        known, count = self.known, 0
+        at = NOTHING if known is None else known.first
+        while at is not self.expected and at.op is not None:
+            count += 1
+            at = at.next
+        return 0 if self.expected is NOTHING else count
+
+    def unfold(self) -> None:
+        """Make entries of what was followed, and follow no more."""
+        while (at := self.expected) is not NOTHING:
+            known, values, numbers = self.known, self.values, self.numbers
+            if known is None:
+                return
+            found = entries_of(known, at, values, numbers, self.skipped)
+            count = len(self.recorded)
+            # Together: a handler, or the thread that records, may go on wherever something is called.
+            if self.expected is at and self.values is values:
+                self.expected = NOTHING
+                self.recorded[count:] = found
+                self.values, self.known = [], None
+
+
+def entries_of(
+    known: Known,
+    end: Expected,
+    values: list[Any],
+    numbers: list[Any],
+    skipped: Sequence[Expected] = (),
+) -> list[Entry]:
+    """What was followed before an op, as entries."""
+    found: list[Entry] = []
+    e = known.first
+    while e is not end:
+        op = e.op
+        if op is None:
+            raise RuntimeError("this op is none of the trace")
+        if skipped and e in skipped:
+            e = e.next
+            continue
+        args = tuple([_given(v, values, numbers) for v in e.args])
+        kwargs = {k: _given(v, values, numbers) for k, v in e.kwargs.items()}
+        outs = tuple([values[n] for n in e.outs])
+        found.append(Entry(op, args, kwargs, outs, e.code, e.instruction))
+        e = e.next
+    return found
+
+
+def _given(value: Any, values: list[Any], numbers: list[Any]) -> Any:
+    kind = value.__class__
+    if kind is Ref:
+        return values[value]
+    if kind is Number:
+        return numbers[value]
+    if kind is list or kind is tuple:
+        return kind([_given(each, values, numbers) for each in value])
+    return value
+
+
+# ---- what recorders ask -------------------------------------------------------------------------
+
+
+def takes(pipe: Following, place: int, t: Tensor) -> bool:
+    """Whether a tensor is the operand that is expected at a place, where it is not what stands there."""
+    values = pipe.values
+    if place >= len(values):
+        return False  # a handler or finaliser has ended what was followed
+    have = values[place]
+    if have is None:
+        known = pipe.known
+        guard = None if known is None else known.guards.get(place)
+        if guard is None:
+            return False
+        s = t._storage
+        if s is not None and (pending := s.pending) is not None:
+            if pending is not pipe:
+                pending.flush_because(_USED_ELSEWHERE)
+            elif s.memory is None:
+                return False  # it shows what an op has still to make
+        if (t._shape, t._dtype, t._device, t._geometry()[0]) != guard:
+            return False
+        values[place] = t
+        return True
+    # Another tensor over what was made: autograd makes them of results that it has saved.
+    s = t._storage
+    return have is t or (
+        s is not None
+        and s is have._storage
+        and t._shape == have._shape
+        and t._dtype is have._dtype
+        and t._geometry() == have._geometry()
+    )
+
+
+def put(pipe: Following, e: Expected, at: int, value: Any) -> bool:
+    """Whether an argument that is no tensor is the expected one; a number may be another one."""
+    return _put(pipe, e.args[at], value)
+
+
+def _put(pipe: Following, wanted: Any, value: Any) -> bool:
+    if wanted.__class__ is Number:
+        known = pipe.known
+        if known is None or value.__class__ is not known.kinds[wanted]:
+            return False
+        pipe.numbers[wanted] = value
+        return True
+    return same(value, wanted)
+
+
+def same(value: Any, wanted: Any) -> bool:
+    """Whether two arguments are equal, and of the same types."""
+    kind = value.__class__
+    if kind is not wanted.__class__:
+        return False
+    if kind is list or kind is tuple:
+        return len(value) == len(wanted) and all(map(same, value, wanted))
+    return bool(value is wanted or value == wanted)
+
+
+def located(e: Expected, above: int = 2) -> bool:
+    """Whether an op was called where that is expected; remembers how far up the stack.
+
+    Args:
+        e: the op.
+        above: which frame is that of the recorder's caller.
+    """
+    frame: FrameType | None = sys._getframe(above)
+    depth = 1
+    while frame is not None and INSIDE[frame.f_globals.get("__name__")]:
+        frame = frame.f_back
+        depth += 1
+    if frame is None or not stands_at(e, frame.f_code, frame.f_lasti):
+        return False
+    e.depth = depth
+    return True
+
+
+def stands_at(e: Expected, code: CodeType, instruction: int) -> bool:
+    """Whether an instruction is the one from which an op is expected to be called.
+
+    A call that the interpreter has come to specialise is found at the last word of its instruction.
+    """
+    if code is not e.code:
+        return False
+    if instruction != e.instruction:
+        positions = [*code.co_positions()]
+        if positions[instruction // 2] != positions[e.instruction // 2]:
+            return False
+        e.instruction = instruction
+    return True
+
+
+def follow_at_once(
+    pipe: Following, e: Expected, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What an expected op with one result returns, or `MISSED`: no rule is asked.
+
+    Args:
+        pipe: the pipeline.
+        e: what is expected; it has the call's op.
+        args: the arguments of the call.
+        kwargs: those by name.
+    """
+    try:
+        user = sys._getframe(e.depth + 1)
+    except ValueError:
+        return MISSED
+    if not (user.f_lasti == e.instruction and user.f_code is e.code) and not located(e, 3):
+        return MISSED
+    values = pipe.values
+    if pipe.expected is not e or len(args) != len(e.args) or len(kwargs) != len(e.kwargs):
+        return MISSED
+    for value, wanted in zip(args, e.args, strict=True):
+        if wanted.__class__ is Ref:
+            if value is not values[wanted] and not _matches(pipe, value, wanted):
+                return MISSED
+        elif value is not wanted and not _matches(pipe, value, wanted):
+            return MISSED
+    for name, value in kwargs.items():
+        if name not in e.kwargs or not _matches(pipe, value, e.kwargs[name]):
+            return MISSED
+    t = values[e.out] if e.kind == "write" else _result(values, e)
+    storage = t._own_storage()
+    with pipe.lock:
+        if pipe.expected is not e:
+            return MISSED
+        storage.pending = pipe
+        values[e.out] = t
+        pipe.expected = e.next
+        pipe.nbytes += e.nbytes
+    return t
+
+
+def _result(values: list[Any], e: Expected) -> Tensor:
+    """A new tensor, or a view, that an expected op with one result gives."""
+    if e.kind == "made":
+        return _made(values, e)
+    base = values[e.args[0]]
+    shape, dtype, strides = e.results[0]
+    offset = (base._geometry()[1] * base._dtype.itemsize + e.start) // dtype.itemsize
+    t = make_view(base, shape, strides, offset, dtype)
+    if e.kind == "detached":
+        t._base = None
+    return t
+
+
+def hand_out(pipe: Following, values: list[Any], e: Expected) -> None:
+    """Make the results of an op that writes nothing, which the caller expects to be the next one.
+
+    Args:
+        pipe: the pipeline.
+        values: its values: a handler may give it others.
+        e: the op.
+    """
+    if e.kind:
+        outs = [_result(values, e)]
+    else:
+        keys = TABLE[e.device.type].keys & ~AUTOGRAD
+        outs = []
+        for shape, dtype, strides in e.results:
+            storage = Storage(None, numel(shape) * dtype.itemsize, e.device)
+            layout = None if strides is None else (strides, 0)
+            outs.append(make_tensor(None, shape, dtype, e.device, keys, storage, layout))
+    for n, t in zip(e.outs, outs, strict=True):
+        t._own_storage().pending = pipe
+        values[n] = t
+    pipe.nbytes += e.nbytes
+
+
+def _made(values: list[Any], e: Expected) -> Tensor:
+    keys = TABLE[e.device.type].keys & ~AUTOGRAD
+    spare: Tensor | None = values[e.out]
+    if spare is not None:
+        spare._keys = keys
+        return spare
+    storage = Storage(None, e.nbytes, e.device)
+    shape, dtype, layout, _ = e.spec
+    return make_tensor(None, shape, dtype, e.device, keys, storage, layout)
+
+
+def follow(
+    pipe: Following,
+    e: Expected,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    outs: Sequence[Tensor],
+    place: tuple[CodeType, int],
+) -> bool:
+    """Whether a call is the expected one; for ops whose recorders take any arguments.
+
+    Args:
+        pipe: the pipeline, whose lock is held.
+        e: what is expected; it has the call's op.
+        args: the arguments of the call.
+        kwargs: those by name.
+        outs: what its results go into.
+        place: where it was called.
+    """
+    values = pipe.values
+    if (
+        not stands_at(e, *place)
+        or len(args) != len(e.args)
+        or kwargs.keys() != e.kwargs.keys()
+        or len(outs) != len(e.outs)
+        or not all(_matches(pipe, v, w) for v, w in zip(args, e.args, strict=True))
+        or not all(_matches(pipe, v, e.kwargs[k]) for k, v in kwargs.items())
+    ):
+        return False
+    for n, t, result in zip(e.outs, outs, e.results, strict=True):
+        if (t._shape, t._dtype, strides_of(t)) != result or not (
+            values[n] is None or values[n] is t
+        ):
+            return False
+    for n, t in zip(e.outs, outs, strict=True):
+        values[n] = t
+    if pipe.expected is not e:
+        return False
+    pipe.expected = e.next
+    return True
+
+
+def _matches(pipe: Following, value: Any, wanted: Any) -> bool:
+    if value.__class__ is Tensor:
+        if wanted.__class__ is not Ref:
+            return False
+        return takes(pipe, wanted, value)
+    kind = value.__class__
+    if kind is list or kind is tuple:
+        return (
+            kind is wanted.__class__
+            and len(value) == len(wanted)
+            and all(_matches(pipe, v, w) for v, w in zip(value, wanted, strict=True))
+        )
+    return _put(pipe, wanted, value)
+
+
+def options(pipe: Following, e: Expected, kwargs: dict[str, Any]) -> bool:
+    """Whether keyword arguments that are no tensors are the expected ones."""
+    if kwargs.keys() != e.kwargs.keys():
+        return False
+    return all(_put(pipe, e.kwargs[k], v) for k, v in kwargs.items())

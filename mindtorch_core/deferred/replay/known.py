@@ -1,0 +1,357 @@
+"""The known trace of a block: what recorders expect, and what to call at its end."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter, itemgetter
+from types import CodeType
+from typing import Any, Final
+
+from ...tensors.tensor import Tensor
+from ...values.references import if_counted
+from ...values.shapes import numel
+from ..dependence import memory_of
+from ..programs.describing import Description, Undescribable
+from ..programs.planned import compiled
+from ..programs.program import Executable, Program, Ref
+from ..trace import Entry, RecordedOp
+from .identities import Identities
+
+_getrefcount = sys.getrefcount
+_weakrefs = weakref.getweakrefcount
+_storage_of = attrgetter("_storage")
+
+__all__ = ["END", "NOTHING", "Expected", "Known", "Ready", "partition", "strides_of"]
+
+
+class Expected:
+    """An op that a block is expected to call next.
+
+    Attributes:
+        op: the op; None where nothing is expected.
+        args, kwargs: its arguments, with a `Ref` for each tensor and a `Number` for each number.
+        places: by position of an argument, where a tensor stands among the values; `Known.nowhere`
+            for other arguments.
+        outs, out: where its results stand, and the first of them.
+        results: of each, shape, dtype and strides.
+        kind: how to make the result of an op that has one and no recorder of its own: ``write``,
+            ``view``, ``detached`` (a view that is none) or ``made``; empty for others.
+        start: of a view, where it lies behind the tensor that is viewed, in bytes.
+        spec: shape, dtype, layout and bytes of the first, as `Memo` has them.
+        device: of the first.
+        nbytes: bytes of all.
+        code, instruction, depth: where it is called, and how far up the stack that is.
+        next: what is expected after it.
+        walk: the backward pass that begins with it, if it can be followed as a whole; see
+            `mindtorch_core.gradients.replayed`.
+    """
+
+    __slots__ = (
+        "args", "code", "depth", "device", "instruction", "kind", "kwargs", "nbytes",
+        "next", "op", "out", "outs", "places", "results", "spec", "start",
+        "walk",
+    )  # fmt: skip
+
+    op: RecordedOp | None
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    places: tuple[int, ...]
+    outs: tuple[int, ...]
+    out: int
+    results: list[tuple[Any, ...]]
+    spec: tuple[Any, ...]
+    device: Any
+    nbytes: int
+    code: CodeType
+    instruction: int
+    depth: int
+    kind: str
+    start: int
+    next: Expected
+    walk: Any
+
+    def __init__(self) -> None:
+        self.walk = None
+
+
+def _nothing() -> Expected:
+    made = Expected()
+    made.op = None
+    return made
+
+
+_KEPT: Final = 8  # of one trace
+_COUNTED: Final = 64
+NOTHING: Final = _nothing()  # the pipeline follows no trace
+END: Final = _nothing()  # all that was expected has come
+
+
+class _NoOperand:
+    """What no operand is."""
+
+    _storage = None
+
+
+class Ready:
+    """What to do at the end of a trace where certain results can be seen.
+
+    Attributes:
+        executable: computes the block.
+        program: what it computes; its values stand at their numbers among those of the trace.
+        needed: how many ops it computes.
+        again: places of results that may be handed out again by the next run.
+        gone: places of all other values.
+        peak_bytes: memory that it takes at most.
+        in_order: whether it is right however the inputs share memory, see `Executable`.
+    """
+
+    __slots__ = ("again", "executable", "gone", "in_order", "needed", "peak_bytes", "program")
+
+    again: Sequence[int]
+    gone: Sequence[int]
+
+    def __init__(self, executable: Executable, program: Program) -> None:
+        self.executable = executable
+        self.program = program
+        self.needed = len(program.positions)
+        self.peak_bytes: int = getattr(executable, "peak_bytes", 0)
+        self.in_order: bool = getattr(executable, "in_order", False)
+
+
+class Known:
+    """The trace of what a block records up to a flush.
+
+    Args:
+        entries: the ops.
+        walks: the backward passes among them.
+        apart: whether the inputs may be taken for tensors with memory of their own, if nothing is written.
+
+    Raises:
+        Undescribable: if it cannot be kept.
+
+    Attributes:
+        first: the first op.
+        size, nbytes: number of ops, and bytes of their results.
+        device: whose ops they are.
+        blank: the values before the first op: None for each, and one that no operand is, at `nowhere`.
+        spare: lists of values whose last run is over, see `keep_spare`.
+        no_numbers, kinds: the same of the Python numbers, and their types.
+        inputs: places of the tensors that are there before.
+        guards: by place of one: shape, dtype, device and strides.
+        made: places of what ops make, and of views.
+        written: places of what ops write.
+        views: places of views.
+        sharing: which of the inputs have the same memory, and where they lie in it; None where it does
+            not matter, as nothing is written.
+        identities: of what was recorded, until the pipeline takes them; None where nothing requires grad.
+        reads_before: whether a backward pass in it uses what the part of the block before it has made.
+        ready: what to call, by the places of the results that can be seen; None where the backend
+            does not compile it.
+    """
+
+    __slots__ = (
+        "_again", "_apart", "_held", "_of_made", "_seen", "blank", "device", "first", "guards",
+        "identities", "inputs", "kinds", "made", "nbytes", "no_numbers", "nowhere", "reads_before",
+        "ready", "sharing", "size", "spare", "views", "written",
+    )  # fmt: skip
+
+    def __init__(
+        self, entries: Sequence[Entry], *, apart: bool = False, walks: Sequence[Any] = ()
+    ) -> None:
+        self._apart = apart and not any(e.op.writes for e in entries)
+        found = Description(entries, apart=self._apart)
+        if found.needs_more():
+            raise Undescribable
+        tensors = found.tensors
+        self.device = entries[0].op.device
+        self.size = len(entries)
+        self.nbytes = 0
+        self.nowhere = len(tensors)
+        self.blank: list[Any] = [None] * len(tensors) + [_NoOperand()]
+        self.spare: list[list[Any]] = []
+        self.no_numbers: list[Any] = [None] * len(found.numbers)
+        self.kinds = [type(v) for v in found.numbers]
+        self.inputs = [found.number_of[id(t)] for t in found.inputs]
+        self.guards: dict[int, tuple[Any, ...]] = {
+            n: (t._shape, t._dtype, t._device, t._geometry()[0])
+            for n, t in zip(self.inputs, found.inputs, strict=True)
+        }
+        self.made = [n for n in range(len(tensors)) if n not in self.guards]
+        place = {id(t): n for n, t in enumerate(tensors)}
+        views = Counter(place.get(id(t._base)) for t in tensors)
+        storages = Counter(id(t._storage) for t in tensors)
+        storages.update({id(t._storage): 1 << 60 for t in found.inputs})  # anybody may have them
+        # How often the values refer to each tensor that is made, and tensors to its storage.
+        self._held = [(n, 1 + views[n], storages[id(tensors[n]._storage)]) for n in self.made]
+        self.written = list({place[id(t)] for e in entries if e.op.writes for t in e.outs})
+        self.views = {place[id(t)] for e in entries if e.op.view for t in e.outs}
+        sharing = partition(found.inputs)
+        alone = self._apart or len({memory for memory, _ in sharing}) == len(sharing)
+        self.sharing = sharing if self.written or not alone else None
+        self.ready: dict[tuple[int, ...], Ready | None] = {}
+        self.first = self._chain(entries, found)
+        self._again = {e.out for e in self.chain() if e.kind == "made"}
+        self.reads_before = False
+        for walk in walks:
+            walk.place(self, found)
+        self.identities = Identities.of(found)
+        self._seen: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._of_made = _getter(self.made)
+
+    def _chain(self, entries: Sequence[Entry], found: Description) -> Expected:
+        following = END
+        told = found.instructions()
+        for entry, instruction in zip(reversed(entries), reversed(told), strict=True):
+            e = Expected()
+            e.op, e.args, e.kwargs = instruction.op, instruction.args, instruction.kwargs
+            e.places = tuple([v if isinstance(v, Ref) else self.nowhere for v in e.args])
+            e.outs = tuple([found.number_of[id(t)] for t in entry.outs])
+            e.out = e.outs[0] if e.outs else self.nowhere
+            e.results = [(t._shape, t._dtype, strides_of(t)) for t in entry.outs]
+            e.nbytes = sum(numel(t._shape) * t._dtype.itemsize for t in entry.outs)
+            first = entry.outs[0] if entry.outs else None
+            e.spec = () if first is None else (first._shape, first._dtype, first._layout, e.nbytes)
+            e.device = None if first is None else first._device
+            e.code, e.instruction, e.depth = entry.code, entry.instruction, 1
+            e.kind = _kind_of(entry)
+            e.start = 0
+            if e.kind in ("view", "detached"):
+                e.start = _start_of(entry.outs[0]) - _start_of(entry.args[0])
+            e.next = following
+            self.nbytes += e.nbytes
+            following = e
+        return following
+
+    def chain(self) -> Iterator[Expected]:
+        """The ops."""
+        e = self.first
+        while e is not END:
+            yield e
+            e = e.next
+
+    def prepare(self, seen: tuple[int, ...], entries: Sequence[Entry]) -> bool:
+        """Have the trace compiled for a flush after which certain results can be seen.
+
+        Args:
+            seen: their places.
+            entries: what was followed, which nothing else refers to now.
+
+        Returns:
+            Whether it was: not where one tensor stands for several, whose numbers are others then.
+        """
+        found = Description(entries, apart=self._apart)
+        if len(found.tensors) != self.nowhere:
+            return False
+        if len(self.ready) >= _KEPT:
+            self.ready.clear()
+        kept, _ = compiled(self.device, found)
+        executable = kept.executable
+        self.ready[seen] = None
+        if executable is not None:
+            ready = Ready(executable, kept.program)
+            ready.again = sorted(self._again.difference(seen))
+            ready.gone = [n for n in range(self.nowhere) if n not in ready.again]
+            self.ready[seen] = ready  # whole: an interrupt may come at any of these lines
+        return True
+
+    def values(self) -> list[Any]:
+        """The values before the first op: `blank`, or with tensors that may be handed out again."""
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return self.blank.copy()
+
+    def keep_spare(self, ready: Ready, values: list[Any]) -> None:
+        """Keep the results that nobody has come to see, to be handed out again by the next run.
+
+        To make a tensor with its storage takes a third of what an op does that is followed. Who holds
+        nothing of a tensor, not even weakly, cannot tell whether it is made or comes again.
+
+        Args:
+            ready: what the run has called.
+            values: of the run, which is over.
+        """
+        if self.spare:
+            return
+        for n in ready.gone:
+            values[n] = None
+        for n in ready.again:
+            t = values[n]
+            s = t._storage
+            if t._data is not None or _weakrefs(t) or _weakrefs(s) or t.__dict__:
+                return
+            s.pending = s.views = t._autograd = None
+            s.version = 0
+        self.spare.append(values)
+
+    def seen(self, values: list[Any]) -> tuple[int, ...]:
+        """Places of what was made that somebody refers to, to itself or its storage."""
+        made = self._of_made(values)
+        # Counted in turns that are no Python; what the same counts say is known.
+        counts = (*map(_getrefcount, made), *map(_getrefcount, map(_storage_of, made)))
+        del made
+        found = self._seen.get(counts)
+        if found is None:
+            if len(self._seen) >= _COUNTED:
+                self._seen.clear()
+            found = self._seen[counts] = tuple(
+                [
+                    n
+                    for n, own, shared in self._held
+                    if _getrefcount(values[n]) > own + _LOOK
+                    or _getrefcount(values[n]._storage) > shared + _LOOK
+                ]
+            )
+        return found
+
+
+def _getter(places: Sequence[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """What gives the values at some places, as a tuple."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return lambda values: tuple([values[n] for n in places])
+
+
+def partition(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
+    """For each tensor a number of its memory, and where it lies behind the first one there, in bytes."""
+    memories: dict[int, tuple[int, int]] = {}
+    found = []
+    for t in tensors:
+        start = 0 if t._storage is None else t._geometry()[1] * t._dtype.itemsize
+        number, first = memories.setdefault(id(memory_of(t)), (len(memories), start))
+        found.append((number, start - first))
+    return found
+
+
+def _kind_of(entry: Entry) -> str:
+    op, d = entry.op, entry.op.definition
+    returns = "" if d is None else d.schema.rpartition("->")[2].strip()
+    if len(entry.outs) != 1 or d is None or not returns.startswith("Tensor") or "," in returns:
+        return ""
+    if op.writes:
+        return "write" if entry.outs[0] is entry.args[0] else ""
+    if op.view:
+        return "detached" if isinstance(d.grad, str) else "view"
+    return "made" if returns == "Tensor" else ""
+
+
+def _start_of(t: Tensor) -> int:
+    return t._geometry()[1] * t._dtype.itemsize
+
+
+def strides_of(t: Tensor) -> Any:
+    """A tensor's strides; None where the backend is asked for them."""
+    return None if t._layout is None else t._layout[0]
+
+
+def _references_of_a_look() -> int:
+    """What `sys.getrefcount` says in `Known.seen` beyond the references that others hold."""
+    values = [_NoOperand()]
+    (found,) = [_getrefcount(values[n]) for n in (0,)]
+    return found - 1
+
+
+_LOOK = if_counted(_references_of_a_look())

@@ -1,0 +1,347 @@
+"""The end of a trace that was followed: what was compiled is called, and its results are settled."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ...dispatch.keys import ACTIVE, AUTOGRAD, MASKS, DispatchKey
+from ...tensors.tensor import Tensor
+from ...values.references import LOOK
+from ..aliases import without_aliases
+from ..failures import error_of
+from ..launch import Launch
+from ..planning import Part, warn_of_plan
+from ..programs.checks import Check, Checked, Unchecked
+from ..programs.payloads import as_tensor
+from ..programs.program import Executable, Halted
+from ..settling import move
+from ..trace import StepFailed
+from .following import Following, entries_of
+from .identities import Before, Identities
+from .known import END, NOTHING, Known, Ready, partition
+from .sites import HOPELESS, Site
+
+if TYPE_CHECKING:
+    from ..counts import Counts
+
+__all__ = ["Replaying", "computed"]
+
+_BELOW: Final = ~int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
+_BY: Final = "the executable"
+_getrefcount = sys.getrefcount
+_clock = time.perf_counter
+
+
+class Replaying(Following, ABC):
+    """The part of a pipeline that learns traces, and computes those that were followed to the end.
+
+    Attributes:
+        place: where its blocks begin; None for that of the statement.
+        site: where the open block began; None where nothing is replayed.
+        part: how often the block has flushed.
+        walks: backward passes that this part of the block has recorded and that may be replayed.
+        identities: of the part before, where it was recorded.
+        before: what the part before has left, where it was replayed.
+    """
+
+    _counts: Counts
+    _turn: int
+    through_backward: bool
+    place: Site | None = None
+    site: Site | None = None
+    part: int = 0
+    walks: Sequence[Any] = ()
+    identities: Identities | None = None
+    before: Before | None = None
+    _unprepared: tuple[Known, tuple[int, ...]] | None = None
+
+    def begin(self, site: Site | None) -> None:
+        """Follow what is known of a block that begins."""
+        self.site = site
+        if self.part:
+            self.part = 0
+            self.walks, self.identities, self.before = (), None, None
+        if site is not None:
+            site.entered += 1
+            if site.known:
+                self._follow_part()
+
+    def _follow_part(self) -> None:
+        site = self.site
+        known = None if site is None else site.known.get(self.part)
+        if site is None or known is None:
+            return
+        if site.missed >= HOPELESS:
+            site.known.clear()
+            return
+        values, numbers = known.values(), known.no_numbers.copy()
+        # Together: a handler may have recorded something, or followed it, wherever something is called.
+        if self.expected is NOTHING and not self.recorded:
+            self.values, self.numbers = values, numbers
+            self.known, self.skipped = known, ()
+            self.expected = known.first
+
+    def end_of_part(self) -> None:
+        """What the block has recorded was launched: its next part begins."""
+        self.walks = ()
+        self.part += 1
+        self._follow_part()
+
+    def learn(self, count: int) -> None:
+        """Remember what a block that has come again records, or have it compiled.
+
+        Args:
+            count: how many of the entries are a part of the block.
+        """
+        site, unprepared, self._unprepared = self.site, self._unprepared, None
+        self.identities = self.before = None
+        learns = site is not None and site.entered >= 2 and not site.hopeless
+        if learns or self.through_backward:
+            self.drop_aliases(count)
+        entries = self.recorded[:count]
+        if site is None or not learns or len(entries) < count:
+            return
+        try:
+            if unprepared is not None and unprepared[0].prepare(unprepared[1], entries):
+                return
+            site.missed += self.part in site.known
+            site.learn(self.part, entries, self.walks)
+            if (learned := site.known.get(self.part)) is not None:
+                self.identities, learned.identities = learned.identities, None
+                if self.identities is not None:
+                    self.identities.known = learned
+        except Exception as error:  # noqa: BLE001 (nothing is lost: the ops are launched as always)
+            site.give_up()
+            warn_of_plan(entries[0].op.device, error)
+
+    def drop_aliases(self, count: int) -> None:
+        """Have entries read what earlier ones have handed out: other tensors over it look like users."""
+        turn = self._turn
+        found = without_aliases(self.recorded[:count])
+        if self._turn == turn:  # else a handler or finaliser has launched them
+            self.recorded[:count] = found
+
+    def walk_followed(self) -> None:
+        """Count a backward pass that was followed as a whole."""
+        self._counts.walks += 1
+
+    def forget_site(self) -> None:
+        """Follow and learn nothing more in this block."""
+        if self.expected is not NOTHING:
+            self.unfold()
+        self.site = self.before = self.identities = None
+
+    # ---- launching -----------------------------------------------------------------------------
+
+    def replay(self, reason: str, depth: int = 1) -> bool:
+        """Compute what was followed, if it was followed to its end; the lock is held.
+
+        Args:
+            reason: why now.
+            depth: how many callers up the user's line is to be looked for.
+
+        Returns:
+            Whether it was. Otherwise what was followed is to be unfolded.
+
+        Raises:
+            PipelineError: if an op failed; the rest was still computed.
+        """
+        known, site, values, numbers = self.known, self.site, self.values, self.numbers
+        if self.expected is not END or known is None or site is None or self.recorded:
+            return False  # a handler may have come where an op was just being recorded
+        if self.skipped:
+            site.missed -= 1  # it will fit, now that this is known
+            return False
+        if known.sharing is not None and not self._fits(known, site, values):
+            return False
+        seen = known.seen(values)
+        if seen not in known.ready:
+            self._unprepared = known, seen
+            return False
+        ready = known.ready[seen]
+        if ready is None:
+            site.give_up()
+            return False
+        self._counts.flush(reason, depth + 1)
+        start = _clock()
+        # Nothing is called until it is taken: a handler or finaliser that has recorded something, or has
+        # launched it all, has ended what was followed.
+        if self.expected is not END or self.values is not values:
+            return not self.recorded
+        self.expected, self.values, self.known = NOTHING, [], None
+        self._turn += 1
+        self.nbytes = 0
+        interrupt: BaseException | None = None
+        try:
+            results, checks = _run(ready, values, numbers)
+        except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
+            self._recover(known, ready, values, numbers, error)
+            return True
+        while True:
+            try:
+                _settle(values, ready.program.outputs, results)
+                for n in known.written:
+                    values[n]._own_storage().pending = None
+                if known.views:
+                    for n in seen:
+                        if n in known.views:
+                            _fill(values[n])
+                if self.aliases:
+                    self.fill_aliases()
+                if checks:
+                    _announce(known, ready, values, numbers, checks)
+                break
+            except Exception:
+                raise
+            except BaseException as error:  # noqa: BLE001
+                interrupt = error
+        self._keep_for_backward(known, site, values, numbers)
+        known.keep_spare(ready, values)
+        self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
+        site.fitted()
+        if interrupt is not None:
+            raise interrupt
+        return True
+
+    def _keep_for_backward(
+        self, known: Known, site: Site, values: list[Any], numbers: list[Any]
+    ) -> None:
+        """Keep what was computed, if a backward pass of the next part of the block uses it."""
+        after = site.known.get(self.part + 1) if len(site.known) > 1 else None
+        self.before = None
+        if after is not None and after.reads_before:
+            metas = [None if t is None else t._autograd for t in values[:-1]]
+            self.before = Before(known, values[:-1], metas, numbers)
+
+    def _fits(self, known: Known, site: Site, values: list[Any]) -> bool:
+        """Whether operands share memory as they did, or what was compiled does not care."""
+        if site.floating and all(r is None or r.in_order for r in known.ready.values()):
+            return True
+        return partition([values[n] for n in known.inputs]) == known.sharing
+
+    def _recover(
+        self,
+        known: Known,
+        ready: Ready,
+        values: list[Any],
+        numbers: list[Any],
+        error: BaseException,
+    ) -> None:
+        """Settle what was computed before an error, and go on one by one; raises."""
+        entries = entries_of(known, END, values, numbers)
+        positions = ready.program.positions
+        done, cause, at = 0, error, -1
+        if isinstance(error, StepFailed) and isinstance(error.entry, int):
+            at, cause = positions[error.entry], error.cause
+        if isinstance(error, Halted):
+            done, cause = positions[error.instruction], error.cause
+            for n, result in error.made.items():
+                if values[n]._data is None:
+                    _settle(values, [n], [result])
+            for n in known.views:
+                _fill(values[n])
+        values.clear()  # so that nothing but entries refers to results
+        launch = Launch([*entries[done:]])
+        for entry in entries[:done]:
+            launch.settled(entry)
+        self._counts.launched += done
+        if not isinstance(cause, Exception):
+            launch.interrupted(1 if isinstance(error, Halted) else len(entries))
+            self._finish(launch, cause)
+            raise cause
+        if isinstance(error, Halted):
+            launch.lose_first(1, cause)
+        elif at >= 0:
+            launch.lose(at, cause, alone=all(e.op.pure for e in entries))
+        elif not all(e.op.pure for e in entries):
+            launch.lose_first(len(entries), cause)
+        del entries
+        try:
+            launch.run([Part(range(len(launch.entries)), None)])
+            if launch.first is None:
+                warn_of_plan(known.device, cause)
+        finally:
+            self._finish(launch, None)
+        first, launch.first = launch.first, None
+        if first is not None:
+            raise first
+
+    @abstractmethod
+    def _finish(self, launch: Launch, interrupt: BaseException | None) -> None:
+        """Settle what a launch has done, and take back what it has not."""
+
+
+def _fill(t: Tensor) -> None:
+    """Give a view its payload, if the memory is there."""
+    storage = t._storage
+    if t._data is None and storage is not None and storage.memory is not None:
+        t._fill(storage)
+
+
+def _run(
+    ready: Ready, values: list[Any], numbers: list[Any]
+) -> tuple[Sequence[Any], Sequence[Check]]:
+    """Compute what was followed; returns the outputs, and checks that are under way."""
+    program = ready.program
+    inputs = [values[n] for n in program.inputs]
+    for t in inputs:
+        if t._data is None:
+            t._settled()
+    found: Any = computed(ready.executable, inputs, numbers)
+    results, checks = found if found.__class__ is Checked else (found, ())
+    if len(results) != len(program.outputs):
+        gave = f"{len(results)} results for {len(program.outputs)} outputs"
+        raise RuntimeError(f"{_BY} gave {gave}")
+    return results, checks
+
+
+def _announce(
+    known: Known, ready: Ready, values: list[Any], numbers: list[Any], checks: Sequence[Check]
+) -> None:
+    """Have whoever uses a value whose check is under way wait for its answer."""
+    entries, program = entries_of(known, END, values, numbers), ready.program
+    for check in checks:
+        error = error_of(entries[program.positions[check.instruction]], check.error)
+        depending = [values[n] for n in program.depending_on(check.instruction)]
+        Unchecked(check.passed, error, depending)
+
+
+def computed(executable: Executable, inputs: list[Any], numbers: list[Any]) -> Any:
+    """What an executable gives, below Autograd and the pipeline."""
+    own, active = MASKS.__dict__, ACTIVE
+    include, kept, blocked = own["include"], own["keep"], own["blocked"]
+    announce = kept == -1 and include == 0
+    try:  # as `with_masks`, without its calls
+        if announce:
+            active += (1,)
+        own["include"] = 0
+        own["keep"] = kept & _BELOW
+        return executable(inputs, numbers)
+    finally:
+        own["include"] = include
+        own["keep"] = kept
+        own["blocked"] = blocked
+        if announce:
+            del active[-1:]
+
+
+def _settle(values: list[Any], places: Sequence[int], results: Sequence[Any]) -> None:
+    """Move results into the tensors that were handed out for them; may be called again."""
+    for n, result in zip(places, results, strict=True):
+        t = values[n]
+        storage = t._storage
+        if storage is None or storage.memory is not None:
+            continue  # it was settled before an interrupt
+        if result.__class__ is Tensor:
+            move(t, result, _BY)
+        elif not storage.version and _getrefcount(storage) <= 1 + LOOK:
+            t._data = result  # nothing comes between these two lines
+            t._storage = None
+        else:
+            move(t, as_tensor(result, t._shape, t._dtype, t._device, t._layout), _BY)
+        if storage.memory is not None:
+            storage.pending = None

@@ -1,0 +1,108 @@
+"""Sites: the places of blocks in the user's code, with the traces that are known there."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any, Final, Literal
+
+from ...values.references import LOOK, NEVER
+from ..programs.describing import Undescribable
+from ..trace import Entry
+from .known import Known
+
+__all__ = ["HOPELESS", "Site", "forget_sites", "site_here"]
+
+_BOUND: Final = 512
+_LARGEST: Final = 20_000  # ops of a trace
+HOPELESS: Final = 6  # traces that did not fit, less those that did
+
+
+class Site:
+    """A place where blocks begin.
+
+    Attributes:
+        entered: how often.
+        known: the trace of each part of the block, from one flush to the next.
+        missed: how often a trace did not fit, less how often one did.
+        floating: where views lie elsewhere in each run, see `floated`: by code object and instruction;
+            False where they were found not to.
+    """
+
+    __slots__ = ("code", "entered", "floating", "known", "missed")
+
+    def __init__(self, code: object) -> None:
+        self.code = code  # so that no other one gets its identity
+        self.entered = 0
+        self.known: dict[int, Known] = {}
+        self.missed = 0
+        self.floating: dict[tuple[int, int], CodeType | Literal[False]] = {}
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the block does something else each time."""
+        return self.missed >= HOPELESS
+
+    def give_up(self) -> None:
+        """Learn nothing more: replaying does not pay here."""
+        self.known.clear()
+        self.missed = 1 << 30
+
+    def fitted(self) -> None:
+        """A trace was followed to its end."""
+        if self.missed > -HOPELESS:
+            self.missed -= 1
+
+    def learn(self, part: int, entries: Sequence[Entry], walks: Sequence[Any] = ()) -> None:
+        """Remember the trace of a part of the block, with its backward passes, if replaying it can pay."""
+        self.known.pop(part, None)
+        if self.hopeless or len(entries) > _LARGEST:
+            return
+        if len({e.op.device for e in entries}) != 1 or not all(e.op.compiled for e in entries):
+            return
+        try:
+            self.known[part] = Known(entries, apart=bool(self.floating), walks=walks)
+        except Undescribable:
+            self.missed += 1
+
+
+_SITES: OrderedDict[tuple[int, int, int, int], Site] = OrderedDict()
+
+
+def site_here(max_ops: int, max_bytes: int) -> Site | None:
+    """The site of the statement that enters a block of a pipeline; None where nothing is replayed.
+
+    Args:
+        max_ops: bound of the pipeline, which ends parts of a block.
+        max_bytes: the other one.
+    """
+    if LOOK == NEVER:
+        return None
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") in _BETWEEN:
+        frame = frame.f_back
+    if frame is None:
+        return None
+    return site_of(frame.f_code, frame.f_lasti, max_ops, max_bytes)
+
+
+def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
+    """The site of a code object, or of whatever else enters blocks."""
+    key = id(owner), at, max_ops, max_bytes
+    found = _SITES.get(key)
+    if found is None:
+        found = Site(owner)
+        _SITES[key] = found
+        while len(_SITES) > _BOUND:
+            _SITES.popitem(last=False)
+    return found
+
+
+def forget_sites() -> None:
+    """Forget all traces: they hold what backends have compiled, and kernels."""
+    _SITES.clear()
+
+
+_BETWEEN: Final = frozenset({"contextlib", "mindtorch_core.deferred.context"})

@@ -1,0 +1,77 @@
+"""Moving results into the tensors that were handed out for them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..dispatch.dispatcher import dispatch
+from ..tensors.storage import held_once
+from ..tensors.tensor import Tensor
+from ..values.shapes import contiguous_strides, numel, show
+from .trace import RecordedOp
+
+__all__ = ["move", "settle"]
+
+KERNEL: Final = "the kernel"
+
+
+def settle(op: RecordedOp, outs: tuple[Tensor, ...], result: Any, by: str = KERNEL) -> None:
+    """Move what an op's kernel gave into the tensors that were handed out for it.
+
+    What has a value already has it from a launch that was interrupted right after.
+
+    Args:
+        op: the op.
+        outs: the tensors.
+        result: what it gave.
+        by: who gave it; a plan may give None for parts that nobody can see.
+
+    Raises:
+        RuntimeError: if it is not of the shape and dtype that the op's rule had said.
+    """
+    if result is None and op.writes:
+        return
+    results = result if isinstance(result, tuple | list) else (result,)
+    if len(results) != len(outs):
+        results = [r for r in results if isinstance(r, Tensor)]
+    if len(results) != len(outs):
+        raise RuntimeError(f"{by} gave {len(results)} results where there are {len(outs)}")
+    for t, r in zip(outs, results, strict=True):
+        if r is None and by != KERNEL:
+            continue
+        if r is not t and (t._data is None or op.writes or op.view):
+            move(t, r, by)
+
+
+def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
+    """Give a tensor the payload of a result; where several slots change, nothing comes between."""
+    shape = t._shape
+    if not isinstance(r, Tensor) or r._shape != shape or r._dtype is not t._dtype:
+        gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else repr(r)
+        raise RuntimeError(
+            f"{by} gave {gave} where its meta function had said {show(shape)} {t._dtype}"
+        )
+    if r._device is not t._device:
+        raise RuntimeError(
+            f"{by} gave a tensor on {r._device} where one on {t._device} was promised"
+        )
+    s = t._storage
+    if s is None or s.memory is not None:  # a view, over memory that is there
+        t._data = r._data
+        return
+    if len(shape) > 1:
+        strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
+        if r._geometry() != (strides, 0) and numel(shape):
+            laid_out = dispatch(
+                "empty_strided", t._device, shape, strides, dtype=t._dtype, device=t._device
+            )
+            r = dispatch("copy_", None, laid_out, r)
+    if not s.version and held_once(t, 1):
+        # Nobody shares the storage that was handed out; the result may have none at all.
+        own = r._storage
+        if own is not None:
+            own.version = 0
+        t._storage, t._data = own, r._data
+        return
+    own = r._own_storage()
+    s.memory, s.size_bytes, t._data = own.memory, own.size_bytes, r._data

@@ -1,0 +1,144 @@
+"""Argument binding: which Python values a schema's arguments accept, and what to say otherwise.
+
+Texts follow PyTorch's: ``add(): argument 'other' (position 2) must be Tensor, not str``.
+"""
+
+from __future__ import annotations
+
+import numbers as numeric
+from typing import Any
+
+from ...values.devices import device
+from ...values.dtypes import PYTHON_TYPES, dtype
+from ...values.layouts import layout
+from ...values.memory_formats import memory_format
+from ..overrides import keys_of_foreign, of_pytorch
+from ..registry import OpEntry
+from ..schema import Argument, OperatorSchema
+
+__all__ = [
+    "accepts",
+    "named",
+    "operand_of",
+    "plain_number",
+    "python_number",
+    "tensor_type_error",
+]
+
+
+def python_number(value: Any) -> Any:
+    """A number of another library, such as ``numpy.float32``, as Python's own; else None."""
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)  # type: ignore[arg-type]  # a subclass of the kind
+    if isinstance(value, numeric.Integral):
+        return int(value)
+    if isinstance(value, numeric.Real):
+        return float(value)
+    if isinstance(value, numeric.Complex):
+        return complex(value)
+    if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    return None
+
+
+def plain_number(value: Any) -> Any:
+    """A number of another library as Python's own; anything else as it is."""
+    number = python_number(value)
+    return value if number is None else number
+
+
+def operand_of(entry: OpEntry, which: str, value: Any, tensor_type: type) -> tuple[Any, int]:
+    """An operand that is neither exactly a Tensor nor a Python number, and its keys.
+
+    Raises:
+        TypeError: if it cannot take part in the op.
+    """
+    if isinstance(value, tensor_type):
+        return value, value._keys  # type: ignore[attr-defined]
+    number = python_number(value)
+    if number is None:
+        keys = keys_of_foreign(value)
+        if not keys:
+            raise tensor_type_error(entry, which, value) from None
+        return value, keys
+    return number, 0
+
+
+def named(value: Any) -> str:
+    """A value's class, for messages; of a tensor of PyTorch's also what to do."""
+    name = type(value).__name__
+    return f"PyTorch's {name} (from_dlpack() takes its memory)" if of_pytorch(type(value)) else name
+
+
+def tensor_type_error(entry: OpEntry, which: str, value: Any) -> TypeError:
+    """The error for an argument that should have been a tensor, or tensors."""
+    schema = _schema(entry)
+    for position, a in enumerate(schema.arguments, 1):
+        if a.name == which or (a.name == "self" and which == "input"):
+            if a.is_list and isinstance(value, list | tuple):
+                for i, element in enumerate(value):
+                    if not hasattr(element, "_keys"):
+                        return TypeError(
+                            f"expected Tensor as element {i} in argument {position - 1}, but got "
+                            f"{named(element)} (in {schema.name}())"
+                        )
+            kind = "tuple of Tensors" if a.is_list else "Tensor"
+            return TypeError(
+                f"{schema.name}(): argument '{which}' (position {position}) must be {kind}, "
+                f"not {named(value)}"
+            )
+    return TypeError(f"{schema.name}(): argument '{which}' must be Tensor")
+
+
+def _schema(entry: OpEntry) -> OperatorSchema:
+    schema = entry.schema
+    if schema is None:
+        raise TypeError(f"{entry.name} has no schema")
+    return schema
+
+
+def accepts(a: Argument, value: Any, *, numbers: bool = False) -> bool:
+    """Whether a Python value can be bound to a schema argument."""
+    if value is None:
+        return a.optional
+    if a.is_list:
+        if isinstance(value, list | tuple):
+            return all(
+                (e is None and a.element_optional) or _accepts_one(a.type, e, numbers)
+                for e in value
+            )
+        return a.size is not None and a.type != "Tensor" and _accepts_one(a.type, value, numbers)
+    return _accepts_one(a.type, value, numbers)
+
+
+def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
+    if kind == "Tensor":
+        return hasattr(value, "_keys") or (numbers and python_number(value) is not None)
+    if kind == "int":
+        return not isinstance(value, float | bool) and (
+            isinstance(value, numeric.Integral) or _is_index_tensor(value)
+        )
+    if kind == "bool":
+        return isinstance(value, bool | numeric.Integral)
+    if kind == "float":
+        return isinstance(value, numeric.Real) or (hasattr(value, "_keys") and not value._shape)
+    if kind in ("Scalar", "complex"):
+        return python_number(value) is not None or (hasattr(value, "_keys") and not value._shape)
+    if kind == "str":
+        return isinstance(value, str)
+    if kind == "ScalarType":
+        return isinstance(value, dtype) or (isinstance(value, type) and value in PYTHON_TYPES)
+    if kind == "Generator":
+        return hasattr(value, "initial_seed")
+    if kind == "Layout":
+        return isinstance(value, layout)
+    if kind == "MemoryFormat":
+        return isinstance(value, memory_format)
+    if kind == "Device":
+        return isinstance(value, str | device | int) and not isinstance(value, bool)
+    return True
+
+
+def _is_index_tensor(value: Any) -> bool:
+    return hasattr(value, "_keys") and not value._shape and not value._dtype.is_floating_point

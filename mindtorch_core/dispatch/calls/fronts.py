@@ -1,0 +1,231 @@
+"""The call path: one Python function per op, generated from its schema on first use.
+
+The generated function binds arguments the way Python does, takes the union of the tensors' keys,
+applies the thread's masks if any are set, looks the mask up in the op's table and calls the
+kernel. `inspect.getsource(torch.add)` shows one.
+
+Arguments that are not tensors are checked only when the kernel fails on them, so the checks cost
+nothing on the way that succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+from ...values.dtypes import PYTHON_TYPES
+from ...values.layouts import check_memory
+from ..entry import OpEntry
+from ..schema import OperatorSchema
+from .binding import operand_of, plain_number
+from .failures import explain
+from .generated import Template, compile_function, function_name, own, own_scope
+from .numpy_names import has_names, renamed
+from .overridden import hand_on
+from .parts import call_scope, is_kept, kernel_call, keys_of, look_up, parameters, python_name
+
+__all__ = ["make_front", "shown_as", "shown_by"]
+
+# Not `locals()` is explained: a frame keeps that, with the error in it, whose traceback keeps the frame.
+_FRONT: Final = Template("""\
+def $name($parameters):
+    $numpy_names
+    $spread
+    $out
+    $dtypes
+    $keys
+    $look_up
+    try:
+        $memory
+        $call
+    except @Exception as @error:
+        @EXPLAIN(@error, {$given})
+        raise
+""")
+# NumPy's names for arguments: the function is called again with what came under them.
+_NUMPY_NAMES: Final = Template("""\
+if @names$absent:
+    return @FRONT(**@OWN_NAMES({$values}, @names))
+""")
+_SPREAD_TENSORS: Final = Template("""\
+if $name is None:
+    $name = @$name
+""")
+_SPREAD: Final = Template("""\
+if $name is None:
+    $name = @$name
+    if @len($name) == 1 and not @hasattr($name[0], '__index__'):
+        $name = $name[0]
+""")
+_OUT: Final = Template("""\
+if out is not None:
+    return @WRITE_OUT(@FRONT, out, ($positional,), {$keywords})
+""")
+# ``float`` stands for ``torch.float64``.
+_DTYPE: Final = Template("""\
+if $name.__class__ is @type:
+    $name = @PYTHON_TYPES.get($name, $name)
+""")
+_MEMORY: Final = own("""\
+if layout is not None or pin_memory:
+    @CHECK_MEMORY(layout, pin_memory)
+""")
+
+
+def make_front(
+    entry: OpEntry,
+    tensor_type: type,
+    *,
+    numbers: bool = False,
+    varargs: str = "",
+    write_out: Callable[..., Any] | None = None,
+    result: Callable[..., Any] | None = None,
+    of_number: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
+    """Generate the function users call for an op.
+
+    Args:
+        entry: the op; it must have a schema.
+        tensor_type: the class of tensors.
+        numbers: tensor arguments after the first may be Python numbers.
+        varargs: name of the list argument that may be spread, as in ``x.view(2, 3)``.
+        write_out: supplies ``out=``; None if the op has none.
+        result: wraps several outputs in a named tuple; None for a plain result.
+        of_number: makes a tensor of the first of two operands, given both, or refuses it; None where
+            it must be a tensor.
+
+    Raises:
+        TypeError: if two arguments have one name in Python, or one has a name that it cannot have.
+    """
+    schema = entry.schema
+    if schema is None:
+        raise TypeError(f"{entry.name} has no schema to make a function from")
+    out = write_out is not None
+    _check_names(entry.name, schema, out=out)
+    aliased = has_names(schema) and not varargs
+    later = _required_later(schema) if aliased else []
+    extra = ["out=None"] * out + [own("**@names")] * aliased
+    options = {a.name for a in schema.keyword_only}
+    returned = "{}" if result is None else own("@RESULT({})")
+    if "requires_grad" in options:
+        returned = own("@WITH_GRAD({}, requires_grad)")
+    name = function_name(schema.name)
+    source = _FRONT.fill(
+        name=name,
+        parameters=parameters(schema, varargs, ", ".join(extra), optional=later),
+        numpy_names=_numpy_names(schema, later, out=out) if aliased else "",
+        spread=_spread(schema, varargs) if varargs else "",
+        out=_write_out(schema, varargs) if out else "",
+        dtypes="".join(
+            _DTYPE.fill(name=python_name(a))
+            for a in schema.arguments
+            if a.type == "ScalarType" and not a.is_list
+        ),
+        keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
+        look_up=look_up(map(python_name, schema.arguments), varargs),
+        memory=_MEMORY if "pin_memory" in options else "",
+        call=kernel_call(schema, result=f"return {returned}"),
+        given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
+    )
+    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
+    defaults["out"] = None
+    scope = own_scope(
+        call_scope(entry, tensor_type)
+        | {
+            "CHECK_MEMORY": check_memory,
+            "EXPLAIN": lambda error, values: explain(entry, error, values),
+            "HAND_ON": hand_on,
+            "OF_NUMBER": of_number,
+            "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
+            "OWN_NAMES": lambda values, given: renamed(schema.name, defaults, values, given),
+            "PYTHON_TYPES": PYTHON_TYPES,
+            "RESULT": result,
+            "WITH_GRAD": _with_grad,
+            "WRITE_OUT": write_out,
+        }
+    )
+    made = compile_function(name, source, scope)
+    scope[own("@FRONT")] = scope[own("@SHOWN")] = made
+    return made
+
+
+def shown_as(front: Callable[..., Any], name: str, shown: Any = None) -> Callable[..., Any]:
+    """Another function that does the same: the one that is seen under another name.
+
+    Args:
+        front: as `make_front` or `make_operator` made it.
+        name: its qualified name.
+        shown: what those who override the call are told it is; by default the function itself.
+    """
+    assert isinstance(front, FunctionType)
+    scope = dict(front.__globals__)
+    made = FunctionType(front.__code__, scope, front.__name__, front.__defaults__)
+    made.__kwdefaults__ = front.__kwdefaults__
+    made.__doc__, made.__module__, made.__qualname__ = front.__doc__, front.__module__, name
+    scope[own("@FRONT")] = made
+    scope[own("@SHOWN")] = made if shown is None else shown
+    return made
+
+
+def shown_by(front: Callable[..., Any]) -> Any:
+    """What those who override the call of a generated function are told it is."""
+    return front.__globals__[own("@SHOWN")]
+
+
+def _with_grad(made: Any, wanted: Any) -> Any:
+    """What a factory made, with the ``requires_grad`` that was asked for."""
+    if not wanted:
+        return made
+    if not isinstance(plain_number(wanted), int):
+        raise TypeError("requires_grad is no bool")  # which `explain` says in PyTorch's words
+    return made.requires_grad_()
+
+
+def _check_names(op: str, schema: OperatorSchema, *, out: bool) -> None:
+    names = [python_name(a) for a in schema.arguments] + ["out"] * out
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise TypeError(
+            f"{op} would have two arguments '{twice}' in Python, where 'self' is called 'input' and "
+            f"'from' 'from_': give one of them another name. Schema: {schema}"
+        )
+    kept = next((a.name for a in schema.keyword_only if is_kept(a.name)), None)
+    if kept is not None:
+        raise TypeError(
+            f"the kernels of {op} get '{kept}' by keyword, and it is a word of Python: give it another "
+            f"name, or a place before '*'. Schema: {schema}"
+        )
+
+
+def _required_later(schema: OperatorSchema) -> list[str]:
+    """Arguments without a default that a call may leave out, as ``dim`` if ``axis`` is given."""
+    out: list[str] = []
+    for a in schema.arguments:
+        if not a.has_default and (out or a.name == "dim") and not a.is_out:
+            out.append(python_name(a))
+    return out
+
+
+def _numpy_names(schema: OperatorSchema, later: list[str], *, out: bool) -> str:
+    names = [python_name(a) for a in schema.arguments if not a.is_out] + ["out"] * out
+    return _NUMPY_NAMES.fill(
+        absent="".join(own(f" or {n} is @REQUIRED") for n in later),
+        values=", ".join(f"{n!r}: {n}" for n in names),
+    )
+
+
+def _spread(schema: OperatorSchema, varargs: str) -> str:
+    """Lines that make one list of the arguments that came in its place."""
+    of_tensors = any(a.name == varargs and a.type == "Tensor" for a in schema.arguments)
+    return (_SPREAD_TENSORS if of_tensors else _SPREAD).fill(name=varargs)
+
+
+def _write_out(schema: OperatorSchema, varargs: str) -> str:
+    return _OUT.fill(
+        positional=", ".join(
+            f"*{varargs}" if a.name == varargs and a.type == "Tensor" else python_name(a)
+            for a in schema.positional
+        ),
+        keywords=", ".join(f"{a.name!r}: {python_name(a)}" for a in schema.keyword_only),
+    )

@@ -1,0 +1,70 @@
+"""NumPy's names for arguments, as PyTorch takes them: ``axis`` for ``dim``, ``keepdims`` for ``keepdim``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..schema import OperatorSchema
+
+__all__ = ["REQUIRED", "has_names", "own_names", "renamed"]
+
+_OWN: Final = {"axis": "dim", "keepdims": "keepdim"}
+
+
+class _Required:
+    """Stands for an argument that has no default, where it may come under another name."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+REQUIRED: Final = _Required()
+
+
+def has_names(schema: OperatorSchema) -> bool:
+    """Whether an op's function takes them: those along a dimension do, which NumPy has too."""
+    return any(a.name in ("dim", "keepdim") for a in schema.arguments)
+
+
+def own_names(given: dict[str, Any]) -> dict[str, Any]:
+    """Keywords with NumPy's names replaced; the very same dict where there is none.
+
+    A name that is given besides its replacement stays, for the call to fail on.
+    """
+    if not any(k in _OWN and _OWN[k] not in given for k in given):
+        return given
+    return {k if _OWN.get(k, k) in given else _OWN.get(k, k): v for k, v in given.items()}
+
+
+def renamed(
+    name: str, defaults: dict[str, Any], values: dict[str, Any], given: dict[str, Any]
+) -> dict[str, Any]:
+    """All arguments of a call by their own names.
+
+    Args:
+        name: the function's, for errors.
+        defaults: of its parameters; `REQUIRED` for those that have none.
+        values: what its parameters have been bound to.
+        given: the keywords that are none of its parameters.
+
+    Raises:
+        TypeError: as Python's for unknown, repeated and missing arguments.
+    """
+    bound = dict(values)
+    for key, value in given.items():
+        own = _OWN.get(key, key)
+        if own == key or own not in bound:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+        if bound[own] is not defaults.get(own, REQUIRED):
+            raise TypeError(
+                f"{name}() got multiple values for argument '{own}', also called '{key}'"
+            )
+        bound[own] = value
+    missing = [f"'{key}'" for key, value in bound.items() if value is REQUIRED]
+    if missing:
+        several = "s" if len(missing) > 1 else ""
+        raise TypeError(
+            f"{name}() missing {len(missing)} required positional argument{several}: "
+            f"{' and '.join(missing)}"
+        )
+    return bound

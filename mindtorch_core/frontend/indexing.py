@@ -1,0 +1,304 @@
+"""``tensor[...]``: what an index means, in terms of views and index ops."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any, Final
+
+from ..dispatch.calls.binding import python_number
+from ..dispatch.functions import fn
+from ..dispatch.keys import DispatchKey
+from ..dispatch.written_functions import NOT_COUNTED
+from ..tensors.attached import attach
+from ..tensors.tensor import Tensor
+from ..values.dtypes import INTEGER, bool_, int64, uint8
+from ..values.overlap import refuse_repeats
+from .creation import tensor
+
+__all__ = ["getitem", "setitem"]
+
+
+def getitem(self: Tensor, index: Any) -> Tensor:
+    """``self[index]``: views for ints, slices, None and Ellipsis; a copy for masks and tensors.
+
+    Raises:
+        IndexError: if the index does not fit the tensor.
+    """
+    if type(index) is int:
+        return _select(self, 0, index)
+    viewed, tensors = _apply_views(self, index)
+    if tensors is not None:
+        return fn.index(viewed, tensors)
+    return viewed if viewed is not self else self.view(self._shape)
+
+
+def setitem(self: Tensor, index: Any, value: Any) -> None:
+    """``self[index] = value`` in place, with the value broadcast and converted.
+
+    Raises:
+        IndexError: if the index does not fit the tensor.
+        RuntimeError: if the value does not broadcast.
+        TypeError: if the value is neither a tensor nor a number.
+    """
+    number = None
+    if not isinstance(value, Tensor):
+        number = python_number(value)
+        if number is None:
+            raise TypeError(
+                f"can't assign a {type(value).__name__} to a torch.{self._dtype.label}Tensor; make "
+                f"a tensor of it first"
+            )
+    if index is False:  # names no element
+        return
+    viewed, tensors = _apply_views(self, index)
+    if number is not None:
+        if tensors is None:
+            refuse_repeats(viewed)
+            viewed.fill_(number)
+            return
+        value = self.new_full((), number)
+    value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
+    if tensors is None:
+        # Expanded first: what broadcasts may be a part of what is written.
+        viewed.copy_(value if value._shape == viewed._shape else value.expand(viewed._shape))
+        return
+    if not value._shape:
+        one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
+        value = value.to(self._device, self._dtype if one_mask else value._dtype)
+    viewed.index_put_(tensors, value)
+
+
+def _trimmed(value: Tensor, rank: int) -> Tensor:
+    """Drop leading dimensions of size 1 while there are more than ``rank``."""
+    while len(value._shape) > rank and value._shape[0] == 1:
+        value = value.squeeze(0)
+    return value
+
+
+_MASKS: Final = frozenset({bool_, uint8})
+_SEQUENCES: Final = frozenset({list, tuple, range})
+_BATCHED: Final = int(DispatchKey.FuncTorchBatched)
+_OWN: Final = __name__.partition(".")[0]
+_LONGEST_TUPLE: Final = 31  # A longer list is always one index, as in PyTorch.
+_PARTS: Final = (Tensor, slice, list, tuple, range)
+
+
+def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Tensor:
+    """One slice; an error calls the dimension ``named``, as it counts before any was taken out."""
+    shape = self._shape
+    if not shape:
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number"
+        )
+    if not -shape[dim] <= index < shape[dim]:
+        raise IndexError(
+            f"index {index} is out of bounds for dimension {dim if named is None else named} with "
+            f"size {shape[dim]}"
+        )
+    return fn.select(self, dim, index)
+
+
+def _items(self: Tensor, index: Any) -> list[Any]:
+    """The index as a list with one Ellipsis at most."""
+    items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
+    used = 0
+    ellipses = 0
+    for item in items:
+        if item is Ellipsis:
+            ellipses += 1
+        elif isinstance(item, Tensor) and item._dtype in _MASKS:
+            used += len(item._shape)
+        elif item is not None and not isinstance(item, bool):
+            used += 1
+    if ellipses > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if used > len(self._shape):
+        raise IndexError(f"too many indices for tensor of dimension {len(self._shape)}")
+    return items
+
+
+def _level_of_user() -> int:
+    """How many frames the caller's warning is below the line that wrote ``x[...]``."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
+        frame = frame.f_back
+        level += frame.f_code.co_filename != NOT_COUNTED
+    return level
+
+
+def _stands_for_tuple(index: Any) -> bool:
+    """Whether a list is an index per dimension rather than one list of positions."""
+    if type(index) is not list or len(index) > _LONGEST_TUPLE:
+        return False
+    for item in index:
+        if item is None or item is Ellipsis or isinstance(item, _PARTS):
+            break
+        if getattr(item, "shape", None):
+            break
+    else:
+        return False
+    warnings.warn(
+        "Using a non-tuple sequence for multidimensional indexing is deprecated: a list of lists, "
+        "tensors, slices, None or `...` counts as one index per dimension. Write x[tuple(indices)] "
+        "for that, or x[torch.tensor(indices)] for one index",
+        stacklevel=_level_of_user(),
+    )
+    return True
+
+
+def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] | None]:
+    """Apply the parts of an index that are views.
+
+    Returns:
+        The view, and the index tensors by dimension (None for untouched dimensions), or None if
+        there are none.
+    """
+    items = _items(self, index)
+    found: list[Tensor | None] = []
+    out = self
+    dim = 0
+    taken = 0  # dimensions taken out so far less those put in: `dim + taken` counts in `self`
+    rank_used = sum(
+        len(i._shape) if isinstance(i, Tensor) and i._dtype in _MASKS else 1
+        for i in items
+        if i is not None and i is not Ellipsis and not isinstance(i, bool)
+    )
+    any_tensor = False
+    for item in items:
+        kind = type(item)
+        if kind is slice:
+            if item != slice(None):
+                out = _sliced(out, dim, item)
+            dim += 1
+        elif item is Ellipsis:
+            dim += len(self._shape) - rank_used
+        elif item is None:
+            out = out.unsqueeze(dim)
+            dim += 1
+            taken -= 1
+        elif (position := _position(item)) is not None:
+            out = _select(out, dim, position, dim + taken)
+            taken += 1
+        elif (truth := _truth(item)) is not None:
+            out = out.unsqueeze(dim)
+            _place(found, dim, _as_index([0] if truth else [], self))
+            any_tensor = True
+            dim += 1
+            taken -= 1
+        else:
+            chosen = _index_tensor(item, self)
+            any_tensor = True
+            _place(found, dim, chosen)
+            dim += max(len(chosen._shape), 1) if chosen._dtype in _MASKS else 1
+            found += [None] * (dim - len(found))
+    if not any_tensor:
+        return out, None
+    return out, _without_gaps(found)
+
+
+def _position(item: Any) -> int | None:
+    """What selects one slice, an int or an integer tensor without dimensions; else None."""
+    kind = type(item)
+    if kind is int:
+        return item  # type: ignore[no-any-return]  # its type is int
+    if isinstance(item, Tensor):
+        if item._keys & _BATCHED:  # there is one for each sample
+            return None
+        whole = item._dtype.category == INTEGER and item._dtype is not uint8
+        return int(item.item()) if whole and not item._shape else None
+    if kind is bool or kind in _SEQUENCES or getattr(item, "shape", None):
+        return None
+    number = python_number(_alone(item))
+    if number is not None:
+        return number if type(number) is int else None
+    return item.__index__() if hasattr(item, "__index__") else None
+
+
+def _truth(item: Any) -> bool | None:
+    """What keeps everything or nothing, a bool or a mask without dimensions; else None."""
+    if isinstance(item, Tensor):
+        return bool(item.item()) if item._dtype in _MASKS and not item._shape else None
+    number = item if type(item) in _SEQUENCES else python_number(_alone(item))
+    return number if isinstance(number, bool) else None
+
+
+def _alone(item: Any) -> Any:
+    """What an array without dimensions holds; anything else as it is."""
+    holds_one = hasattr(item, "__array_interface__") and getattr(item, "shape", None) == ()
+    return item.item() if holds_one else item
+
+
+def _index_tensor(item: Any, like: Tensor) -> Tensor:
+    """A tensor, array or sequence of positions, or a mask, as a tensor on the device of ``like``.
+
+    A tensor on a third device stays there, and is refused by the op.
+
+    Raises:
+        IndexError: if it is none of them.
+        TypeError: for a string.
+    """
+    if isinstance(item, Tensor):
+        moves = item._device is not like._device and item._device.type == "cpu"
+        return item.to(like._device) if moves else item
+    if type(item) in _SEQUENCES or hasattr(item, "__array_interface__"):
+        return _as_index(item, like)
+    if isinstance(item, str):
+        raise TypeError(
+            f"new(): invalid data type 'str': a tensor is indexed by positions, not by the string "
+            f"{item!r}"
+        )
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
+        f"indices (got {type(item).__name__})"
+    )
+
+
+def _without_gaps(found: list[Tensor | None]) -> list[Tensor | None]:
+    """Index tensors by dimension; a mask stands for all the dimensions it covers."""
+    out: list[Tensor | None] = []
+    skip = 0
+    for t in found:
+        if skip:
+            skip -= 1
+            continue
+        out.append(t)
+        if t is not None and t._dtype in _MASKS:
+            skip = len(t._shape) - 1
+    return out
+
+
+def _place(found: list[Tensor | None], dim: int, t: Tensor) -> None:
+    found += [None] * (dim - len(found))
+    found.append(t)
+
+
+def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
+    step = 1 if s.step is None else _bound(s.step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return fn.slice(
+        t,
+        dim,
+        None if s.start is None else _bound(s.start),
+        None if s.stop is None else _bound(s.stop),
+        step,
+    )
+
+
+def _bound(value: Any) -> int:
+    try:
+        return value.__index__()  # type: ignore[no-any-return]
+    except AttributeError:
+        raise TypeError(
+            "slice indices must be integers or None or have an __index__ method"
+        ) from None
+
+
+def _as_index(values: Any, like: Tensor) -> Tensor:
+    found = tensor(values, device=like._device)
+    named_none = not found.numel() and found._dtype not in _MASKS
+    return found.to(int64) if named_none else found
+
+
+attach(__name__, {"__getitem__": getitem, "__setitem__": setitem})

@@ -1,0 +1,149 @@
+"""Tensors from classes: ``torch.Tensor([1, 2])``, ``torch.LongTensor(2, 3)``.
+
+Code from before ``torch.tensor`` calls them. Integers are sizes, anything else is data.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ..dispatch.functions import fn
+from ..tensors.attached import attach
+from ..tensors.tensor import Tensor, alias
+from ..values.devices import concrete, device
+from ..values.dtypes import (
+    bfloat16,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from ..values.shapes import Size
+from .creation import is_array, tensor
+from .pickling import elements, is_storage
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "called",
+]
+
+
+def called(d: dtype | None, args: tuple[Any, ...], *, device: device | str | None = None) -> Tensor:
+    """What calling a class of tensors gives.
+
+    Args:
+        d: the class's dtype; None for `Tensor`, whose numbers are of the default dtype.
+        args: sizes, or one tensor, array or sequence.
+        device: where to make it.
+
+    Raises:
+        TypeError: for anything else, and for a tensor of another dtype or device.
+    """
+    on = concrete("cpu" if device is None else device)  # whatever the default is
+    wanted = d or get_default_dtype()
+    if not args:
+        return _empty((0,), wanted, on)
+    first = args[0]
+    if len(args) == 1 and isinstance(first, Tensor) and first._shape:
+        return _same(first, d, on if device is not None else None)
+    if len(args) == 1 and is_storage(first):
+        return elements(getattr(first, "_untyped_storage", first), wanted)
+    if len(args) == 1 and isinstance(first, Size):
+        return _empty(first, wanted, on)
+    if all(hasattr(a, "__index__") and not is_array(a) for a in args):
+        return _empty(args, wanted, on)
+    if len(args) == 1 and _is_data(first):
+        return tensor(first, dtype=wanted, device=on)
+    got = ", ".join(type(a).__name__ for a in args)
+    raise TypeError(
+        f"new(): takes sizes, one tensor, or one sequence of data, got ({got}): use "
+        f"torch.tensor(data) for a number"
+    )
+
+
+def new(self: Tensor, *args: Any, device: device | str | None = None) -> Tensor:
+    """A tensor as the class of this one would make it, on its device."""
+    return called(self._dtype, args, device=self._device if device is None else device)
+
+
+def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
+    """``Tensor(...)``: of the default dtype, of given sizes or with given data."""
+    made = called(None, args, **kwargs)
+    made.__class__ = cls
+    return made
+
+
+attach(__name__, {"__new__": staticmethod(__new__), "new": new})
+
+
+def _empty(sizes: Any, d: dtype, on: device) -> Tensor:
+    made: Tensor = fn.empty(tuple(sizes), dtype=d, device=on)
+    return made
+
+
+def _same(given: Tensor, d: dtype | None, on: device | None) -> Tensor:
+    """A tensor over the memory of a given one.
+
+    Raises:
+        TypeError: if that is of another dtype or on another device.
+    """
+    if d not in (None, given._dtype) or on not in (None, given._device):
+        raise TypeError(
+            f"expected a tensor of {d or given._dtype} on {on or given._device} (got one of "
+            f"{given._dtype} on {given._device}): convert it with to()"
+        )
+    return alias(given)
+
+
+def _is_data(value: Any) -> bool:
+    return is_array(value) or (
+        hasattr(value, "__getitem__")
+        and hasattr(value, "__len__")
+        and not isinstance(value, str | bytes | dict)
+    )
+
+
+class _TensorType(type):
+    """The class of ``torch.FloatTensor``: it makes tensors of its dtype and knows them."""
+
+    dtype: dtype
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        return called(cls.dtype, args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value._dtype is cls.dtype and value.is_cpu
+
+
+def _type_of(d: dtype) -> _TensorType:
+    name = f"{d.label}Tensor"
+    doc = f"Tensors of {d!r} in host memory; calling it makes one, as `Tensor` does."
+    return _TensorType(name, (), {"dtype": d, "__doc__": doc, "__module__": "mindtorch_core"})
+
+
+FloatTensor: Final = _type_of(float32)
+DoubleTensor: Final = _type_of(float64)
+HalfTensor: Final = _type_of(float16)
+BFloat16Tensor: Final = _type_of(bfloat16)
+ByteTensor: Final = _type_of(uint8)
+CharTensor: Final = _type_of(int8)
+ShortTensor: Final = _type_of(int16)
+IntTensor: Final = _type_of(int32)
+LongTensor: Final = _type_of(int64)
+BoolTensor: Final = _type_of(bool_)

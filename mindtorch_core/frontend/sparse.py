@@ -1,0 +1,485 @@
+"""Sparse tensors in coordinates, in the small form that programs use.
+
+One holds the positions of some elements and their values, two dense tensors, and computes with these:
+what is differentiated are the values. What is not served says so and names `to_dense`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..dispatch.functions import fn
+from ..dispatch.overrides import DisableTorchFunctionSubclass
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor, make_tensor
+from ..values.devices import TABLE
+from ..values.dtypes import DTYPES, dtype
+from ..values.layouts import sparse_coo, sparse_csr
+from ..values.shapes import Shape, contiguous_strides, numel, wrap_dim
+
+__all__ = ["FUNCTIONS", "SparseTensor", "refusal", "sparse_mm", "sparse_of"]
+
+# What functions of `torch` do with sparse tensors, by name; `sparse_functions` fills it.
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {}
+
+
+class SparseTensor(Tensor):
+    """A tensor that holds some of its elements; the others are 0.
+
+    Positions are (sparse_dim, nnz), values (nnz, *dense sizes); a position may occur several times until
+    `coalesce` adds up what stands there.
+    """
+
+    __slots__ = ()
+
+    _positions: Tensor
+    _elements: Tensor
+    _sorted: bool
+    to_sparse_csr: Any  # a method of all tensors
+    _by_rows: bool  # whether it passes for a matrix in compressed rows
+
+    # ---- what it holds --------------------------------------------------------------------------
+
+    layout = property(
+        lambda self: sparse_csr if self._by_rows else sparse_coo,
+        doc="``torch.sparse_coo``, or ``torch.sparse_csr``.",
+    )
+    is_sparse: Any = property(lambda self: not self._by_rows, doc="Whether it is in coordinates.")
+    is_sparse_csr: Any = property(
+        lambda self: self._by_rows, doc="Whether it is in compressed rows."
+    )
+    requires_grad: Any = property(
+        lambda self: self._elements.requires_grad,
+        lambda self, value: self.requires_grad_(value),
+        doc="Whether its values require grad.",
+    )
+    is_leaf = property(lambda self: self._elements.is_leaf, doc="Whether its values are a leaf.")
+    grad_fn = property(lambda self: self._elements.grad_fn, doc="The node of its values.")
+
+    @property
+    def grad(self) -> Any:
+        """The gradient of its values, at their positions."""
+        g = self._elements.grad
+        return None if g is None else self._with(g)
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self._elements.grad = None if value is None else value._elements
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Record what is computed from its values."""
+        self._elements.requires_grad_(requires_grad)
+        return self
+
+    def _indices(self) -> Tensor:
+        """Positions, (sparse_dim, nnz)."""
+        return self._positions
+
+    def _values(self) -> Tensor:
+        """Values, (nnz, *dense sizes)."""
+        return self._elements
+
+    def _nnz(self) -> int:
+        """How many elements it holds."""
+        return self._positions._shape[1]
+
+    def sparse_dim(self) -> int:
+        """Number of dimensions that positions have."""
+        return self._positions._shape[0]
+
+    def dense_dim(self) -> int:
+        """Number of dimensions of each value."""
+        return len(self._elements._shape) - 1
+
+    def is_coalesced(self) -> bool:
+        """Whether every position occurs once, in order."""
+        return self._sorted
+
+    def _coalesced_(self, coalesced: bool) -> Any:
+        self._sorted = coalesced
+        return self
+
+    def _needs_coalesced(self, name: str) -> None:
+        if self._by_rows and name != "values":
+            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got SparseCsr")
+        if not self._sorted:
+            raise RuntimeError(
+                f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
+            )
+
+    def indices(self) -> Tensor:
+        """Positions of a coalesced tensor.
+
+        Raises:
+            RuntimeError: if it is not coalesced.
+        """
+        self._needs_coalesced("indices")
+        return self._positions
+
+    def values(self) -> Tensor:
+        """Values of a coalesced tensor.
+
+        Raises:
+            RuntimeError: if it is not coalesced.
+        """
+        self._needs_coalesced("values")
+        return self._elements
+
+    def crow_indices(self) -> Tensor:
+        """Where each row of a matrix in compressed rows begins, and behind them how many elements it has.
+
+        Raises:
+            RuntimeError: if it is in coordinates.
+        """
+        self._needs_rows("crow_indices")
+        counts = fn.bincount(self._positions[0], minlength=self._shape[0])
+        return counts.new_zeros(self._shape[0] + 1).index_add(
+            0, fn.arange(1, self._shape[0] + 1, device=counts._device), fn.cumsum(counts, 0)
+        )
+
+    def col_indices(self) -> Tensor:
+        """The column of each element of a matrix in compressed rows.
+
+        Raises:
+            RuntimeError: if it is in coordinates.
+        """
+        self._needs_rows("col_indices")
+        return self._positions[1]
+
+    def _needs_rows(self, name: str) -> None:
+        if not self._by_rows:
+            raise RuntimeError(
+                f"{name} expected sparse row compressed tensor layout but got Sparse"
+            )
+
+    def _flat(self) -> Tensor:
+        """Positions as numbers, row-major."""
+        sizes = self._shape[: self.sparse_dim()]
+        found = self._positions.new_zeros((self._nnz(),))
+        for row, step in zip(self._positions.unbind(0), contiguous_strides(sizes), strict=True):
+            found = found + row * step
+        return found
+
+    def coalesce(self) -> Any:
+        """The same with every position once, in order, and the sum of what stands there."""
+        if self._sorted:
+            return self
+        flat, places = fn.unique(self._flat(), sorted=True, return_inverse=True)
+        total = self._elements.new_zeros((flat._shape[0], *self._elements._shape[1:]))
+        values = total.index_add(0, places, self._elements)
+        rows, rest = [], flat
+        for step in contiguous_strides(self._shape[: self.sparse_dim()]):
+            rows.append(fn.div(rest, max(step, 1), rounding_mode="floor"))
+            rest = rest % max(step, 1)
+        indices = fn.stack(rows) if rows else self._positions
+        return sparse_of(indices, values, self._shape, True)
+
+    def to_dense(self, dtype: dtype | None = None, *, masked_grad: bool | None = None) -> Tensor:
+        """All elements, as an ordinary tensor."""
+        values = self._elements if dtype is None else self._elements.to(dtype)
+        sizes, dense = self._shape[: self.sparse_dim()], self._shape[self.sparse_dim() :]
+        flat = values.new_zeros((numel(sizes), *dense))
+        made: Tensor = flat.index_add(0, self._flat(), values).reshape(self._shape)
+        return made
+
+    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, **kwargs: Any) -> Any:
+        """Itself, or what it holds in another layout."""
+        if layout is sparse_csr:
+            return self.to_sparse_csr()
+        return self.to_sparse_coo() if self._by_rows else self
+
+    def to_sparse_coo(self) -> Any:
+        """Itself, or what it holds, in coordinates."""
+        if not self._by_rows:
+            return self
+        return sparse_of(self._positions, self._elements, self._shape, self._sorted)
+
+    def masking(self, dense: Tensor) -> Any:
+        """A dense tensor's elements at its positions."""
+        return self._with(fn.index(dense, list(self._positions.unbind(0))))
+
+    # ---- what is computed -----------------------------------------------------------------------
+
+    def _with(self, values: Tensor, *, sorted: bool | None = None) -> Any:
+        kept = self._sorted if sorted is None else sorted
+        return sparse_of(self._positions, values, self._shape, kept, self._by_rows)
+
+    def clone(self, **kwargs: Any) -> Any:
+        """A copy."""
+        return sparse_of(
+            self._positions.clone(),
+            self._elements.clone(),
+            self._shape,
+            self._sorted,
+            self._by_rows,
+        )
+
+    def detach(self) -> Any:
+        """The same without history."""
+        return self._with(self._elements.detach())
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """The same with other values: of another dtype or on another device."""
+        values = self._elements.to(*args, **kwargs)
+        on = self._positions.to(values._device)
+        if values is self._elements:
+            return self
+        return sparse_of(on, values, self._shape, self._sorted, self._by_rows)
+
+    def zero_(self) -> Any:
+        """Hold nothing from now on."""
+        self._positions = self._positions[:, :0]
+        self._elements = self._elements.detach()[:0]
+        self._sorted = True
+        return self
+
+    def t(self) -> Any:
+        """A matrix with its dimensions exchanged; what has fewer of them as it is."""
+        if len(self._shape) and (self.sparse_dim() > 2 or self.dense_dim()):
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
+                f"{self.sparse_dim()} sparse and {self.dense_dim()} dense dimensions"
+            )
+        return self.transpose(0, 1) if len(self._shape) == 2 else self._with(self._elements)
+
+    def transpose(self, dim0: int, dim1: int) -> Any:
+        """Two of its sparse dimensions exchanged."""
+        a, b = (wrap_dim(d, len(self._shape)) for d in (dim0, dim1))
+        if max(a, b) >= self.sparse_dim():
+            raise NotImplementedError(refusal("transpose() of dense dimensions"))
+        order, shape = list(range(self.sparse_dim())), list(self._shape)
+        order[a], order[b] = order[b], order[a]
+        shape[a], shape[b] = shape[b], shape[a]
+        indices = fn.stack([self._positions[i] for i in order])
+        return sparse_of(indices, self._elements, tuple(shape), self._sorted and a == b)
+
+    T = property(t)
+
+    def neg(self) -> Any:
+        """Its negative."""
+        return self._with(-self._elements)
+
+    def mul(self, other: Any) -> Any:
+        """Its product with a number or a tensor, sparse."""
+        if isinstance(other, Tensor) and other._shape:
+            return FUNCTIONS["_intersection"](self, other)
+        return self._with(self._elements * other)
+
+    def div(self, other: Any, *, rounding_mode: str | None = None) -> Any:
+        """Its quotient by a number, or a tensor without dimensions."""
+        if isinstance(other, Tensor) and other._shape:
+            raise NotImplementedError(refusal("div() by a tensor"))
+        return self._with(fn.div(self._elements, other, rounding_mode=rounding_mode))
+
+    def add(self, other: Any, *, alpha: Any = 1) -> Any:
+        """Its sum with another tensor: sparse with a sparse one, dense with a dense one."""
+        if type(other) is not SparseTensor:
+            if not isinstance(other, Tensor):
+                raise NotImplementedError(refusal("add() of a number"))
+            return self.to_dense() + other * alpha
+        if other._shape != self._shape or other.sparse_dim() != self.sparse_dim():
+            raise RuntimeError(
+                f"add: expected sizes of 'self' and 'other' to match, but {list(self._shape)} != "
+                f"{list(other._shape)}"
+            )
+        values = other._elements if alpha == 1 else other._elements * alpha
+        indices = fn.cat([self._positions, other._positions], 1)
+        found = sparse_of(indices, fn.cat([self._elements, values]), self._shape, False)
+        return found.to_sparse_csr() if self._by_rows and other._by_rows else found
+
+    def sub(self, other: Any, *, alpha: Any = 1) -> Any:
+        """Its difference from another tensor."""
+        return self.add(other, alpha=-alpha)
+
+    def add_(self, other: Any, *, alpha: Any = 1) -> Any:
+        """Add another sparse tensor."""
+        made = self.add(other, alpha=alpha)
+        if type(made) is not SparseTensor:
+            raise RuntimeError("add_: a dense tensor cannot be added to a sparse one in place")
+        self._positions, self._elements, self._sorted = made._positions, made._elements, False
+        return self
+
+    def mul_(self, other: Any) -> Any:
+        """Multiply by a number."""
+        self._elements = self.mul(other)._elements
+        return self
+
+    def sum(self, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Any:
+        """The sum of all elements, or along dimensions; that is dense."""
+        if dim is None:
+            return self._elements.sum(dtype=dtype)
+        return self.to_dense().sum(dim, keepdim, dtype=dtype)
+
+    def norm(self, p: Any = 2, *args: Any, **kwargs: Any) -> Any:
+        """The norm of its elements."""
+        return self.coalesce()._elements.norm(p)
+
+    def matmul(self, other: Any) -> Any:
+        """Its product with a dense matrix or vector."""
+        return sparse_mm(self, other)
+
+    mm = __matmul__ = matmul  # type: ignore[assignment]  # with another name of the argument
+
+    def mv(self, vec: Any) -> Any:
+        """A matrix's product with a vector."""
+        if (len(self._shape), len(vec._shape)) != (2, 1):
+            raise RuntimeError(
+                f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {len(self._shape)}"
+                f"Tensor Dim: {len(vec._shape)}"
+            )
+        return sparse_mm(self, vec)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return sparse_mm(self.t(), other.t()).t()
+
+    multiply = __mul__ = __rmul__ = mul
+    divide = __truediv__ = div
+    __add__ = __radd__ = add
+    __sub__ = sub
+    __neg__ = neg
+    __iadd__ = add_
+    __imul__ = mul_
+
+    # ---- as an object ---------------------------------------------------------------------------
+
+    def __repr__(self, **kwargs: Any) -> str:
+        indices = repr(self._positions).replace("\n", "\n" + " " * 15)
+        values = repr(self._elements.detach()).replace("\n", "\n" + " " * 14)
+        history = ", requires_grad=True" if self.requires_grad and self.is_leaf else ""
+        if self.requires_grad and not self.is_leaf:
+            history = f", grad_fn=<{self.grad_fn.name()}>"
+        held = f"values={values},\n       size={tuple(self._shape)}, nnz={self._nnz()}"
+        if self._by_rows:
+            rows, columns = self.crow_indices(), self.col_indices()
+            held = f"col_indices={columns},\n       {held}"
+            return f"tensor(crow_indices={rows},\n       {held}, layout=torch.sparse_csr{history})"
+        return f"tensor(indices={indices},\n       {held}, layout=torch.sparse_coo{history})"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        held = self._positions, self._elements, self._shape, self._sorted, self._by_rows
+        return sparse_of, held
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.detach().clone().requires_grad_(self.requires_grad)
+
+    def __getitem__(self, index: Any) -> Any:
+        found: Any = self
+        for each in index if isinstance(index, tuple) else (index,):
+            if not isinstance(each, int):
+                raise NotImplementedError(refusal("indexing by anything but numbers"))
+            found = found.select(0, each)
+        return found
+
+    def tolist(self) -> Any:
+        """All elements, as nested lists."""
+        return self.to_dense().tolist()
+
+    def numpy(self, **kwargs: Any) -> Any:
+        """Refused.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError("can't convert Sparse layout tensor to numpy. Use Tensor.to_dense() first.")
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Functions of `sparse_functions`, whose parts are recorded; others go on to be ops."""
+        with DisableTorchFunctionSubclass():
+            return FUNCTIONS.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Ops on sparse tensors: those of the class, and what dense ones do with them."""
+        name, options = func.overloadpacket.__name__, kwargs or {}
+        first, rest = args[0], args[1:]
+        recorded = any(type(a) is cls and a._elements.requires_grad for a in args)
+        if recorded and name in _LOST:
+            raise NotImplementedError(  # what is computed below autograd would have no history
+                f"torch.{name} does not record what it computes from the values of a sparse tensor: call "
+                f"the tensor's own method of that name, which does, or pass t.detach()"
+            )
+        if name in ("add", "add_", "sub", "sub_") and type(first) is not cls:
+            return _into_dense(name, first, rest[0], **options)
+        if name in ("mm", "matmul", "mv"):
+            return first.matmul(*rest) if type(first) is cls else rest[0].__rmatmul__(first)
+        if name == "mul" and type(first) is not cls:
+            return rest[0].mul(first)
+        if name in _SERVED and type(first) is cls:
+            return getattr(first, _SERVED[name])(*rest, **options)
+        raise NotImplementedError(refusal(str(func)))
+
+
+_SERVED: Final = {
+    **{n: n for n in ("add", "add_", "sub", "mul", "mul_", "div", "neg", "clone", "detach", "zero_", "t",
+                      "transpose", "sum", "norm")},
+    "linalg_vector_norm": "norm", "_to_dtype": "to", "_to_device": "to",
+}  # fmt: skip
+
+_LOST: Final = {*_SERVED, "sub_", "mm", "matmul", "mv"} - {"detach"}
+for _name in ("double", "float", "half", "bfloat16"):
+    _to = DTYPES[{"double": "float64", "float": "float32", "half": "float16"}.get(_name, _name)]
+    setattr(SparseTensor, _name, lambda self, _to=_to: self.to(_to))
+
+
+def refusal(what: str) -> str:
+    """What is said of that which sparse tensors do not serve."""
+    return (
+        f"{what} is not served for sparse tensors (torch.sparse_coo) here: compute with its values, or with "
+        f"to_dense()"
+    )
+
+
+def _into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -> Tensor:
+    """A dense tensor with a sparse one added; in place it is written where that has elements."""
+    scale = -alpha if name.startswith("sub") else alpha
+    values = other._elements if scale == 1 else other._elements * scale
+    target = dense if name.endswith("_") else dense.clone()
+    target.index_put_(list(other._positions.unbind(0)), values, True)
+    return target
+
+
+def sparse_of(
+    indices: Tensor, values: Tensor, size: Any, coalesced: bool = False, by_rows: bool = False
+) -> Any:
+    """A sparse tensor of positions and values that are known to fit."""
+    shape: Shape = tuple(size)
+    on = values._device
+    keys = TABLE[on.type].runtime.key
+    made: Any = make_tensor(
+        None, shape, values._dtype, on, keys, Storage(None, 0, on), (contiguous_strides(shape), 0)
+    )
+    made.__class__ = SparseTensor
+    made._positions, made._elements, made._sorted = indices, values, coalesced
+    made._by_rows = by_rows
+    return made
+
+
+def sparse_mm(mat1: Any, mat2: Any) -> Any:
+    """The product of a sparse matrix and a matrix or vector; both are differentiated.
+
+    That of two sparse matrices is sparse.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+    """
+    if type(mat1) is not SparseTensor:
+        if type(mat2) is SparseTensor:
+            return mat2.__rmatmul__(mat1)
+        return fn.mm(mat1, mat2)
+    if type(mat2) is SparseTensor:
+        return FUNCTIONS["_product"](mat1, mat2)
+    if len(mat1._shape) != 2 or mat1.dense_dim() or mat1._shape[1] != mat2._shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied: {list(mat1._shape)} and {list(mat2._shape)}"
+        )
+    rows, columns = mat1._positions.unbind(0)
+    picked = fn.index_select(mat2, 0, columns)
+    weights = mat1._elements.reshape((-1, *(1,) * (len(mat2._shape) - 1)))
+    total = mat2.new_zeros((mat1._shape[0], *mat2._shape[1:]))
+    return fn.index_add(total, 0, rows, picked * weights)

@@ -1,0 +1,225 @@
+"""What functions of ``torch`` do with sparse tensors, and products that have a sparse result.
+
+All of it is made of ops on positions and values, so it is recorded as these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dispatch.functions import fn
+from ..tensors.tensor import Tensor
+from ..values.dtypes import int64
+from ..values.shapes import wrap_dim
+from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
+
+__all__ = ["addmm", "log_softmax", "softmax", "sparse_of", "spdiags"]
+
+
+def product(a: Any, b: Any) -> Any:
+    """The product of two sparse matrices, sparse.
+
+    Each element of the first meets those of the second's row that its column names.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
+    """
+    if len(a._shape) != 2 or len(b._shape) != 2 or a._shape[1] != b._shape[0]:
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a._shape))} and "
+            f"{'x'.join(map(str, b._shape))})"
+        )
+    a, b = a.coalesce(), b.coalesce()
+    rows, columns = a._positions.unbind(0)
+    held = fn.bincount(b._positions[0], minlength=b._shape[0])
+    starts = held.cumsum(0) - held
+    each = held[columns]
+    from_a = fn.repeat_interleave(fn.arange(rows._shape[0], device=rows._device), each)
+    before = fn.repeat_interleave(each.cumsum(0) - each, each)
+    from_b = starts[columns][from_a] + fn.arange(from_a._shape[0], device=rows._device) - before
+    values = a._elements[from_a] * b._elements[from_b]
+    indices = fn.stack([rows[from_a], b._positions[1][from_b]])
+    return sparse_of(indices, values, (a._shape[0], b._shape[1])).coalesce()
+
+
+def intersection(a: Any, b: Any) -> Any:
+    """The product of a sparse tensor and another, element by element, sparse.
+
+    Raises:
+        RuntimeError: for two sparse tensors of different shapes.
+    """
+    if type(b) is not SparseTensor:
+        a = a.coalesce()
+        spread = fn.broadcast_to(b, a._shape)
+        return a._with(a._elements * fn.index(spread, list(a._positions.unbind(0))))
+    if a._shape != b._shape:
+        raise RuntimeError(
+            f"mul operands have incompatible sizes {list(a._shape)} and {list(b._shape)}"
+        )
+    a, b = a.coalesce(), b.coalesce()
+    mine, theirs = a._flat(), b._flat()
+    if not b._nnz():
+        return sparse_of(b._positions, b._elements, a._shape, True)
+    at = fn.searchsorted(theirs, mine).clamp(max=b._nnz() - 1)
+    (both,) = (theirs[at] == mine).nonzero().unbind(1)
+    values = a._elements[both] * b._elements[at[both]]
+    return sparse_of(a._positions[:, both], values, a._shape, True)
+
+
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * (mat1 @ mat2)`` for a sparse ``mat1``."""
+    return fn.add(input * beta, sparse_mm(mat1, mat2) * alpha)
+
+
+def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
+    """Softmax of the elements that are held, along a sparse dimension."""
+    x = x.coalesce()
+    dim = wrap_dim(dim, len(x._shape))
+    if dim >= x.sparse_dim() or x.dense_dim():
+        raise NotImplementedError(refusal("softmax() along a dense dimension"))
+    values = x._elements if dtype is None else x._elements.to(dtype)
+    rest = [i for i in range(x.sparse_dim()) if i != dim]
+    shape = tuple(x._shape[i] for i in rest)
+    others = sparse_of(x._positions[rest], values, shape)._flat()
+    groups, at = fn.unique(others, return_inverse=True)
+    lowest = fn.full((groups._shape[0],), -float("inf"), dtype=values._dtype, device=values._device)
+    most = fn.scatter_reduce(lowest, 0, at, values.detach(), "amax")
+    shifted = values - most[at]
+    total = fn.zeros_like(most).index_add(0, at, shifted.exp())[at]
+    return x._with(shifted - total.log() if log else shifted.exp() / total)
+
+
+def log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
+    """The logarithm of `softmax`."""
+    return softmax(x, dim, dtype, log=True)
+
+
+def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) -> Any:
+    """A sparse matrix with the rows of a matrix as its diagonals.
+
+    Raises:
+        ValueError: for arguments of other shapes.
+    """
+    if diagonals.dim() != 2 or offsets.dim() != 1 or offsets._shape[0] != diagonals._shape[0]:
+        raise ValueError("spdiags: expected a matrix, and as many offsets as it has rows")
+    rows, columns = (int(n) for n in shape)
+    width = min(columns, diagonals._shape[1])
+    column = fn.arange(width).expand(offsets._shape[0], width)
+    row = column - offsets.to(int64).unsqueeze(1)
+    (kept,) = ((row >= 0) & (row < rows)).reshape(-1).nonzero().unbind(1)
+    indices = fn.stack([row.reshape(-1)[kept], column.reshape(-1)[kept]])
+    values = diagonals[:, :width].reshape(-1)[kept]
+    return sparse_of(indices, values, (rows, columns)).coalesce()
+
+
+def _cat(tensors: Any, dim: int = 0) -> Any:
+    first = tensors[0]
+    dim = wrap_dim(dim, len(first._shape))
+    if dim >= first.sparse_dim() or any(type(t) is not SparseTensor for t in tensors):
+        raise NotImplementedError(refusal("cat() with dense tensors or along dense dimensions"))
+    indices, start = [], 0
+    for each in tensors:
+        shift = each._positions.new_zeros((each.sparse_dim(), 1))
+        shift[dim] = start
+        indices.append(each._positions + shift)
+        start += each._shape[dim]
+    shape = (*first._shape[:dim], start, *first._shape[dim + 1 :])
+    values = fn.cat([each._elements for each in tensors])
+    return sparse_of(fn.cat(indices, 1), values, shape)
+
+
+def _unsqueeze(x: Any, dim: int) -> Any:
+    dim = wrap_dim(dim, len(x._shape) + 1)
+    if dim > x.sparse_dim():
+        raise NotImplementedError(refusal("unsqueeze() among dense dimensions"))
+    zero = x._positions.new_zeros((1, x._nnz()))
+    indices = fn.cat([x._positions[:dim], zero, x._positions[dim:]])
+    return sparse_of(indices, x._elements, (*x._shape[:dim], 1, *x._shape[dim:]), x._sorted)
+
+
+def _stack(tensors: Any, dim: int = 0) -> Any:
+    return _cat([_unsqueeze(each, dim) for each in tensors], dim)
+
+
+def _select(x: Any, dim: int, index: int) -> Any:
+    """What stands at a place of a sparse dimension; dense where there are no others."""
+    dim = wrap_dim(dim, len(x._shape))
+    if dim >= x.sparse_dim():
+        raise NotImplementedError(refusal("select() from dense dimensions"))
+    place = wrap_dim(index, x._shape[dim])
+    (kept,) = (x._positions[dim] == place).nonzero().unbind(1)
+    rest = [i for i in range(x.sparse_dim()) if i != dim]
+    if not rest:
+        return x._elements[kept].sum(0)
+    shape = (*x._shape[:dim], *x._shape[dim + 1 :])
+    return sparse_of(x._positions[rest][:, kept], x._elements[kept], shape, x._sorted)
+
+
+def _index_select(x: Any, dim: int, index: Tensor) -> Any:
+    return _stack([_select(x, dim, i) for i in index.tolist()], dim)
+
+
+def _bmm(x: Any, other: Tensor) -> Any:
+    return fn.stack([sparse_mm(_select(x, 0, i), other[i]) for i in range(x._shape[0])])
+
+
+def _elementwise(name: str) -> Callable[..., Any]:
+    """A function that is 0 at 0, of the elements that are held."""
+
+    def computed(x: Any, *args: Any, **kwargs: Any) -> Any:
+        x = x.coalesce()
+        return x._with(getattr(x._elements, name)(*args, **kwargs))
+
+    return computed
+
+
+def _matmul(a: Any, b: Any) -> Any:
+    if type(a) is SparseTensor and len(a._shape) == 3:
+        return _bmm(a, b)
+    return sparse_mm(a, b)
+
+
+def _mul(a: Any, b: Any) -> Any:
+    return a.mul(b) if type(a) is SparseTensor else b.mul(a)
+
+
+def _plus(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    if type(a) is SparseTensor:
+        return a.add(b, alpha=alpha)
+    values = b._elements * alpha
+    return fn.index_put(a, list(b._positions.unbind(0)), values, True)
+
+
+def _plus_in_place(a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    if type(a) is SparseTensor:
+        return a.add_(b, alpha=alpha)
+    return fn.index_put_(a, list(b._positions.unbind(0)), b._elements * alpha, True)
+
+
+# By the name of the function or method; what is not here is an op, see `SparseTensor.__torch_dispatch__`.
+FUNCTIONS.update({
+    **dict.fromkeys(("mm", "matmul", "mv", "__matmul__", "spmm", "bmm"), _matmul),
+    **dict.fromkeys(("mul", "multiply", "__mul__", "__rmul__"), _mul),
+    **dict.fromkeys(("add", "__add__", "__radd__"), _plus),
+    **dict.fromkeys(("add_", "__iadd__"), _plus_in_place),
+    **dict.fromkeys(("cat", "concat", "concatenate"), _cat),
+    **{
+        name: _elementwise(name)
+        for name in (
+            "abs", "absolute", "asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1",
+            "floor", "frac", "log1p", "nan_to_num", "pow", "rad2deg", "relu", "round", "sgn", "sign", "sin",
+            "sinh", "sqrt", "square", "tan", "tanh", "trunc", "isnan", "isinf",
+        )
+    },
+    "_intersection": intersection,
+    "_product": product,
+    "__rmatmul__": lambda a, b: _matmul(b, a),
+    "addmm": addmm,
+    "index_select": _index_select,
+    "select": _select,
+    "softmax": softmax,
+    "log_softmax": log_softmax,
+    "stack": _stack,
+    "unsqueeze": _unsqueeze,
+})  # fmt: skip

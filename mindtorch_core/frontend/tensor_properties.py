@@ -1,0 +1,98 @@
+"""Functions of what a tensor is: ``torch.is_complex(x)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensors.tensor import Tensor
+from .pickling import is_storage as known
+
+__all__ = [
+    "get_device",
+    "is_complex",
+    "is_floating_point",
+    "is_nonzero",
+    "is_same_size",
+    "is_signed",
+    "is_storage",
+    "typename",
+]
+
+
+def _checked(name: str, value: Tensor, argument: str = "input", position: int = 1) -> Tensor:
+    if isinstance(value, Tensor):
+        return value
+    raise TypeError(
+        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
+        f"{type(value).__name__}"
+    )
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether a tensor's dtype is a floating-point one.
+
+    Raises:
+        TypeError: if it is no tensor.
+    """
+    return _checked("is_floating_point", input).is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether a tensor's dtype is a complex one.
+
+    Raises:
+        TypeError: if it is no tensor.
+    """
+    return _checked("is_complex", input).is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether a tensor's dtype holds negative numbers.
+
+    Raises:
+        TypeError: if it is no tensor.
+    """
+    return _checked("is_signed", input).is_signed()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element of a tensor differs from zero.
+
+    Raises:
+        RuntimeError: if it has no element, or several.
+        TypeError: if it is no tensor.
+    """
+    return _checked("is_nonzero", input).is_nonzero()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape.
+
+    Raises:
+        TypeError: if one is no tensor.
+    """
+    return _checked("is_same_size", input).is_same_size(_checked("is_same_size", other, "other", 2))
+
+
+def get_device(input: Tensor) -> int:
+    """Index of a tensor's device; -1 for a device without index.
+
+    Raises:
+        TypeError: if it is no tensor.
+    """
+    return _checked("get_device", input).get_device()
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is a tensor's storage, of bytes or typed."""
+    return known(obj)
+
+
+def typename(obj: Any) -> str:
+    """Name of an object's type with its module; for a tensor that of its dtype, ``torch.FloatTensor``."""
+    if isinstance(obj, Tensor):
+        return f"torch.{obj._dtype.label}Tensor"
+    kind = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", None)
+    name = str(kind.__qualname__)
+    return name if module in (None, "builtins") else f"{module}.{name}"

@@ -1,0 +1,53 @@
+"""Functions of dtypes that meet: ``torch.result_type(x, y)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dispatch.calls.binding import python_number
+from ..tensors.tensor import Tensor
+from ..values import promotion
+from ..values.dtypes import as_dtype, dtype
+
+__all__ = ["can_cast", "promote_types", "result_type"]
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """Smallest dtype, in size and kind, that both can be converted to.
+
+    Raises:
+        RuntimeError: for uint16/32/64 with any other type but floats, which do not promote.
+        TypeError: if one is no dtype.
+    """
+    return promotion.promote_types(
+        as_dtype(type1, "promote_types", "type1", 1), as_dtype(type2, "promote_types", "type2", 2)
+    )
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of dtype ``from_`` may be stored in ``to``: the category never goes down.
+
+    Raises:
+        TypeError: if one is no dtype.
+    """
+    return promotion.can_cast(
+        as_dtype(from_, "can_cast", "from_", 1), as_dtype(to, "can_cast", "to", 2)
+    )
+
+
+def result_type(tensor: Any, other: Any) -> dtype:
+    """Dtype in which two tensors or Python numbers meet.
+
+    Operands with dimensions decide first; a zero-dimensional tensor, then a number, changes the
+    result only when it is of a higher category.
+
+    Raises:
+        TypeError: if one is neither a tensor nor a number.
+    """
+    for name, value in (("tensor", tensor), ("other", other)):
+        if not isinstance(value, Tensor) and python_number(value) is None:
+            raise TypeError(
+                f"result_type(): argument '{name}' must be Tensor or Number, not "
+                f"{type(value).__name__}"
+            )
+    return promotion.result_type(tensor, other)

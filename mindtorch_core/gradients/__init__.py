@@ -1,0 +1,1 @@
+"""Recording and walking graphs: nodes, the Autograd keys' kernels, the engine, hooks."""

@@ -1,0 +1,115 @@
+"""What is kept of the functions that users register at a node: tables of them, and handles."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..tensors.autograd_state import AutogradMeta
+
+__all__ = [
+    "Hook",
+    "Hooks",
+    "RemovableHandle",
+    "Table",
+    "add",
+    "unserializable_hook",
+    "warn_if_has_hooks",
+]
+
+Hook = Callable[..., Any]
+F = TypeVar("F", bound=Callable[..., Any])
+Table = dict[int, Hook]
+
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """Handle of a hook; `remove` takes it off, and so does leaving a ``with`` block.
+
+    Args:
+        hooks_dict: the table the hook is in.
+        extra_dict: a table, or a list of tables, that the number is taken out of too.
+
+    Attributes:
+        id: number of the registration.
+    """
+
+    __slots__ = ("_extra", "_table", "id")
+
+    def __init__(self, hooks_dict: Table, *, extra_dict: Any = None) -> None:
+        self._table = hooks_dict
+        tables = [] if extra_dict is None else extra_dict
+        self._extra: list[dict[int, Any]] = tables if isinstance(tables, list) else [tables]
+        self.id = next(_ids)
+
+    def remove(self) -> None:
+        """Take the hook off. A second call does nothing."""
+        self._table.pop(self.id, None)
+        for table in self._extra:
+            table.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._table, self.id, tuple(self._extra)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        table, self.id, *extra = state
+        self._table = {} if table is None else table
+        self._extra = [each for each in (extra[0] if extra else None) or () if each is not None]
+        global _ids
+        _ids = itertools.count(max(next(_ids), self.id + 1))
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.remove()
+
+
+class Hooks:
+    """What backward calls at one node, by handle's number.
+
+    Attributes:
+        tensor: per output, what its gradient passes through.
+        kept: per output, the places of tensors that retain it.
+        pre: called with the gradients of all outputs, before the formulas.
+        post: called with those of the inputs and of the outputs, after the formulas.
+        accumulated: at a leaf, called with it when its ``grad`` has been updated.
+    """
+
+    __slots__ = ("accumulated", "kept", "post", "pre", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, Table] = {}
+        self.kept: dict[int, list[weakref.ref[AutogradMeta]]] = {}
+        self.pre: Table = {}
+        self.post: Table = {}
+        self.accumulated: Table = {}
+
+
+def add(table: Table, hook: Hook) -> RemovableHandle:
+    """Register a hook."""
+    handle = RemovableHandle(table)
+    table[handle.id] = hook
+    return handle
+
+
+def unserializable_hook(f: F) -> F:
+    """Mark a hook as one that may be lost when its tensor is sent or saved: no warning says so."""
+    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
+    return f
+
+
+def warn_if_has_hooks(tensor: Any) -> None:
+    """Warn of each hook of a tensor that is lost when it is sent or saved, unless it is marked so."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you "
+                f"can decorate the function with @torch.utils.hooks.unserializable_hook to suppress "
+                f"this warning",
+                stacklevel=2,
+            )

@@ -1,0 +1,386 @@
+"""In-place ops: version counters, and history when the changed tensor is a view.
+
+A recorded in-place op replaces the tensor's history by its own node. If the tensor is a view, the
+history that changes is its base's: the base gets a `CopySlices` node, which hands the view's part
+of a gradient to the op's node and the rest on unchanged, and every live view of the base gets the
+history "a strided part of the base as it is now".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from ..dispatch.entry import Kernel, OpEntry
+from ..dispatch.functions import fn
+from ..dispatch.keys import AUTOGRAD, CONJUGATE, NEGATIVE, UNRESOLVED, is_recording
+from ..dispatch.opdef import OpDef
+from ..dispatch.written import Place, written, written_places
+from ..tensors.autograd_state import AutogradMeta
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor
+from ..values.devices import TABLE
+from ..values.dtypes import dtype as DType
+from ..values.overlap import Geometry, refuse_partners, refuse_repeats
+from .formulas import as_strided_backward
+from .hooks import move_kept
+from .node import Error, Node, freed_error, short_name
+
+__all__ = [
+    "lose_history",
+    "rebase",
+    "refresh_views",
+    "refuse_leaves",
+    "version_kernel",
+]
+
+# Name of the attribute of views that inference mode made of tensors that require grad.
+IN_INFERENCE: Final = "_made_in_inference_mode"
+
+
+def version_kernel(
+    entry: OpEntry, below_mask: int, resolve: Callable[[int], Kernel]
+) -> Kernel | None:
+    """What ADInplaceOrView runs: bump the version of what an op writes. None for other ops."""
+    schema = entry.schema
+    if schema is None or not schema.is_mutable:
+        return None
+    below = resolve(below_mask)
+    places = written_places(schema)
+    first = schema.arguments[0]
+    if places != ((0, first.name),) or first.is_list or first.optional:
+        return _writing_several(below, places, ours=entry.definition is not None)
+    d = traits(entry)
+    copies = d is not None and d.traits.copies
+    # Ops with formulas of their own; what others are made of checks its own arguments.
+    elementwise = d is not None and d.grad is not None and not d.traits.fills
+
+    def writing(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        s = self._storage
+        if s is not None and s.views is not None:
+            if self._base is not None:
+                if copies and _is_same(self, args[0]):  # nothing to do, but counted
+                    s.version += 1
+                    return self
+                refuse_views(entry, self)
+            else:  # it may show a view's elements, as what `detach` gives does
+                refuse_overlap(entry, self)
+            if elementwise:
+                refuse_partners(self, args, UNRESOLVED)
+        before = 0 if s is None else s.version
+        try:
+            result = below(self, *args, **kwargs)
+            s = self._storage
+            if s is None:
+                s = self._own_storage()
+        except Exception:
+            raise
+        except BaseException:  # an interrupt, which may have come when all was written
+            self._own_storage().version += 1
+            raise
+        if s.version == before or d is None:
+            # Else the ops that an op of the core is made of have counted. What third parties' ops
+            # do inside is counted as well as the ops themselves, as in PyTorch.
+            s.version += 1
+        return result
+
+    return writing
+
+
+def _writing_several(below: Kernel, places: tuple[Place, ...], *, ours: bool) -> Kernel:
+    """`version_kernel` of ops that write other arguments than the first, or several, or lists."""
+
+    def writing(*args: Any, **kwargs: Any) -> Any:
+        storages = [t._own_storage() for t in written(places, args, kwargs)]
+        before = [s.version for s in storages]
+        try:
+            result = below(*args, **kwargs)
+        except Exception:
+            raise
+        except BaseException:  # as above
+            count(storages, before)
+            raise
+        count(storages, before)
+        return result
+
+    def count(storages: list[Storage], before: list[int]) -> None:
+        """Count a write where the ops that an op of the core is made of have not."""
+        for s, version in zip(storages, before, strict=True):
+            if s.version == version or not ours:
+                s.version += 1
+
+    return writing
+
+
+def _is_same(t: Tensor, other: Any) -> bool:
+    """Whether two tensors show the same memory in the same way."""
+    return t is other or (
+        isinstance(other, Tensor)
+        and t._storage is other._storage
+        and t._dtype is other._dtype
+        and Seen.by(t) == Seen.by(other)
+    )
+
+
+def refuse_views(entry: OpEntry, t: Tensor) -> None:
+    """Refuse to write views whose elements share memory, or whose base's history would miss it.
+
+    Raises:
+        RuntimeError: if ``t`` is such a view.
+    """
+    base = t._base
+    differs = base is not None and (base._keys & ~t._keys) & AUTOGRAD and t._dtype.category > 1
+    if differs and is_recording():
+        inference = IN_INFERENCE in vars(t)
+        raise RuntimeError(
+            f"A view was created in {'inference' if inference else 'no_grad'} mode and is being modified "
+            f"inplace {'in normal mode' if inference else 'with grad mode enabled'}. Make the view "
+            f"where gradients are enabled, or change it under torch.no_grad()."
+        )
+    refuse_overlap(entry, t)
+
+
+def traits(entry: OpEntry) -> OpDef | None:
+    """The definition that says what an op does: an in-place variant's is its op's."""
+    d = entry.definition
+    return d if d is None or d.functional is None else d.functional
+
+
+def refuse_overlap(entry: OpEntry, t: Tensor) -> None:
+    """Refuse to write tensors that show some element several times.
+
+    Raises:
+        RuntimeError: if ``t`` is one, and it matters to the op.
+    """
+    d = traits(entry)
+    if d is None or not d.traits.fills:
+        refuse_repeats(t)
+
+
+def refuse_leaves(t: Tensor) -> None:
+    """Refuse in-place changes of leaves that require grad, and of views whose history is not theirs.
+
+    Raises:
+        RuntimeError: if ``t`` is such a leaf, a view of one, a view that a custom Function made, or
+            one of several that an op made at once.
+    """
+    if t._keys & AUTOGRAD and t.is_leaf:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation. Wrap it in "
+            "torch.no_grad() to change its value without recording."
+        )
+    base, meta = t._base, t._autograd
+    if base is None:
+        return
+    if meta is not None:
+        if isinstance(meta.node, Error):
+            raise RuntimeError(meta.node.why)
+        found = _bound(t, base._autograd)
+        if found is not None:
+            raise RuntimeError(
+                f"Output {meta.output_nr} of {short_name(meta.node)} is a view and is being modified "
+                f"inplace. {_why_bound(found)}"
+            )
+    if (base._keys | t._keys) & AUTOGRAD and base.is_leaf:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation. "
+            "Wrap it in torch.no_grad() to change its value without recording."
+        )
+
+
+def _bound(t: Tensor, base: AutogradMeta | None) -> AutogradMeta | None:
+    """Where a view's history passes a node that must stay in it on the way to its base, or None.
+
+    Changing a view in place gives it a history of its own from the base on. It must not lose the
+    backward of a custom Function, nor part from the views that an op made together with it.
+    """
+    meta = t._autograd
+    while meta is not None and meta is not base and not meta.is_leaf and meta.node is not None:
+        if meta.node.custom or meta.node.splits:
+            return meta
+        meta = meta.node.edges[0] if meta.node.edges else None
+    return None
+
+
+def _why_bound(meta: AutogradMeta) -> str:
+    """What `_bound` found, and what to do."""
+    if meta.node is not None and meta.node.splits:
+        return (
+            "This view is the output of a function that returns multiple views. Such views must not be "
+            "changed in place while their history is recorded: replace the in-place op by an "
+            "out-of-place one, or make the view by itself, with narrow() or select()."
+        )
+    return (
+        "This view was created inside a custom Function (or because an input was returned as-is), and "
+        "the history of a view that changes in place would go around the Function's backward. Clone the "
+        "output of the Function and change the clone."
+    )
+
+
+class Seen(NamedTuple):
+    """How a tensor shows its memory.
+
+    Attributes:
+        geometry: shape, strides and offset.
+        dtype: element type.
+        marks: the bits of a conjugate or negative view.
+    """
+
+    geometry: Geometry
+    dtype: DType
+    marks: int
+
+    @classmethod
+    def by(cls, t: Tensor) -> Seen:
+        """How a tensor shows its memory."""
+        strides, offset = t._geometry()
+        return cls((t._shape, strides, offset), t._dtype, t._keys & UNRESOLVED)
+
+    def marked(self, t: Any) -> Any:
+        """Memory's elements as the tensor shows them, and the other way round."""
+        if self.marks & CONJUGATE:
+            t = t.conj()
+        return fn._neg_view(t) if self.marks & NEGATIVE else t
+
+    def part_of(self, memory: Any, start: int, held: DType) -> Any:
+        """The same view of other memory.
+
+        Args:
+            memory: a tensor.
+            start: which element of the memory that is shown is the first one there.
+            held: the dtype of that memory.
+        """
+        shape, strides, offset = self.geometry
+        if self.dtype.is_complex and not held.is_complex:
+            pairs = (*(2 * s for s in strides), 1)
+            part = fn.view_as_complex(memory.as_strided((*shape, 2), pairs, 2 * offset - start))
+        elif held.is_complex and not self.dtype.is_complex:
+            part = fn.view_as_real(memory).as_strided(shape, strides, offset - 2 * start)
+        else:
+            part = memory.as_strided(shape, strides, offset - start)
+        return self.marked(part)
+
+
+class CopySlices(Node):
+    """History of a base after an in-place op on one of its views.
+
+    Attributes:
+        inner: the op's own node, for the view.
+        at: which of its inputs was the view.
+        base, view: how they show their memory.
+    """
+
+    __slots__ = ("at", "base", "inner", "view")
+
+    def __init__(
+        self, edge: AutogradMeta | None, inner: Node, at: int, base: Seen, view: Seen
+    ) -> None:
+        super().__init__((*inner.edges[:at], edge, *inner.edges[at + 1 :]), (), None)
+        self.inner = inner
+        self.at = at
+        self.base = base
+        self.view = view
+
+    def apply(self, *grads: Tensor | None) -> tuple[Any, ...]:
+        """Hand the view's slice of the gradient through the op, keep the rest."""
+        if self.saved is None:
+            raise freed_error()
+        g = grads[0]
+        if g is None:
+            return (None,) * len(self.edges)
+        base = self.base
+        shape, strides, offset = base.geometry
+        memory = fn.empty_strided(shape, strides, dtype=g._dtype, device=g._device)
+        memory.copy_(base.marked(g))
+        part = self.view.part_of(memory, offset, base.dtype)
+        inner = self.inner.apply(part.clone())
+        through = inner[self.at]
+        if through is None:
+            part.zero_()
+        else:
+            part.copy_(through)
+        return (*inner[: self.at], base.marked(memory), *inner[self.at + 1 :])
+
+    def release(self) -> None:
+        """Free what the op's formulas needed. As in PyTorch, there is no second walk then."""
+        super().release()
+        self.inner.release()
+
+
+class AsStridedBackward0(Node):
+    """History of a view, as a strided part of its base."""
+
+    __slots__ = ("base", "view")
+
+    def __init__(self, edge: AutogradMeta | None, base: Seen, view: Seen) -> None:
+        super().__init__((edge,), (), None)
+        self.base = base
+        self.view = view
+
+    def apply(self, *grads: Tensor | None) -> tuple[Any, ...]:
+        """Put the view's gradient into its place in the base."""
+        g = grads[0]
+        if g is None:
+            return (None,)
+        base, view = self.base, self.view
+        held = as_strided_backward(view.marked(g), base.geometry, view.geometry, base.dtype)
+        return (base.marked(held),)
+
+
+def lose_history(t: Tensor, op: str) -> None:
+    """Let backward refuse a tensor that an op may or may not have changed when it was interrupted."""
+    base = t if t._base is None else t._base
+    before = base._autograd
+    why = (
+        f"{op} was interrupted while it changed this tensor, or one that shares its memory, in place: what "
+        f"its gradient is depends on how far it came"
+    )
+    base._autograd = AutogradMeta(Error(why))
+    base._keys |= TABLE[base._device.type].autograd_key
+    refresh_views(base, before)
+
+
+def rebase(base: Tensor, view: Tensor, inner: Node, at: int = 0) -> None:
+    """Make ``inner``, the node of an in-place op on ``view``, part of the base's history.
+
+    Args:
+        base: the tensor that ``view`` is a view of.
+        view: what the op changed.
+        inner: the op's node.
+        at: which of its inputs the view was.
+    """
+    before = base._autograd
+    edge = before if base._keys & AUTOGRAD else None
+    base._autograd = AutogradMeta(CopySlices(edge, inner, at, Seen.by(base), Seen.by(view)))
+    base._keys |= TABLE[base._device.type].autograd_key
+    if before is not None and before.node is not None and before.node.hooks is not None:
+        move_kept(before, base)
+    refresh_views(base, before, changed=view)
+
+
+def refresh_views(base: Tensor, before: AutogradMeta | None, changed: Tensor | None = None) -> None:
+    """Give every live view of ``base`` the history that its base has now.
+
+    Args:
+        base: a tensor whose memory changed.
+        before: its place in the graph before that.
+        changed: the view through which it changed, if it was one.
+    """
+    meta, storage = base._autograd, base._storage
+    if storage is None:
+        return
+    for v in storage.live_views():
+        if v._base is not base or v._dtype.category < 2:  # bits of it as whole numbers have none
+            continue
+        lost = None if v is changed else _bound(v, before)
+        if lost is not None:
+            node: Node = Error(
+                f"Output {lost.output_nr} of {short_name(lost.node)} is a view and its base or another "
+                f"view of its base has been modified inplace. {_why_bound(lost)}"
+            )
+        else:
+            node = AsStridedBackward0(meta, Seen.by(base), Seen.by(v))
+        earlier, v._autograd = v._autograd, AutogradMeta(node)
+        if earlier is not None and earlier.node is not None and earlier.node.hooks is not None:
+            move_kept(earlier, v)
+        v._keys |= base._keys & AUTOGRAD

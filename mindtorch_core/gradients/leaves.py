@@ -1,0 +1,198 @@
+"""Leaves: how gradients get into ``grad``, and when, if hooks wait there.
+
+Without hooks, all gradients of leaves are delivered when the walk has ended, so a backward that
+fails changes none. A leaf with hooks gets its gradient as soon as it is complete, so that what the
+hooks do with it (update the leaf, drop the gradient) happens while others are still computed.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ..dispatch.functions import fn
+from ..dispatch.keys import AUTOGRAD
+from ..tensors.autograd_state import AutogradMeta
+from ..tensors.storage import held_once
+from ..values.forks import fork_safe
+from ..values.layouts import strided
+from ..values.references import if_counted
+from ..values.shapes import Shape, contiguous_strides, is_dense
+from .hooks import run_posthooks, run_prehooks, run_tensor_hooks
+from .node import HOOKED_LEAVES
+from .walks import reachable
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+
+__all__ = ["HookedLeaves", "accumulate", "deliver"]
+
+# Several threads may walk graphs that end at the same leaf.
+_LOCK: Final = fork_safe(threading.RLock())
+
+
+def deliver(leaves: dict[AutogradMeta, Any], create_graph: bool) -> None:
+    """Add gradients to the ``grad`` of their leaves; empties ``leaves``."""
+    with _LOCK:
+        while leaves:
+            meta, g = leaves.popitem()
+            accumulate(meta, g, create_graph)
+
+
+def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
+    """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded.
+
+    A first gradient is taken over as it is when nobody else holds it and it lies in memory as the
+    leaf does. Otherwise it is copied, so that changing one ``grad`` in place never changes another
+    tensor, and ``grad`` can be viewed as the leaf can. Leaves that are gone, or do not require grad
+    any more, get nothing.
+    """
+    leaf = meta.tensor()
+    if leaf is None or not leaf._keys & AUTOGRAD:
+        return
+    if meta.grad is not None:
+        if create_graph or (
+            (g._data is None or meta.grad._data is None)  # it is pending, or perhaps sparse
+            and (g.layout is not strided or meta.grad.layout is not strided)
+        ):
+            meta.grad = meta.grad + g
+        else:
+            meta.grad.add_(g)
+    elif (
+        sys.getrefcount(g) <= _UNSHARED + (g._storage is not None)
+        and (g._storage is None or _alone_and_pending(g))
+        and (create_graph or not g._keys & AUTOGRAD)
+        and (len(g._shape) < 2 or _lies_as(leaf, g))
+    ):
+        meta.grad = g
+    else:
+        meta.grad = _copy(leaf, g if create_graph else g.detach())
+
+
+def _lies_as(leaf: Tensor, g: Any) -> bool:
+    """Whether a gradient has the strides that a leaf's ``grad`` should have."""
+    strides = (g._layout or g._geometry())[0]
+    if strides == (leaf._layout or leaf._geometry())[0]:  # dense, as fresh memory is
+        return True
+    wanted = _wanted_strides(leaf)
+    return all(n == 1 or a == b for n, a, b in zip(g._shape, strides, wanted, strict=True))
+
+
+def _wanted_strides(leaf: Tensor) -> Shape:
+    """The strides that a leaf's ``grad`` should have: its own, if it has no gaps or repetitions."""
+    strides = leaf._geometry()[0]
+    return strides if is_dense(leaf._shape, strides) else contiguous_strides(leaf._shape)
+
+
+def _copy(leaf: Tensor, g: Any) -> Any:
+    """A copy of a gradient that lies in memory as the leaf does."""
+    if len(g._shape) < 2 or g.layout is not strided:
+        return g.clone()
+    made: Any = fn.empty_strided(g._shape, _wanted_strides(leaf), dtype=g._dtype, device=g._device)
+    return made.copy_(g)
+
+
+def _alone_and_pending(g: Any) -> bool:
+    """Whether a gradient's memory waits for a pipeline, and no other tensor will have it.
+
+    Such a gradient is referred to once more than others, by what the pipeline recorded.
+    """
+    storage = g._storage
+    return (
+        storage is not None  # it is None where a handler has just launched all
+        and storage.pending is not None
+        and storage.memory is None
+        and storage.views is None
+        and held_once(g, 1)
+    )
+
+
+def _count_references() -> int:
+    """What `sys.getrefcount` says in `accumulate` of a gradient that nobody else holds."""
+
+    def probe(meta: Any, g: Any, create_graph: bool) -> int:
+        return sys.getrefcount(g)
+
+    pairs: dict[Any, Any] = {object(): object()}
+    meta, g = pairs.popitem()
+    return if_counted(probe(meta, g, False))
+
+
+_UNSHARED = _count_references()
+
+
+class HookedLeaves:
+    """The leaves with hooks that one walk comes to.
+
+    Args:
+        roots: where the walk begins.
+        needed: what it visits: a node leads further if its value is true; None for everything.
+        finish: called with a leaf's place and its gradient, when that is complete.
+    """
+
+    def __init__(
+        self,
+        roots: Sequence[AutogradMeta],
+        needed: dict[Any, bool] | None,
+        finish: Callable[[AutogradMeta, Any], None],
+    ) -> None:
+        self._finish = finish
+        hooked = {meta for ref in list(HOOKED_LEAVES) if (meta := ref()) is not None}
+        nodes = reachable(r.node for r in roots if not r.is_leaf)
+        self._waiting: dict[AutogradMeta, int] = {}  # how many gradients are still to come
+        for edges in [roots, *(n.edges for n in nodes if needed is None or needed.get(n))]:
+            for e in edges:
+                if e in hooked:
+                    self._waiting[e] = self._waiting.get(e, 0) + 1
+
+    def passed(self, edges: Iterable[AutogradMeta | None], leaves: dict[AutogradMeta, Any]) -> None:
+        """Gradients were sent along these edges."""
+        for e in edges:
+            if e is not None and e.is_leaf:
+                left = self._waiting.get(e)
+                if left is not None:
+                    self._waiting[e] = left - 1
+                    if left == 1:
+                        self._complete(e, leaves)
+
+    def rest(self, leaves: dict[AutogradMeta, Any]) -> None:
+        """The walk has ended: some nodes were not visited, as no gradient came to them."""
+        for e in [e for e in leaves if e in self._waiting]:
+            self._complete(e, leaves)
+
+    def _complete(self, leaf: AutogradMeta, leaves: dict[AutogradMeta, Any]) -> None:
+        del self._waiting[leaf]
+        if leaf in leaves:
+            self._finish(leaf, leaves.pop(leaf))
+
+
+def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
+    """A leaf's gradient after the hooks of the leaf."""
+    node = meta.node
+    if node is None or node.hooks is None:
+        return g
+    arrived = [g]
+    run_tensor_hooks(node.hooks, arrived)
+    return arrived[0]
+
+
+def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
+    """Add a gradient to a leaf's ``grad``, with the hooks around that."""
+    node = meta.node
+    hooks = None if node is None else node.hooks
+    if hooks is None:
+        with _LOCK:
+            accumulate(meta, g, create_graph)
+        return
+    arrived = run_prehooks(hooks, [g])
+    with _LOCK:
+        if arrived[0] is not None:
+            accumulate(meta, arrived[0], create_graph)
+    leaf = meta.tensor() if hooks.accumulated else None
+    if leaf is not None and leaf._keys & AUTOGRAD:
+        for hook in list(hooks.accumulated.values()):
+            if hook(leaf) is not None:
+                raise TypeError("Tensor post accumulate grad hooks should return None.")
+    run_posthooks(hooks, (), arrived)

@@ -1,0 +1,335 @@
+"""Backward passes of blocks that come again: one item of a known trace, not node after node.
+
+A walk through the graph whose forward ops were all followed computes what it did last time: no formula need
+be asked, and no op be looked up. What it depends on is guarded: every node is that of a result of this run,
+with the same edges and without hooks; leaves have no gradient yet; numbers that the forward pass computed
+with are the same. Where a guard fails, the engine walks as always.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, Final
+
+from ..deferred.blocks import STACK
+from ..deferred.context import Pipeline
+from ..deferred.frames import INSIDE
+from ..deferred.programs.describing import Description
+from ..deferred.programs.program import Number, refs_of
+from ..deferred.replay.following import hand_out, stands_at, takes
+from ..deferred.replay.identities import Identities
+from ..deferred.replay.known import NOTHING, Expected, Known
+from ..deferred.trace import Entry, tensors_of
+from ..dispatch.keys import AUTOGRAD, MASKS
+from ..dispatch.registry import registry
+from ..tensors.autograd_state import AutogradMeta
+from . import anomaly_mode
+from .engine import run
+from .node import Node
+from .saved import Packed
+
+__all__ = ["accumulate_gradients"]
+
+_LARGEST: Final = 2_000  # nodes of a walk
+Masks = tuple[int, int]
+
+
+def accumulate_gradients(
+    starts: list[AutogradMeta], grads: list[Any], keep: bool, create_graph: bool
+) -> None:
+    """Walk the graph and add gradients to the leaves, in a pipeline perhaps as the last time.
+
+    Args:
+        starts: the places where the walk begins.
+        grads: the gradients there.
+        keep: leave saved values in place, for another walk.
+        create_graph: record what the formulas compute.
+    """
+    pipe = STACK.open[-1] if STACK.open else None
+    several = keep or create_graph or len(starts) != 1
+    if pipe is None or several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
+        run(starts, grads, keep, create_graph, accumulating=True)
+        return
+    e = pipe.expected
+    if e.walk is not None and e.walk.follow(pipe, e, starts[0], grads[0]):
+        return
+    walk = None
+    if e is NOTHING and pipe.site.entered >= 2:
+        walk = Walk.begun(starts[0], grads[0], pipe)
+    run(starts, grads, keep, create_graph, accumulating=True)
+    if walk is not None and walk.ended(pipe.recorded):
+        pipe.walks = [*pipe.walks, walk]
+
+
+class Walk:
+    """One walk of a trace; it is built with tensors' identities and then speaks of their places.
+
+    Attributes:
+        start, end: which of the recorded ops it has made.
+        nodes: of each node the tensor that it has made, its class, the classes of what it saved, and
+            the tensors that its edges lead to.
+        leaves: the leaves, with the gradients that they got.
+        root, seed: where it began, and the gradient there.
+        identities: where the graph was recorded by the part of the block before this one, the tensors
+            of that part: nodes, root and leaves are places there.
+        places: where the tensors stand by whose numbers nodes, leaves and root speak in the end.
+        inputs: places of operands that the walk is the first to use, and where they stood before.
+    """
+
+    identities: Identities | None = None
+    owners: dict[int, int]
+    numbers_before: list[Any] | None
+    known_before: object
+
+    def __init__(self, root: int, seed: int, nodes: list[Any], leaves: list[AutogradMeta]) -> None:
+        self.root, self.seed = root, seed
+        self.nodes = nodes
+        self.leaves: list[Any] = leaves
+        self.start = self.end = 0
+        self.inputs: list[tuple[int, int]] = []
+        self.masks: Masks = (MASKS.include, MASKS.keep)
+        self.generation = registry.generation
+
+    # ---- learning ------------------------------------------------------------------------------
+
+    @classmethod
+    def begun(cls, start: AutogradMeta, seed: Any, pipe: Pipeline) -> Walk | None:
+        """Describe what a walk will visit; None if it cannot be replayed."""
+        if MASKS.include or start.is_leaf:
+            return None
+        metas, makers = _of_entries(pipe.recorded)
+        before = pipe.identities
+        if id(start) not in metas and before is not None:
+            metas, makers = _of_identities(before)
+        else:
+            before = None
+        nodes: list[Any] = []
+        leaves: dict[int, AutogradMeta] = {}
+        todo, met = [start.node], set()
+        while todo:
+            node = todo.pop()
+            if node is None or node in met:
+                continue
+            met.add(node)
+            if id(node) not in makers or len(met) > _LARGEST or not _plain(node):
+                return None
+            for edge in node.edges:
+                if edge is None:
+                    continue
+                if id(edge) not in metas or (edge.is_leaf and not _empty(edge)):
+                    return None
+                if edge.is_leaf:
+                    leaves[id(edge)] = edge
+                else:
+                    todo.append(edge.node)
+            edges = tuple([None if edge is None else metas[id(edge)] for edge in node.edges])
+            kinds = _kinds(node)
+            if kinds is None or Packed in kinds:
+                return None
+            nodes.append((makers[id(node)], type(node), kinds, edges))
+        if id(start) not in metas:
+            return None
+        walk = cls(metas[id(start)], id(seed), nodes, [*leaves.values()])
+        walk.start, walk.identities = len(pipe.recorded), before
+        walk.owners = {id(meta): metas[i] for i, meta in leaves.items()}
+        return walk
+
+    def ended(self, entries: Sequence[Entry]) -> bool:
+        """Note what the walk has given; whether it can be replayed."""
+        self.end = len(entries)
+        if any(meta.grad is None for meta in self.leaves):
+            return False
+        self.leaves = [(self.owners[id(meta)], id(meta.grad)) for meta in self.leaves]
+        return self.start < self.end
+
+    def place(self, known: Known, found: Description) -> None:
+        """Speak of places instead of tensors, and be part of a trace, if that is possible."""
+        place, before, self.identities = found.number_of, self.identities, None
+        chain = [*known.chain()]
+        ops = chain[self.start : self.end]
+        ids = [self.seed, *(g for _, g in self.leaves)]
+        if before is None:
+            ids += [self.root, *(leaf for leaf, _ in self.leaves)]
+            ids += [i for made, _, _, edges in self.nodes for i in (made, *edges) if i is not None]
+        if len(chain) < self.end or any(i not in place for i in ids):
+            return
+        there = {n for e in chain[: self.start] for n in (*refs_of((e.args, e.kwargs)), *e.outs)}
+        for e in ops:
+            if e.op is None or not e.op.pure or not (e.kind or not e.op.view):
+                return
+            for n in refs_of((e.args, e.kwargs)):
+                if n not in there:
+                    stood = None if before is None else before.place_of(found.tensors[n])
+                    if stood is None:
+                        return
+                    self.inputs.append((n, stood))
+                    there.add(n)
+            there.update(e.outs)
+        self.seed = place[self.seed]
+        self.leaves = [(leaf, place[g]) for leaf, g in self.leaves]
+        self._number_graph(place if before is None else None)
+        counted = chain[: self.start]
+        self.earlier = {n: found.numbers[n] for e in counted for n in _numbers(e)}
+        self.numbers_before = None if before is None else before.numbers
+        self.known_before = None if before is None else before.known
+        self.own = {n: found.numbers[n] for e in ops for n in _numbers(e)}
+        self.after = ops[-1].next
+        known.reads_before |= before is not None
+        ops[0].walk = self
+
+    def _number_graph(self, place: dict[int, int] | None) -> None:
+        """Number the tensors of the graph, which were told by identity if their places are given."""
+        numbers: dict[int, int] = {}
+
+        def number(i: int) -> int:
+            return numbers.setdefault(i if place is None else place[i], len(numbers))
+
+        self.root = number(self.root)
+        self.leaves = [(number(leaf), g) for leaf, g in self.leaves]
+        self.nodes = [
+            (number(made), kind, saved, tuple([None if i is None else number(i) for i in edges]))
+            for made, kind, saved, edges in self.nodes
+        ]
+        self.places = [*numbers]
+
+    # ---- following -----------------------------------------------------------------------------
+
+    def follow(self, pipe: Pipeline, e: Expected, start: AutogradMeta, seed: Any) -> bool:
+        """Record the walk as it was, if all that it depends on is as it was."""
+        values, numbers, before = pipe.values, pipe.numbers, pipe.before
+        if (
+            pipe.expected is not e  # a handler came between
+            or (MASKS.include, MASKS.keep) != self.masks
+            or registry.generation != self.generation
+            or values[self.seed] is not seed
+            or not _called_at(e)
+            or not all(_same(numbers[n], was) for n, was in self.earlier.items())
+        ):
+            return False
+        own: Sequence[Any] = values
+        if self.numbers_before is None:
+            metas = [values[n]._autograd for n in self.places]
+        elif before is None or before.known is not self.known_before:
+            return False  # the part before has come to be another one
+        elif not all(map(_same, before.numbers, self.numbers_before)):
+            return False
+        else:
+            own, metas = before.values, [before.metas[n] for n in self.places]
+        if metas[self.root] is not start:
+            return False
+        nodes = self._nodes(metas)
+        if nodes is None or not all(
+            own[stood]._data is not None and (values[n] is own[stood] or takes(pipe, n, own[stood]))
+            for n, stood in self.inputs
+        ):
+            return False
+        with pipe.lock:
+            at = e
+            while at is not self.after and pipe.expected is e:
+                hand_out(pipe, values, at)
+                at = at.next
+            if pipe.expected is not e:
+                return False
+            for n, number in self.own.items():
+                numbers[n] = number
+            pipe.expected = at
+        for leaf, g in self.leaves:
+            metas[leaf].grad = values[g]
+        for node in nodes:
+            node.release()
+        pipe.before = None
+        pipe.walk_followed()
+        return True
+
+    def _nodes(self, metas: Sequence[Any]) -> list[Node] | None:
+        """The nodes of this run; None if a guard of theirs fails."""
+        nodes: list[Node] = []
+        for made, kind, saved, edges in self.nodes:
+            meta = metas[made]
+            node: Node | None = None if meta is None else meta.node
+            if (
+                node is None
+                or node.__class__ is not kind
+                or not _plain(node)
+                or _kinds(node) != saved
+            ):
+                return None
+            for edge, to in zip(node.edges, edges, strict=True):
+                if edge is not (None if to is None else metas[to]):
+                    return None
+            nodes.append(node)
+        for leaf, _ in self.leaves:
+            meta = metas[leaf]
+            if meta is None or not (meta.is_leaf and _empty(meta)):
+                return None
+            t = meta.tensor()
+            if t is None or t._autograd is not meta or not t._keys & AUTOGRAD:
+                return None
+        return nodes
+
+
+def _of_entries(entries: Sequence[Entry]) -> tuple[dict[int, int], dict[int, int]]:
+    """By id of a place in the graph the id of the tensor there, and by id of a node of what it has made."""
+    metas: dict[int, int] = {}
+    makers: dict[int, int] = {}
+    for entry in entries:
+        for t in (*entry.outs, *tensors_of((*entry.args, *entry.kwargs.values()))):
+            meta = t._autograd
+            if meta is not None and (meta.is_leaf or any(t is o for o in entry.outs)):
+                metas[id(meta)] = id(t)
+                if not meta.is_leaf and meta.node is not None:
+                    makers.setdefault(id(meta.node), id(t))
+    return metas, makers
+
+
+def _of_identities(before: Identities) -> tuple[dict[int, int], dict[int, int]]:
+    """The same of the part of the block before, with places in the stead of tensors."""
+    metas: dict[int, int] = {}
+    makers: dict[int, int] = {}
+    for i, (ref, n) in before.metas.items():
+        meta = ref()
+        if meta is not None and (meta.is_leaf or n in before.made):
+            metas[i] = n
+            if not meta.is_leaf and meta.node is not None:
+                makers.setdefault(id(meta.node), n)
+    return metas, makers
+
+
+def _empty(leaf: AutogradMeta) -> bool:
+    """Whether a leaf has neither a gradient nor hooks."""
+    return leaf.grad is None and (leaf.node is None or leaf.node.hooks is None)
+
+
+def _plain(node: Node) -> bool:
+    """Whether a node's gradient is what its formulas say, and nobody's hooks."""
+    return node.hooks is None and not node.custom and node.storages is None
+
+
+def _kinds(node: Node) -> tuple[type, ...] | None:
+    """What a node has saved, by class: hooks on saved tensors put others there."""
+    saved = node.saved
+    if saved is None:
+        return None
+    kinds = tuple(map(type, saved))
+    if list in kinds:
+        kinds += tuple([type(v) for each in saved if isinstance(each, list) for v in each])
+    return kinds
+
+
+def _same(now: Any, was: Any) -> bool:
+    """Whether two numbers are equal, the signs of zeros included."""
+    return now is was or (now == was and repr(now) == repr(was))
+
+
+def _numbers(e: Expected) -> list[Number]:
+    return [v for v in (*e.args, *e.kwargs.values()) if isinstance(v, Number)]
+
+
+def _called_at(e: Expected) -> bool:
+    """Whether the user's line is that from which an op is expected to be called."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and INSIDE[frame.f_globals.get("__name__")]:
+        frame = frame.f_back
+    return frame is not None and stands_at(e, frame.f_code, frame.f_lasti)

@@ -1,0 +1,228 @@
+"""What is derived from an op beside the op itself: in-place and ``out=`` forms, named results."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..dispatch.autocast_keys import AUTOCAST
+from ..dispatch.calls.fronts import shown_by
+from ..dispatch.keys import AUTOGRAD, MASKS, UNRESOLVED, is_grad_enabled, with_masks
+from ..dispatch.overrides import IN_USE, active, handle
+from ..dispatch.registry import OpEntry
+from ..tensors.autograd_state import INFERENCE
+from ..tensors.tensor import Tensor
+from ..values.dtypes import FLOATING
+from ..values.overlap import refuse_partners, refuse_repeats, shared_memory
+from ..values.promotion import check_cast
+from ..values.shapes import Shape, numel, pointwise_strides, show, storage_extent
+from .resizing import resize
+
+__all__ = [
+    "resize_out",
+    "return_type",
+    "write_out",
+]
+
+
+def write_out(
+    front: Callable[..., Any],
+    out: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    elementwise: bool = False,
+    needs: Sequence[str] = (),
+    draw: Callable[..., Any] | None = None,
+) -> Any:
+    """Serve ``out=``: compute, then write into the given tensors, resizing those of other shapes.
+
+    Args:
+        front: the op's function.
+        out: the tensor, or tensors.
+        args: of the call.
+        kwargs: of the call.
+        elementwise: whether outputs that share memory with inputs are refused.
+        needs: as `OutForm.needs`.
+        draw: as `OutForm.draw`.
+
+    Raises:
+        TypeError: if ``out`` is not a tensor (or not as many as there are results).
+        RuntimeError: if autograd would have to record it, or dtype or device do not fit.
+
+    Warns:
+        UserWarning: if a tensor that has elements is resized.
+    """
+    if IN_USE and active((*args, *kwargs.values(), out)):
+        func = shown_by(front)
+        given = {k: v for k, v in kwargs.items() if v is not None} | {"out": out}
+        return handle(func, (*args, *kwargs.values(), out), args, given)
+    outs = out if isinstance(out, tuple | list) else (out,)
+    for each in outs:
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"{front.__name__}(): argument 'out' must be Tensor, not {type(each).__name__}"
+            )
+    inside = MASKS.include & INFERENCE  # where nothing is recorded, even with gradients enabled
+    if not inside and is_grad_enabled() and _recorded((*args, *kwargs.values(), *outs)):
+        raise RuntimeError(
+            f"{front.__name__}(): functions with out=... arguments don't support automatic "
+            f"differentiation, but one of the arguments requires grad."
+        )
+    if elementwise:
+        _refuse_overlap(outs, args)
+    if "requires_grad" in kwargs and len(outs) == 1:
+        kwargs = _options_of(outs[0], kwargs)
+    if needs and _decides(needs, args) and kwargs["dtype"] is None:
+        kwargs["dtype"] = outs[0]._dtype
+    if draw is not None and kwargs.get("device", outs[0]._device) == outs[0]._device:
+        draw(outs[0], *args, generator=kwargs.get("generator"))
+        return out
+    result = _without_autocast(front, args, kwargs)
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) != len(outs):
+        raise TypeError(
+            f"{front.__name__}(): expected {len(results)} tensors in 'out', got {len(outs)}"
+        )
+    for each, value in zip(outs, results, strict=True):
+        if each._device is not value._device:
+            raise RuntimeError(
+                f"Expected out tensor to have device {value._device}, but got {each._device} instead"
+            )
+        if "dtype" in needs and value._dtype is not each._dtype:
+            raise RuntimeError(
+                f"Expected out tensor to have dtype {value._dtype}, but got {each._dtype} instead"
+            )
+        check_cast(value._dtype, each._dtype)
+        if "apart" in needs:
+            _refuse_sharing(each, numel(value._shape), args)
+        if each._shape != value._shape:
+            strides = value._geometry()[0]
+            resize_out(
+                each, value._shape, pointwise_strides(value._shape, [(value._shape, strides)])
+            )
+        each.copy_(value)
+    return out
+
+
+def _decides(needs: Sequence[str], args: tuple[Any, ...]) -> bool:
+    """Whether the dtype of an output says what the op computes in."""
+    whole = "whole computed in" in needs and args[0]._dtype.category < FLOATING
+    return whole or "computed in" in needs
+
+
+def _recorded(values: Iterable[Any]) -> bool:
+    """Whether a tensor requires grad, among values of a call or in its lists."""
+    return any(
+        _recorded(v) if isinstance(v, list | tuple) else getattr(v, "_keys", 0) & AUTOGRAD
+        for v in values
+    )
+
+
+def _refuse_overlap(outs: Sequence[Tensor], args: tuple[Any, ...]) -> None:
+    """Refuse outputs that an element-wise op would change while it reads.
+
+    Raises:
+        RuntimeError: if one shares memory with an input, other than being the same elements, or shows
+            some element several times.
+    """
+    for each in outs:
+        if each._storage is not None:
+            refuse_repeats(each)
+            refuse_partners(each, args, UNRESOLVED)
+
+
+def _refuse_sharing(out: Tensor, count: int, args: tuple[Any, ...]) -> None:
+    """Refuse an output that shows an element several times, or lies where an input does.
+
+    Args:
+        out: the tensor, which is to hold ``count`` elements.
+        count: number of elements of the result.
+        args: of the call.
+
+    Raises:
+        RuntimeError: if it does.
+    """
+    refuse_repeats(out)
+    inputs = [t for a in args for t in (a if isinstance(a, list | tuple) else (a,))]
+    begin, end = _extent(out)
+    if numel(out._shape) != count:  # after it has been resized
+        end = begin + count * out._dtype.itemsize
+    for t in inputs:
+        if not isinstance(t, Tensor):
+            continue
+        if t is not out and (t._storage is None or t._storage is not out._storage):
+            continue
+        first, last = _extent(t)
+        if t is out or (first < end and begin < last):
+            raise shared_memory()
+
+
+def _extent(t: Tensor) -> tuple[int, int]:
+    """Where a tensor begins and ends in its storage, in bytes."""
+    strides, offset = t._geometry()
+    size = t._dtype.itemsize
+    return offset * size, storage_extent(t._shape, strides, offset) * size
+
+
+def _options_of(out: Tensor, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """A factory's options: it makes what it is to write.
+
+    Raises:
+        RuntimeError: if another dtype was asked for.
+    """
+    d = kwargs.get("dtype")
+    if d is not None and d is not out._dtype:
+        raise RuntimeError(f"dtype {d} does not match dtype of out parameter ({out._dtype})")
+    return {**kwargs, "dtype": out._dtype, "device": kwargs.get("device") or out._device}
+
+
+def resize_out(out: Tensor, shape: Shape, strides: Shape | None = None) -> None:
+    """Give a tensor the shape and layout of the result that is written into it."""
+    if out.numel():
+        warnings.warn(
+            f"an output of shape {show(out._shape)} was resized, because the result has shape "
+            f"{show(shape)}. Pass an output of that shape, or let an output t be resized "
+            f"without this warning by emptying it first: t.resize_(0)",
+            UserWarning,
+            stacklevel=4,
+        )
+    resize(out, shape, strides)
+
+
+def _without_autocast(
+    front: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Call an op with autocast off: what is written into a given tensor is not made less precise."""
+    return with_masks(MASKS.include & ~AUTOCAST, MASKS.keep, front, *args, **kwargs)
+
+
+def return_type(entry: OpEntry) -> Callable[..., Any] | None:
+    """A named tuple for ops with several named results, such as ``max(dim=...)``."""
+    schema = entry.schema
+    if schema is None or len(schema.returns) < 2 or not all(r.name for r in schema.returns):
+        return None
+    space = entry.name.partition("::")[0]
+    return _named_results(space, schema.name, tuple(r.name for r in schema.returns if r.name))
+
+
+@functools.cache
+def _named_results(space: str, name: str, fields: tuple[str, ...]) -> Callable[..., Any]:
+    """One class for the overloads of an op."""
+    base = namedtuple(name, fields)  # type: ignore[misc]
+
+    def show_result(self: Any) -> str:
+        inner = ",\n".join(f"{f}={getattr(self, f)!r}" for f in fields)
+        return f"torch.return_types.{name}(\n{inner})"
+
+    def make(cls: Any, *values: Any) -> Any:
+        """From the values one by one, or from one sequence of them, as PyTorch's are made."""
+        return base.__new__(cls, *(values[0] if len(values) == 1 else values))
+
+    members = {"__slots__": (), "__new__": make, "__repr__": show_result}
+    if space == "aten":
+        members["__module__"] = "mindtorch_core.return_types"  # where pickles find it
+    return type(name, (base,), members)

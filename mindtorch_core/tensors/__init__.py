@@ -1,0 +1,1 @@
+"""Tensors: the class, the memory behind it, its place in a graph."""

@@ -1,0 +1,384 @@
+"""Nested containers as trees: what programs take from ``torch.utils._pytree``.
+
+A tree is a leaf, or a container of trees: dicts, lists, tuples, named tuples, ordered and default
+dicts, deques, and classes that were registered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, namedtuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+from ._pytree_nodes import (
+    NAMED_TUPLE,
+    SUPPORTED_NODES,
+    GetAttrKey,
+    MappingKey,
+    NodeDef,
+    SequenceKey,
+    _deregister_pytree_node,
+    _register_pytree_node,
+    keystr,
+    node_of,
+    register_constant,
+    register_dataclass,
+    register_pytree_node,
+)
+
+__all__ = [
+    "SUPPORTED_NODES",
+    "GetAttrKey",
+    "LeafSpec",
+    "MappingKey",
+    "NodeDef",
+    "PyTree",
+    "SequenceKey",
+    "TreeSpec",
+    "_deregister_pytree_node",
+    "_register_pytree_node",
+    "keystr",
+    "register_constant",
+    "register_dataclass",
+    "register_pytree_node",
+    "tree_all",
+    "tree_all_only",
+    "tree_any",
+    "tree_any_only",
+    "tree_flatten",
+    "tree_flatten_with_path",
+    "tree_is_leaf",
+    "tree_iter",
+    "tree_leaves",
+    "tree_leaves_with_path",
+    "tree_map",
+    "tree_map_",
+    "tree_map_only",
+    "tree_map_only_",
+    "tree_map_with_path",
+    "tree_structure",
+    "tree_unflatten",
+]
+
+PyTree = Any
+Context = Any
+IsLeaf = Callable[[Any], bool] | None
+
+
+# ---- structures ---------------------------------------------------------------------------------
+
+
+class TreeSpec:
+    """The structure of a tree: its containers without the leaves.
+
+    Attributes:
+        type: class of the container; None for a leaf.
+        context: what it is made of besides its children.
+        num_leaves, num_nodes, num_children: how many there are.
+    """
+
+    __slots__ = ("_children", "context", "num_leaves", "num_nodes", "type")
+
+    def __init__(
+        self, type: Any = None, context: Context = None, children_specs: Iterable[TreeSpec] = ()
+    ) -> None:
+        self.type = type
+        self.context = context
+        self._children = tuple(children_specs)
+        leaf = type is None
+        self.num_leaves: int = 1 if leaf else sum(c.num_leaves for c in self._children)
+        self.num_nodes: int = 1 + sum(c.num_nodes for c in self._children)
+
+    @property
+    def num_children(self) -> int:
+        """Number of children."""
+        return len(self._children)
+
+    @property
+    def children_specs(self) -> list[TreeSpec]:
+        """The structures of the children."""
+        return list(self._children)
+
+    def children(self) -> list[TreeSpec]:
+        """The structures of the children."""
+        return list(self._children)
+
+    def child(self, index: int) -> TreeSpec:
+        """The structure of one child."""
+        return self._children[index]
+
+    def is_leaf(self) -> bool:
+        """Whether it is that of a leaf."""
+        return self.type is None
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """A tree of this structure.
+
+        Raises:
+            ValueError: if it has another number of leaves.
+        """
+        given = list(leaves)
+        if len(given) != self.num_leaves:
+            raise ValueError(
+                f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec refers to "
+                f"a pytree that holds {self.num_leaves} items ({self})."
+            )
+        return self._made(iter(given))
+
+    def _made(self, leaves: Iterator[Any]) -> Any:
+        if self.type is None:
+            return next(leaves)
+        node = SUPPORTED_NODES.get(self.type, NAMED_TUPLE)
+        return node.unflatten_fn([c._made(leaves) for c in self._children], self.context)
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """The parts of a tree that stand where this structure has leaves.
+
+        Raises:
+            ValueError: if it has other containers above them.
+        """
+        if self.type is None:
+            return [tree]
+        node = node_of(tree)
+        if node is None or _kind(tree) is not self.type:
+            raise ValueError(f"Node type mismatch; expected {self.type}, but got {type(tree)}.")
+        children, context = node.flatten_fn(tree)
+        if isinstance(tree, dict) and set(tree) == set(_keys(self)):
+            children = [tree[key] for key in _keys(self)]
+        elif context != self.context or len(children) != len(self._children):
+            raise ValueError(
+                f"Node context mismatch for {self.type}; expected {self.context!r} and "
+                f"{len(self._children)} children, got {context!r} and {len(children)}."
+            )
+        pairs = zip(self._children, children, strict=True)
+        return [leaf for spec, child in pairs for leaf in spec.flatten_up_to(child)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TreeSpec):
+            return NotImplemented
+        return (self.type, self.context, self._children) == (
+            other.type, other.context, other._children,
+        )  # fmt: skip
+
+    def __hash__(self) -> int:
+        return hash((self.type, self._children))
+
+    def __repr__(self) -> str:
+        if self.type is None:
+            return "*"
+        inner = ", ".join(map(repr, self._children))
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
+
+
+def LeafSpec() -> TreeSpec:
+    """The structure of a leaf."""
+    return _LEAF
+
+
+_LEAF: Final = TreeSpec()
+
+
+def _keys(spec: TreeSpec) -> list[Any]:
+    found: list[Any] = spec.context[1] if spec.type is defaultdict else spec.context
+    return found
+
+
+def _kind(tree: Any) -> type:
+    """The class of a container, as structures have it."""
+    return type(tree)
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The class under which a container was registered; `namedtuple` for named tuples."""
+    return namedtuple if node_of(tree) is NAMED_TUPLE else type(tree)
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether a tree is a leaf: no container, or said to be one."""
+    return (is_leaf is not None and is_leaf(tree)) or node_of(tree) is None
+
+
+_is_leaf = tree_is_leaf
+
+# How dicts are taken apart and made: for classes that are registered like them.
+_dict_flatten = SUPPORTED_NODES[dict].flatten_fn
+_dict_unflatten = SUPPORTED_NODES[dict].unflatten_fn
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[MappingKey, Any]], Context]:
+    """Pairs of keys and values, and the keys."""
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+# ---- trees --------------------------------------------------------------------------------------
+
+
+def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
+    node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
+    if node is None:
+        leaves.append(tree)
+        return _LEAF
+    children, context = node.flatten_fn(tree)
+    return TreeSpec(_kind(tree), context, [_flatten(c, leaves, is_leaf) for c in children])
+
+
+def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree, and its structure.
+
+    Args:
+        tree: the tree.
+        is_leaf: says of a container whether it counts as a leaf.
+    """
+    leaves: list[Any] = []
+    spec = _flatten(tree, leaves, is_leaf)
+    return leaves, spec
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
+    """A tree of a structure with other leaves.
+
+    Raises:
+        TypeError: if ``treespec`` is no structure.
+        ValueError: if it has another number of leaves.
+    """
+    if not isinstance(treespec, TreeSpec):
+        raise TypeError(f"tree_unflatten expects a TreeSpec, got {type(treespec)}")
+    return treespec.unflatten(leaves)
+
+
+def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterator[Any]:
+    """The leaves of a tree, one by one."""
+    yield from tree_flatten(tree, is_leaf)[0]
+
+
+def tree_leaves(tree: PyTree, is_leaf: IsLeaf = None) -> list[Any]:
+    """The leaves of a tree."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+def tree_structure(tree: PyTree, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The structure of a tree."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def tree_map(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """A tree of the same structure with ``func`` of each leaf, and of what others have there."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    columns = [leaves, *(spec.flatten_up_to(rest) for rest in rests)]
+    return spec.unflatten(map(func, *columns))
+
+
+def tree_map_(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """Call ``func`` with each leaf; returns the tree itself."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def _only(kinds: Any, func: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A function that changes nothing but what is of some types, or what a predicate takes."""
+    if isinstance(kinds, type | tuple) or hasattr(kinds, "__args__"):
+        return lambda x: func(x) if isinstance(x, kinds) else x
+    return lambda x: func(x) if kinds(x) else x
+
+
+def tree_map_only(
+    type_or_types_or_pred: Any,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: IsLeaf = None,
+) -> PyTree:
+    """`tree_map` of the leaves of some types alone; others stay."""
+    return tree_map(_only(type_or_types_or_pred, func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(
+    type_or_types_or_pred: Any,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: IsLeaf = None,
+) -> PyTree:
+    """`tree_map_` of the leaves of some types alone."""
+    return tree_map_(_only(type_or_types_or_pred, func), tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether ``pred`` is true of all leaves."""
+    return all(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None) -> bool:
+    """Whether ``pred`` is true of a leaf."""
+    return any(map(pred, tree_iter(tree, is_leaf)))
+
+
+def tree_all_only(
+    types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Whether ``pred`` is true of all leaves of some types."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, types))
+
+
+def tree_any_only(
+    types: Any, pred: Callable[[Any], bool], tree: PyTree, is_leaf: IsLeaf = None
+) -> bool:
+    """Whether ``pred`` is true of a leaf of some types."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, types))
+
+
+def _broadcast_to_and_flatten(
+    tree: PyTree, treespec: TreeSpec, is_leaf: IsLeaf = None
+) -> list[Any] | None:
+    """Leaves of a tree repeated to fit a structure that goes on below them; None if it does not fit."""
+    node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
+    if node is None:
+        return [tree] * treespec.num_leaves
+    if treespec.type is not _kind(tree):
+        return None
+    children, context = node.flatten_fn(tree)
+    if context != treespec.context or len(children) != treespec.num_children:
+        return None
+    out: list[Any] = []
+    for child, spec in zip(children, treespec.children(), strict=True):
+        found = _broadcast_to_and_flatten(child, spec, is_leaf)
+        if found is None:
+            return None
+        out += found
+    return out
+
+
+# ---- with paths ---------------------------------------------------------------------------------
+
+
+def tree_leaves_with_path(
+    tree: PyTree, is_leaf: IsLeaf = None
+) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a tree with their paths."""
+    node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
+    if node is None:
+        return [((), tree)]
+    pairs = zip(node.keys(tree), node.flatten_fn(tree)[0], strict=True)
+    return [
+        ((key, *path), leaf)
+        for key, child in pairs
+        for path, leaf in tree_leaves_with_path(child, is_leaf)
+    ]
+
+
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: IsLeaf = None
+) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
+    """The leaves of a tree with their paths, and its structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any], tree: PyTree, *rests: PyTree, is_leaf: IsLeaf = None
+) -> PyTree:
+    """`tree_map` with the leaf's path as first argument."""
+    leaves, spec = tree_flatten(tree, is_leaf)
+    paths = [path for path, _ in tree_leaves_with_path(tree, is_leaf)]
+    return spec.unflatten(map(func, paths, leaves, *(spec.flatten_up_to(r) for r in rests)))

@@ -1,0 +1,217 @@
+"""The kinds of containers that trees are made of, and the keys of their children."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "NAMED_TUPLE",
+    "SUPPORTED_NODES",
+    "GetAttrKey",
+    "MappingKey",
+    "NodeDef",
+    "SequenceKey",
+    "keystr",
+    "node_of",
+    "register_constant",
+    "register_dataclass",
+    "register_pytree_node",
+]
+
+Context = Any
+
+
+class NodeDef(NamedTuple):
+    """How a container is taken apart and made again."""
+
+    type: type
+    flatten_fn: Callable[[Any], tuple[list[Any], Context]]
+    unflatten_fn: Callable[[Iterable[Any], Context], Any]
+    keys: Callable[[Any], list[Any]]
+
+
+# ---- paths --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """The position of a child in a list or tuple."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """The child."""
+        return sequence[self.idx]
+
+
+@dataclass(frozen=True)
+class MappingKey:
+    """The key of a child in a dict."""
+
+    key: Any
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """The child."""
+        return mapping[self.key]
+
+
+@dataclass(frozen=True)
+class GetAttrKey:
+    """The attribute that holds a child."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """The child."""
+        return getattr(obj, self.name)
+
+
+def keystr(kp: Iterable[Any]) -> str:
+    """A path as it would be written in Python."""
+    return "".join(map(str, kp))
+
+
+# ---- kinds of containers ------------------------------------------------------------------------
+
+
+def _positions(children: Any) -> list[Any]:
+    return [SequenceKey(i) for i in range(len(children))]
+
+
+def _of_mapping(d: Any) -> list[Any]:
+    return [MappingKey(k) for k in d]
+
+
+SUPPORTED_NODES: Final[dict[type, NodeDef]] = {
+    each.type: each
+    for each in (
+        NodeDef(tuple, lambda t: (list(t), None), lambda v, _: tuple(v), _positions),
+        NodeDef(list, lambda t: (list(t), None), lambda v, _: list(v), _positions),
+        NodeDef(
+            dict,
+            lambda d: (list(d.values()), list(d)),
+            lambda v, keys: dict(zip(keys, v, strict=True)),
+            _of_mapping,
+        ),
+        NodeDef(
+            OrderedDict,
+            lambda d: (list(d.values()), list(d)),
+            lambda v, keys: OrderedDict(zip(keys, v, strict=True)),
+            _of_mapping,
+        ),
+        NodeDef(
+            defaultdict,
+            lambda d: (list(d.values()), [d.default_factory, list(d)]),
+            lambda v, made: defaultdict(made[0], zip(made[1], v, strict=True)),
+            _of_mapping,
+        ),
+        NodeDef(
+            deque,
+            lambda d: (list(d), d.maxlen),
+            lambda v, longest: deque(v, maxlen=longest),
+            _positions,
+        ),
+    )
+}
+NAMED_TUPLE: Final = NodeDef(
+    tuple,
+    lambda t: (list(t), type(t)),
+    lambda v, kind: kind._make(v) if hasattr(kind, "_make") else kind(*v),
+    lambda t: [GetAttrKey(name) for name in t._fields],
+)
+
+
+def node_of(tree: Any) -> NodeDef | None:
+    """How an object is taken apart; None for a leaf."""
+    found = SUPPORTED_NODES.get(type(tree))
+    if found is None and isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return NAMED_TUPLE
+    return found
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[list[Any], Context]],
+    unflatten_fn: Callable[[Iterable[Any], Context], Any],
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: Any = None,
+    from_dumpable_context: Any = None,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
+) -> None:
+    """Make a class a kind of container.
+
+    Args:
+        cls: the class.
+        flatten_fn: gives an instance's children, and what else is needed to make it again.
+        unflatten_fn: makes an instance of these.
+        serialized_type_name: accepted; trees are not written to files.
+        to_dumpable_context: accepted.
+        from_dumpable_context: accepted.
+        flatten_with_keys_fn: as ``flatten_fn``, with a key before each child.
+
+    Raises:
+        ValueError: if it is one already.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    with_keys = flatten_with_keys_fn
+
+    def keys(tree: Any) -> list[Any]:
+        if with_keys is None:
+            raise ValueError(f"Did not find a flatten_with_keys_fn for type: {cls}.")
+        return [key for key, _ in with_keys(tree)[0]]
+
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
+
+
+_register_pytree_node = register_pytree_node
+
+
+def _deregister_pytree_node(cls: type) -> None:
+    """Make a class's instances leaves again."""
+    del SUPPORTED_NODES[cls]
+
+
+def register_dataclass(
+    cls: type,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Make a dataclass a kind of container of its fields."""
+    names = field_names or [f.name for f in fields(cls) if f.init]
+    names = [name for name in names if name not in (drop_field_names or ())]
+
+    def apart(obj: Any) -> tuple[list[Any], Context]:
+        return [getattr(obj, name) for name in names], None
+
+    register_pytree_node(
+        cls,
+        apart,
+        lambda values, _: cls(**dict(zip(names, values, strict=True))),
+        flatten_with_keys_fn=lambda obj: (
+            [(GetAttrKey(name), getattr(obj, name)) for name in names],
+            None,
+        ),
+    )
+
+
+def register_constant(cls: type) -> None:
+    """Make a class's instances part of a tree's structure."""
+    register_pytree_node(
+        cls, lambda obj: ([], obj), lambda _, obj: obj, flatten_with_keys_fn=lambda obj: ([], obj)
+    )

@@ -1,0 +1,1 @@
+"""Facts without tensors: dtypes, devices, shapes, promotion, layouts, errors."""

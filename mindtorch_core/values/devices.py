@@ -1,0 +1,264 @@
+"""Devices, and the table that says which backend serves which device name.
+
+The core names no device: plugins put their rows into `TABLE` when they are loaded. A row binds a
+device type to its dispatch keys and its runtime.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ..runtime import Runtime
+
+__all__ = [
+    "DeviceRow",
+    "chosen_device",
+    "device",
+    "get_default_device",
+    "get_device_module",
+    "row_of",
+    "set_default_device",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """What the core knows about a device type.
+
+    Attributes:
+        type: the name users write, such as ``cpu``.
+        key: bit of the backend's dispatch key.
+        autograd_key: bit of the matching Autograd key.
+        keys: dispatch keys of a new tensor, and of a call that makes one.
+        runtime: memory, copies, streams and random numbers of this device type.
+        distribution: who supplied it, as ``name version``.
+        module: what ``torch.<type>`` shows, or None.
+    """
+
+    type: str
+    key: int
+    autograd_key: int
+    keys: int
+    runtime: Runtime
+    distribution: str
+    module: Any = None
+
+
+TABLE: Final[dict[str, DeviceRow]] = {}
+
+# Set by `mindtorch_core.plugins`: loads the plugin for a device type or raises saying why not.
+_loader: list[Callable[[str], DeviceRow]] = []
+
+
+def set_loader(load: Callable[[str], DeviceRow]) -> None:
+    """Install the function that loads the backend of a device type on first need."""
+    _loader[:] = [load]
+
+
+def row_of(type: str) -> DeviceRow:
+    """The table row of a device type, loading its plugin when it is first asked for.
+
+    Raises:
+        BackendUnavailableError: if no plugin supplies it; the text names the package.
+    """
+    row = TABLE.get(type)
+    return row if row is not None else _loader[0](type)
+
+
+# Types that PyTorch knows: a string naming one parses even when no plugin serves it.
+KNOWN_TYPES: Final = frozenset(
+    [
+        "cpu",
+        "cuda",
+        "ipu",
+        "xpu",
+        "mkldnn",
+        "opengl",
+        "opencl",
+        "ideep",
+        "hip",
+        "ve",
+        "fpga",
+        "maia",
+        "xla",
+        "lazy",
+        "vulkan",
+        "mps",
+        "meta",
+        "hpu",
+        "mtia",
+        "npu",
+        "privateuseone",
+    ]
+)
+
+_INTERNED: Final[dict[tuple[str, int | None], device]] = {}
+
+# Types that programs name and mean another by, as `mindtorch run --as-cuda` says: ``cuda=npu``.
+VARIABLE: Final = "MINDTORCH_STANDS_FOR"
+STANDS_FOR: Final[dict[str, str]] = dict(
+    pair.split("=", 1) for pair in os.environ.get(VARIABLE, "").split(",") if "=" in pair
+)
+
+
+def type_meant(type: str) -> str:
+    """The type of devices that a name means: itself, unless another stands for it."""
+    return STANDS_FOR.get(type, type)
+
+
+class device:
+    """Where a tensor lives: a type and, for types with several devices, an index.
+
+    ``device("npu:1")``, ``device("npu", 1)`` and ``device(device("npu:1"))`` are one object, so
+    devices compare by identity. ``device(1)`` is the second device of the loaded accelerator. As a
+    context manager a device is the default for factories of the thread.
+
+    Raises:
+        RuntimeError: for a string that is not ``type`` or ``type:index``, and for an index alone
+            unless exactly one accelerator is loaded.
+    """
+
+    __slots__ = ("index", "type")
+    type: str
+    index: int | None
+
+    def __new__(cls, type: str | device | int, index: int | None = None) -> device:
+        """Find or make the one object for a type and an index."""
+        if isinstance(type, device):
+            if index is not None:
+                raise TypeError("device() takes an index only together with a device type string")
+            return type
+        if isinstance(type, int) and not isinstance(type, bool):
+            if index is not None:
+                raise TypeError("device() takes an index only together with a device type string")
+            index, type = type, accelerator_type()
+        if not isinstance(type, str):
+            raise TypeError(
+                f"device(): argument 'type' must be str or torch.device, not {type.__class__.__name__}"
+            )
+        name, colon, number = type.partition(":")
+        if colon:
+            if index is not None:
+                raise RuntimeError(
+                    f"type (string) must not include an index because index was passed "
+                    f"explicitly: {type}"
+                )
+            if not number.isdecimal() or (number != "0" and number.startswith("0")):
+                raise RuntimeError(f"Invalid device string: '{type}'")
+            index = int(number)
+        if index is not None and index < 0:
+            raise RuntimeError(f"Device index must not be negative, got {index}")
+        found = _INTERNED.get((name, index))
+        if found is not None:
+            return found
+        if not name.isidentifier():
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        if name in STANDS_FOR:
+            return _INTERNED.setdefault((name, index), device(STANDS_FOR[name], index))
+        if name not in KNOWN_TYPES and name not in TABLE:
+            row_of(name)  # a third party's device: raises if nobody supplies it
+        made = object.__new__(cls)
+        made.type = name
+        made.index = index
+        return _INTERNED.setdefault((name, index), made)
+
+    def __repr__(self) -> str:
+        if self.index is None:
+            return f"device(type='{self.type}')"
+        return f"device(type='{self.type}', index={self.index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (str(self),)
+
+    def __enter__(self) -> device:
+        on = concrete(self)
+        _DEFAULT.previous.append(_DEFAULT.device)
+        _DEFAULT.device = on
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        _DEFAULT.device = _DEFAULT.previous.pop()
+
+
+def accelerator_type() -> str:
+    """The one loaded device type beside the host that computes.
+
+    Raises:
+        RuntimeError: if there is none, or several.
+    """
+    found = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
+    if len(found) != 1:
+        raise RuntimeError(
+            "Cannot access accelerator device when none is available"
+            + (f" or several are ({', '.join(found)})" if found else "")
+            + ": name the device type, as in torch.device('npu:0')."
+        )
+    return found[0]
+
+
+_HOST: Final = device("cpu")
+
+
+class _Default(threading.local):
+    """A thread's device for factories, and those that its open ``with`` blocks give back."""
+
+    def __init__(self) -> None:
+        self.device: device | None = None
+        self.previous: list[device | None] = []
+
+
+_DEFAULT: Final = _Default()
+
+
+def chosen_device() -> device | None:
+    """The device that was set for factories of this thread, if one was."""
+    return _DEFAULT.device
+
+
+def get_default_device() -> device:
+    """The device that factories of this thread use when none is given (``cpu`` unless set)."""
+    return _DEFAULT.device or device("cpu")
+
+
+def set_default_device(d: device | str | None) -> None:
+    """Set the device that factories of this thread use when none is given; None restores ``cpu``."""
+    _DEFAULT.device = None if d is None else concrete(device(d))
+
+
+def get_device_module(device: device | str | None = None) -> Any:
+    """What ``torch.<type>`` shows for a device's type; for the default device's if None.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves it.
+    """
+    type = concrete(device).type
+    shown = vars(sys.modules[__name__.partition(".")[0]]).get(
+        type
+    )  # where it was imported as a module
+    return row_of(type).module if shown is None else shown
+
+
+def concrete(d: device | str | None) -> device:
+    """The device on which a tensor asked for on ``d`` is made: None and missing indices resolved.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves the device type.
+        RuntimeError: if the index is out of range.
+    """
+    if d is None:
+        d = _DEFAULT.device or _HOST
+    elif d.__class__ is not device:
+        d = device(d)
+    row = TABLE.get(d.type)
+    if row is None:
+        row = row_of(d.type)
+    return row.runtime.concrete_device(d)

@@ -1,0 +1,205 @@
+"""Type promotion: which dtype two operands meet in. The only place that decides it.
+
+The lattice is PyTorch's: within a category the wider type wins, a higher category wins over a
+lower one, and operands are ranked so that a Python number or a zero-dimensional tensor never
+widens within its category (``int32_tensor + 1`` stays int32; ``int32_tensor + 1.5`` becomes the
+default floating type).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .dtypes import (
+    BOOL,
+    COMPLEX,
+    DTYPES,
+    FLOAT8,
+    FLOATING,
+    INTEGER,
+    bfloat16,
+    bool_,
+    complex64,
+    complex128,
+    default_complex,
+    dtype,
+    float16,
+    float32,
+    get_default_dtype,
+    int16,
+    of_number,
+)
+from .shapes import show
+
+__all__ = [
+    "WIDER",
+    "can_cast",
+    "check_cast",
+    "check_inplace_result",
+    "promote_types",
+    "result_type",
+]
+
+# What halves are computed in, with one rounding at the end: faster, and sums keep their digits.
+WIDER: Final[dict[dtype, dtype]] = {float16: float32, bfloat16: float32}
+
+_CACHE: Final[dict[tuple[dtype, dtype], dtype]] = {}
+_NARROW_UNSIGNED: Final = ("uint16", "uint32", "uint64")
+
+
+def promote_types(a: dtype, b: dtype) -> dtype:
+    """Smallest dtype, in size and kind, that both can be converted to.
+
+    Raises:
+        RuntimeError: for uint16/32/64 with any other type but floats, which PyTorch does not promote.
+    """
+    found = _CACHE.get((a, b))
+    if found is None:
+        found = _CACHE[a, b] = _promote(a, b)
+    return found
+
+
+def _promote(a: dtype, b: dtype) -> dtype:
+    if a is b:
+        return a
+    if a.name in FLOAT8 or b.name in FLOAT8:
+        raise RuntimeError(
+            f"Promotion for Float8 Types is not supported, attempted to promote {a.label} and {b.label}"
+        )
+    if (a.name in _NARROW_UNSIGNED or b.name in _NARROW_UNSIGNED) and FLOATING not in (
+        a.category,
+        b.category,
+    ):
+        raise RuntimeError(
+            f"Promotion for uint16, uint32, uint64 types is not supported, attempted to "
+            f"promote {a.label} and {b.label}"
+        )
+    if a.category > b.category:
+        a, b = b, a
+    if a.category < b.category:  # the higher category wins, except that precision is kept
+        if b.category == COMPLEX and a.category == FLOATING:
+            return complex128 if a.name == "float64" else b
+        return b
+    if a.category == INTEGER:
+        if a.itemsize == b.itemsize:  # uint8 with int8
+            return int16
+        return a if a.itemsize > b.itemsize else b
+    if {a, b} == {float16, bfloat16}:
+        return float32
+    return a if a.itemsize >= b.itemsize else b
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether a result of dtype ``from_`` may be stored in ``to`` (category never goes down)."""
+    return from_.category <= to.category or (from_.category == INTEGER and to.category == INTEGER)
+
+
+def check_cast(d: dtype, to: dtype) -> None:
+    """Refuse a dtype whose category is above the one that it would be stored in.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if not can_cast(d, to):
+        raise RuntimeError(
+            f"result type {d.label} can't be cast to the desired output type {to.label}"
+        )
+
+
+def check_inplace_result(self: Any, shape: tuple[int, ...], d: Any) -> None:
+    """Refuse an in-place result that does not fit into ``self``.
+
+    Raises:
+        RuntimeError: if the broadcast shape or the promoted dtype is not ``self``'s.
+    """
+    if shape != self._shape:
+        raise RuntimeError(
+            f"output with shape {show(self._shape)} doesn't match the broadcast shape {show(shape)}"
+        )
+    check_cast(d, self._dtype)
+
+
+def _default_for(category: int, current: dtype) -> dtype:
+    """The dtype a Python number of a higher category brings in."""
+    if category == COMPLEX:
+        if current.category == FLOATING:
+            return current.to_complex() if current.itemsize > 2 else complex64
+        return default_complex()
+    if category == FLOATING:
+        return get_default_dtype()
+    return DTYPES["int64"]
+
+
+def category_of(value: Any) -> int:
+    """Promotion category of a Python number."""
+    kind = type(value)
+    if kind is float:
+        return FLOATING
+    if kind is bool:
+        return BOOL
+    if kind is int:
+        return INTEGER
+    return of_number(value).category
+
+
+def result_type(*operands: Any) -> dtype:
+    """Dtype in which tensors and Python numbers meet, as ``torch.result_type`` gives it.
+
+    Operands with dimensions decide first; a zero-dimensional tensor, then a number, changes the
+    result only when it is of a higher category. ``None`` operands are ignored.
+    """
+    dims: dtype | None = None
+    zero: dtype | None = None
+    numbers: list[Any] = []
+    for x in operands:
+        d = getattr(x, "_dtype", None)
+        if d is None:
+            if x is not None:
+                numbers.append(x)
+        elif x._shape:
+            dims = d if dims is None else promote_types(dims, d)
+        else:
+            zero = d if zero is None else promote_types(zero, d)
+    if dims is None:
+        result = zero
+    elif zero is None or zero.category <= dims.category:
+        result = dims
+    elif zero.category == COMPLEX and dims.category == FLOATING:
+        result = dims.to_complex()
+    else:
+        result = promote_types(dims, zero)
+    if numbers:
+        if result is None:
+            kinds = [of_number(v) for v in numbers]
+            result = kinds[0]
+            for kind in kinds[1:]:
+                result = promote_types(result, kind)
+            return result
+        top = max(category_of(v) for v in numbers)
+        if top > result.category:
+            result = _default_for(top, result)
+    return bool_ if result is None else result
+
+
+def check_alpha(alpha: Any, d: dtype) -> None:
+    """Refuse a factor of a higher category than the result of ``add`` or ``sub``.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    category = category_of(alpha)
+    if category == BOOL and d.category != BOOL:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if category == FLOATING and d.category < FLOATING:
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+    if category == COMPLEX and d.category != COMPLEX:
+        raise RuntimeError(
+            "For non-complex input tensors, argument alpha must not be a complex number."
+        )
+
+
+def to_floating(d: dtype) -> dtype:
+    """The dtype of a float-valued function of ``d``: integers become the default dtype."""
+    return d if d.category >= FLOATING else get_default_dtype()
