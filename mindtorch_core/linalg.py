@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from .errors import LinAlgError as LinAlgError
-from .operators.namespaces import serve
+from .opdefs.namespaces import serve
+from .values.errors import LinAlgError as LinAlgError
 
 if TYPE_CHECKING:
     from .stubs.linalg import *  # noqa: F403

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .operators.namespaces import serve
-from .tensor import Tensor
+from .opdefs.namespaces import serve
+from .tensors.tensor import Tensor
 
 # The functions whose results have fewer elements than the mask.
 _REDUCTIONS = frozenset(

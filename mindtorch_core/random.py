@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from .autograd_state import born
-from .devices import TABLE, concrete, device, row_of
-from .dtypes import uint8
-from .errors import BackendUnavailableError
-from .storage import BEFORE_EXPORT
-from .tensor import Tensor, from_values
+from .tensors.autograd_state import born
+from .tensors.storage import BEFORE_EXPORT
+from .tensors.tensor import Tensor
+from .values.devices import TABLE, concrete, device, row_of
+from .values.dtypes import uint8
+from .values.errors import BackendUnavailableError
 
 __all__ = [
     "Generator",
@@ -22,6 +22,7 @@ __all__ = [
     "get_rng_state",
     "initial_seed",
     "manual_seed",
+    "random_positions",
     "seed",
     "set_rng_state",
 ]
@@ -51,7 +52,7 @@ class Generator:
             ValueError: if it does not fit 64 bits.
         """
         try:
-            value = operator.index(seed)
+            value = operator.index(None if isinstance(seed, bool | Tensor) else seed)  # type: ignore[arg-type]
         except TypeError:
             raise RuntimeError(
                 f"manual_seed expected a long, but got {type(seed).__name__}"
@@ -83,7 +84,7 @@ class Generator:
 
         Raises:
             TypeError: if it is no uint8 tensor on the CPU.
-            RuntimeError: if it is no position of a generator of this device.
+            RuntimeError: if it is not contiguous, or no position of a generator of this device.
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
@@ -92,8 +93,10 @@ class Generator:
                 f"RNG state must be a torch.ByteTensor, which is a uint8 tensor on the CPU, not "
                 f"{new_state._dtype} on {new_state._device}"
             )
-        position = bytes(new_state.reshape(-1).tolist())
+        if not new_state.is_contiguous():
+            raise RuntimeError("RNG state must be contiguous")
         _launch_recorded()
+        position = bytes(new_state._host())
         self.source.set_state(position)
         return self
 
@@ -128,7 +131,9 @@ def _fresh_seed() -> int:
 
 
 def _as_tensor(state: bytes) -> Tensor:
-    return born(from_values(list(state), (len(state),), uint8, concrete("cpu")))
+    home = concrete("cpu")
+    runtime = row_of(home.type).runtime
+    return born(runtime.from_host(memoryview(state), (len(state),), uint8, home))
 
 
 def checked_seed(seed: Any) -> int:
@@ -235,23 +240,41 @@ def fork_rng(
         enabled: False to do nothing.
         device_type: limits the default to devices of this type.
     """
-    if not enabled:
+    restore = random_positions(devices, device_type) if enabled else _nothing
+    try:
         yield
-        return
+    finally:
+        restore()
+
+
+def _nothing() -> None:
+    pass
+
+
+def random_positions(
+    devices: Iterable[device | str | int] | None = None, device_type: str | None = None
+) -> Callable[[], None]:
+    """What brings the default generators back to where they are now; it may be called several times.
+
+    Args:
+        devices: as for `fork_rng`.
+        device_type: as for `fork_rng`.
+    """
     _launch_recorded()
     chosen = _seed[0]
     forked = _forked(devices, device_type)
     kept = {on: default_generator(on).source.get_state() for on in forked if on in _defaults}
-    try:
-        yield
-    finally:
+
+    def restore() -> None:
         _launch_recorded()
         _seed[0] = chosen
         for on, generator in list(_defaults.items()):
             if on in kept:
                 generator.source.set_state(kept[on])
             elif on in forked or (devices is None and device_type in (None, on.type)):
-                _start(generator)  # made in the block: as if it had never been
+                _start(generator)  # made since: as if it had never been
+
+    return restore
 
 
 def _forked(

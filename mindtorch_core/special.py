@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .operators.namespaces import serve
+from .opdefs.namespaces import serve
 
 if TYPE_CHECKING:
     from .stubs.special import *  # noqa: F403

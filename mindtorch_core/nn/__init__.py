@@ -1,15 +1,23 @@
-"""Building blocks of neural networks."""
+"""Building blocks of neural networks; modules are those of the distribution mindtorch-nn."""
 
-from typing import Any
+from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from ..frontend import companion
 from . import functional
+from .linear_cross_entropy import LinearCrossEntropyOptions
+
+if TYPE_CHECKING:
+    from mindtorch_nn import *  # noqa: F403
 
 __all__ = ["LinearCrossEntropyOptions", "functional"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "LinearCrossEntropyOptions":
-        from ..operators.nn.linear_cross_entropy import LinearCrossEntropyOptions
+    found = globals()[name] = companion.nn_name(name)
+    return found
 
-        return LinearCrossEntropyOptions
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *companion.names_of_nn()})

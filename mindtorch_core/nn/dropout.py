@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ..operators.define import fn
-from ..tensor import Tensor
+from ..dispatch.functions import fn
+from ..dispatch.written_functions import overridable
+from ..tensors.tensor import Tensor
 
 __all__ = [
     "alpha_dropout",
@@ -32,11 +33,13 @@ def _call(name: str, input: Tensor, p: float, training: bool, *, inplace: bool) 
     return done
 
 
+@overridable
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014)."""
     return _call("dropout", input, p, training, inplace=inplace)
 
 
+@overridable
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -44,6 +47,7 @@ def alpha_dropout(
     return _call("alpha_dropout", input, p, training, inplace=inplace)
 
 
+@overridable
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -51,6 +55,7 @@ def feature_alpha_dropout(
     return _call("feature_alpha_dropout", input, p, training, inplace=inplace)
 
 
+@overridable
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -67,6 +72,7 @@ def dropout1d(
     return _channels(input, p, training, inplace, rank=3)
 
 
+@overridable
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -89,6 +95,7 @@ def dropout2d(
     return _call("feature_dropout", input, p, training, inplace=inplace)
 
 
+@overridable
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -118,6 +125,7 @@ def _warn(name: str, rank: int, meant: str) -> None:
     )
 
 
+@overridable
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..operators.namespaces import serve
+from ..opdefs.namespaces import serve
 from .dropout import (
     alpha_dropout,
     dropout,
@@ -12,6 +12,7 @@ from .dropout import (
     feature_alpha_dropout,
     rrelu,
 )
+from .linear_cross_entropy import linear_cross_entropy
 
 __all__ = [
     "alpha_dropout",
@@ -20,6 +21,7 @@ __all__ = [
     "dropout2d",
     "dropout3d",
     "feature_alpha_dropout",
+    "linear_cross_entropy",
     "rrelu",
 ]
 

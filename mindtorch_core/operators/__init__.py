@@ -1,24 +1,24 @@
 """The ops: one definition each, by family.
 
-Importing this package defines those that most programs use. The others are defined together, when a
-name is asked for that is not known yet (`mindtorch_core.dispatch.rest`). All overloads of one name are
-defined at the same time.
+Importing this package defines those that most programs use. The modules of the others are imported
+when one of their names is first asked for (`homes`, `mindtorch_core.dispatch.on_demand`). All
+overloads of one name stand in one module.
 """
 
-import importlib
-
+from ..dispatch.functions import FUNCTIONS, function
+from ..dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from ..dispatch.registry import registry
-from ..tensor import Tensor
+from ..opdefs.define import definitions, op
+from ..opdefs.packets import show_method
 from . import linalg, nn
 from .arranging import joining
 from .creation import copying, factory, resizing
-from .define import FUNCTIONS, NONDIFF, LateMethod, OpDef, TensorSpec, definitions, function, op
 from .elementwise import arithmetic, closeness, comparison, functions, selection
+from .homes import HOMES
 from .indexing import gathering, index
-from .late_methods import LATE_METHODS
 from .linalg import products
 from .nn import dropout, losses, softmax
-from .random import distributions
+from .random import distributions, factories
 from .reductions import reduction
 from .views import parts, reshaping
 
@@ -34,6 +34,7 @@ __all__ = [
     "definitions",
     "distributions",
     "dropout",
+    "factories",
     "factory",
     "function",
     "functions",
@@ -53,102 +54,6 @@ __all__ = [
     "softmax",
 ]
 
-# Modules of this package whose ops are defined on demand.
-_REST: tuple[str, ...] = (
-    "arranging.diagonals",
-    "arranging.rearranging",
-    "arranging.stacking",
-    "creation.ranges",
-    "elementwise.aliases",
-    "elementwise.angles",
-    "elementwise.callbacks",
-    "elementwise.combined",
-    "elementwise.exponentials",
-    "elementwise.floats",
-    "elementwise.multiples",
-    "fft.frequencies",
-    "fft.parts",
-    "fft.spectrogram",
-    "fft.transforms",
-    "fft.windows",
-    "indexing.placing",
-    "indexing.scattering",
-    "linalg.aliases",
-    "linalg.cholesky",
-    "linalg.contraction",
-    "linalg.determinants",
-    "linalg.eigen",
-    "linalg.einsum",
-    "linalg.ldl",
-    "linalg.lowrank",
-    "linalg.lu",
-    "linalg.norms",
-    "linalg.powers",
-    "linalg.pseudoinverse",
-    "linalg.qr",
-    "linalg.solving",
-    "linalg.svd",
-    "linalg.triangular",
-    "linalg.vectors",
-    "nn.activation_functions",
-    "nn.activations",
-    "nn.adaptive_pooling",
-    "nn.attention",
-    "nn.average_pooling",
-    "nn.batch_normalization",
-    "nn.binary_classification",
-    "nn.classification",
-    "nn.convolution",
-    "nn.convolution_forms",
-    "nn.ctc",
-    "nn.distances",
-    "nn.embedding",
-    "nn.embedding_bag",
-    "nn.encoding",
-    "nn.folding",
-    "nn.fractional_pooling",
-    "nn.grid_sampling",
-    "nn.interpolation",
-    "nn.linear_cross_entropy",
-    "nn.multihead",
-    "nn.normalization",
-    "nn.padding",
-    "nn.pooling",
-    "nn.regression",
-    "nn.rrelu",
-    "nn.shuffling",
-    "nn.unpooling",
-    "nn.upsampling",
-    "random.sampling",
-    "reductions.cumulative",
-    "reductions.differences",
-    "reductions.masked",
-    "reductions.segments",
-    "reductions.statistics",
-    "sorting.searching",
-    "sorting.sorting",
-    "sorting.uniqueness",
-    "special.aliases",
-    "special.bessel",
-    "special.errors",
-    "special.gamma",
-    "special.polynomials",
-    "views.complex_pairs",
-    "views.copies",
-    "views.dimensions",
-    "views.inplace",
-    "views.splitting",
-    "views.windows",
-)
-
-
-for _name in LATE_METHODS.split():
-    setattr(Tensor, _name, LateMethod(_name))
-
-
-def _define_rest() -> None:
-    for name in _REST:
-        importlib.import_module(f"{__name__}.{name}")
-
-
-registry.rest.defined_by(_define_rest)
+registry.on_demand.listed(__name__, HOMES)
+for _name in registry.on_demand.waiting("Tensor"):
+    show_method(_name)

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..dtypes import float32, float64, get_default_dtype
-from ..operators.define import fn
-from ..tensor import Tensor
+from ..dispatch.functions import fn
+from ..tensors.tensor import Tensor
+from ..values.dtypes import float32, float64, get_default_dtype
 
 __all__ = [
     "bartlett",

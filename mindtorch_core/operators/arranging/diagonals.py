@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import dtype, int64
-from ...shapes import show, wrap_dim
-from ...tensor import Tensor
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import dtype, int64
+from ...values.shapes import show, wrap_dim
 from ..creation.factory import OPTIONS
-from ..define import TensorSpec, fn, op
 
 __all__: list[str] = []
 

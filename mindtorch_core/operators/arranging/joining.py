@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...promotion import result_type
-from ...shapes import show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.promotion import result_type
+from ...values.shapes import show, wrap_dim
 
 
 def _refuse_one(name: str, tensors: Any) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import INDEX_DTYPES
-from ...memory_formats import contiguous_format
-from ...shapes import Shape, show, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs.define import op
+from ...tensors.making import sole
+from ...tensors.tensor import Tensor
+from ...values.dtypes import INDEX_DTYPES
+from ...values.memory_formats import contiguous_format
+from ...values.shapes import Shape, show, wrap_dim, wrap_dims
 
 __all__: list[str] = []
 
@@ -84,7 +87,7 @@ def _roll(self: Any, shifts: Any, dims: Any = ()) -> Any:
     if not self.numel():
         return self.clone()
     if not dims:
-        return fn.roll(self.reshape(-1), shifts, (0,)).view(self._shape)
+        return sole(fn.roll(self.reshape(-1), shifts, (0,)).view(self._shape))
     out = self
     for shift, dim in zip(shifts, dims, strict=True):
         size = out.size(dim)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...shapes import numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.shapes import numel, show, wrap_dim
 from ..elementwise.composed import by_name
 
 __all__: list[str] = []

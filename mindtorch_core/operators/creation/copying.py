@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...autograd.conform import conform
-from ...devices import concrete, device, row_of
-from ...dtypes import ALIASES, COMPLEX, DTYPES, PYTHON_TYPES, as_dtype, checked_number, dtype
-from ...memory_formats import like_strides, memory_format, preserve_format, suggested
-from ...shapes import broadcast, is_contiguous, numel, show
-from ...tensor import Tensor
-from .. import rules
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import conform
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op
+from ...tensors.attached import attach
+from ...tensors.tensor import Tensor
+from ...values.devices import concrete, device, row_of
+from ...values.dtypes import (
+    ALIASES,
+    COMPLEX,
+    DTYPES,
+    FLOAT8,
+    PYTHON_TYPES,
+    as_dtype,
+    checked_number,
+    dtype,
+)
+from ...values.memory_formats import like_strides, memory_format, preserve_format, suggested
+from ...values.shapes import broadcast, is_contiguous, numel, show
 
 op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
@@ -70,6 +82,7 @@ op(
     inplace=True,
     inplace_primitive=True,
     namespaces=("torch",),
+    inplace_namespaces=EVERYWHERE,
 )
 op(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
@@ -82,7 +95,7 @@ op(
     doc="The value of a zero-dimensional tensor everywhere.",
     decomposition=lambda self, value: _fill_tensor(self, value),
     fills=True,
-    namespaces=("Tensor",),
+    namespaces=EVERYWHERE,
 )
 
 
@@ -140,6 +153,7 @@ op(
     doc="A copy on another device.",
     grad={"self": lambda g, self_device: g.to(self_device)},
     decomposition=_to_device,
+    moves=True,
     namespaces=("torch",),
 )
 
@@ -155,7 +169,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 
     Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
     ``non_blocking``, ``copy`` and ``memory_format``. Leaving a device waits for the work queued on
-    the tensor.
+    the tensor; in a pipeline that goes through backward the copy is recorded like any other op.
 
     Raises:
         BackendUnavailableError: if no plugin serves the device.
@@ -167,7 +181,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     wanted = kwargs.pop("memory_format", None)
     if wanted is not None:
         moved = to(self, *args, **kwargs, copy=copy)
-        if wanted in (preserve_format, suggested(moved._shape, moved._geometry()[0])):
+        if wanted is preserve_format or (
+            wanted is suggested(moved._shape, moved._geometry()[0])
+            if moved is self
+            else moved.is_contiguous(memory_format=wanted)
+        ):
             return moved
         return moved.clone(memory_format=wanted)
     d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
@@ -191,7 +209,10 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             )
     target = self._device if where is None else concrete(where)
     if target is not self._device:
-        self._settled()
+        storage = self._storage
+        pending = None if storage is None else storage.pending
+        if pending is not None and not pending.through_backward:
+            self._settled()
         moved = fn._to_device(self, target)
         return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
     if where is not None:
@@ -211,11 +232,10 @@ def _conversion(name: str) -> Any:
     return convert
 
 
-for _name in (
+_CONVERSIONS = (
     "float", "double", "half", "bfloat16", "cfloat", "cdouble",
     "int", "long", "short", "char", "byte", "bool",
-):  # fmt: skip
-    setattr(Tensor, _name, _conversion(_name))
+)  # fmt: skip
 
 
 def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
@@ -251,10 +271,8 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
 
 
 _dtype = dtype
-_BY_TYPE = {f"{d.label}Tensor": d for d in DTYPES.values()}
+_BY_TYPE = {f"{d.label}Tensor": d for d in (DTYPES | FLOAT8).values()}
 type_.__name__ = type_.__qualname__ = "type"
-for _method in (to, cpu, type_as, type_):
-    setattr(Tensor, _method.__name__, _method)
 
 
 def _real_part(self: Tensor) -> Any:
@@ -269,19 +287,15 @@ def _imaginary_part(self: Tensor) -> Tensor:
     return fn.imag(self)
 
 
-for _name, _part in {"real": _real_part, "imag": _imaginary_part}.items():
-    setattr(Tensor, _name, property(_part))
-
-op(
-    "conj(Tensor(a) self) -> Tensor(a)",
-    doc="Complex conjugate; the tensor itself where it is real.",
-    decomposition=lambda self: self if self._dtype.category != COMPLEX else fn._conj(self),
-)
-op(
-    "_conj(Tensor(a) self) -> Tensor(a)",
-    doc="Complex conjugate of a complex tensor.",
-    rule=rules.same,
-    grad={"self": lambda g: g.conj()},
-    decomposition=lambda self: fn.complex(self.real, -self.imag),
-    namespaces=("torch",),
+attach(
+    __name__,
+    {
+        **{name: _conversion(name) for name in _CONVERSIONS},
+        "cpu": cpu,
+        "imag": property(_imaginary_part),
+        "real": property(_real_part),
+        "to": to,
+        "type": type_,
+        "type_as": type_as,
+    },
 )

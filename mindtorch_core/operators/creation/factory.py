@@ -6,8 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...devices import TABLE, concrete
-from ...dtypes import (
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.devices import TABLE, concrete
+from ...values.dtypes import (
     BOOL,
     COMPLEX,
     FLOATING,
@@ -17,10 +21,8 @@ from ...dtypes import (
     int64,
     of_number,
 )
-from ...memory_formats import format_strides, like_strides, memory_format
-from ...shapes import contiguous_strides, show, strides_in_order
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...values.memory_formats import format_strides, like_strides, memory_format
+from ...values.shapes import contiguous_strides, show, strides_in_order
 
 OPTIONS = (
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
@@ -96,6 +98,7 @@ op(
     rule=_empty_rule,
     grad="nondiff",
     decomposition=_empty,
+    undefined=True,
     varargs="size",
     out=True,
     namespaces=("torch",),
@@ -128,6 +131,7 @@ op(
     rule=_strided_rule,
     grad="nondiff",
     decomposition=_empty_strided,
+    undefined=True,
     namespaces=("torch",),
 )
 
@@ -158,6 +162,7 @@ op(
     f"empty_permuted(int[] size, int[] physical_layout, {OPTIONS}) -> Tensor",
     doc="A dense tensor with undefined elements whose dimensions lie in memory in the given order.",
     decomposition=_empty_permuted,
+    undefined=True,
     out=True,
     namespaces=("torch",),
 )
@@ -238,6 +243,7 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
         f"{name}_like(Tensor self{extra}, {LIKE_OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
         decomposition=like,
+        undefined=name == "empty",
         namespaces=("torch",),
     )
 
@@ -260,6 +266,7 @@ def _new(name: str, extra: str = "") -> None:
         f"new_{name}(Tensor self, int[] size{extra}, {OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the dtype of ``self`` and on its device.",
         decomposition=new,
+        undefined=name == "empty",
         namespaces=("Tensor",),
         varargs="" if extra else "size",
     )
@@ -275,6 +282,7 @@ op(
     decomposition=lambda self, size, stride, *, dtype=None, device=None: fn.empty_strided(
         size, stride, dtype=dtype or self._dtype, device=device or self._device
     ),
+    undefined=True,
     namespaces=("Tensor",),
 )
 
@@ -285,11 +293,8 @@ def _truncated(start: Any, end: Any, step: Any) -> tuple[int, int, int]:
     """Bounds and step of int64 numbers; those of shorter integers keep their fractions.
 
     Raises:
-        RuntimeError: if a bound is not finite.
         ValueError: if nothing is left of the step.
     """
-    if not all(math.isfinite(v) for v in (start, end, step)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
     if not int(step):
         raise ValueError(f"step must be nonzero, but as an integer {step} is 0")
     return int(start), int(end), int(step)
@@ -298,12 +303,18 @@ def _truncated(start: Any, end: Any, step: Any) -> tuple[int, int, int]:
 def _arange_rule(
     start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
+    if dtype is not None and dtype.category in (BOOL, COMPLEX):
+        raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.label}'")
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
     for v in (start, end, step):
         if isinstance(v, int | complex):
             checked_number(v, float64 if isinstance(v, complex) else int64)
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
+    if not (step > 0 or step < 0):
+        raise RuntimeError(f"step must be nonzero, got {step}")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if math.isinf(step) and dtype is not None and dtype.category < FLOATING:
+        checked_number(step, int64)
     if dtype is int64 and not (start.__class__ is end.__class__ is step.__class__ is int):
         start, end, step = _truncated(start, end, step)
     if (end - start) * step < 0:
@@ -311,8 +322,6 @@ def _arange_rule(
             "upper bound and lower bound inconsistent with step sign"
             f" (start={start}, end={end}, step={step})"
         )
-    if not all(math.isfinite(v) for v in (start, end, step)):
-        raise RuntimeError(f"unsupported range: {start} -> {end}")
     whole = all(isinstance(v, int) for v in (start, end, step))
     length = -((start - end) // step) if whole else math.ceil((end - start) / step)
     return TensorSpec((max(length, 0),), dtype or (int64 if whole else get_default_dtype()))

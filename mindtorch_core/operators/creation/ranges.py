@@ -6,8 +6,10 @@ import math
 import warnings
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...values.dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
 from .factory import OF_ENDS, OPTIONS, numbers_of, spaced
 
 __all__: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...opdefs.define import EVERYWHERE
 from .composed import alias
 
 # Other names of functions of one tensor, and the kinds of dtypes that they serve.
@@ -28,7 +29,8 @@ _TWO = {
 _EITHER = ("Tensor", "Scalar")
 
 for _name, (_of, _kinds) in _ONE.items():
-    alias(_name, _of, kinds=_kinds)
+    _shown = ("Tensor",) if _name == "absolute" else EVERYWHERE  # PyTorch has no torch.absolute_
+    alias(_name, _of, kinds=_kinds, inplace_namespaces=_shown)
 for _name, (_of, _kinds) in _TWO.items():
     alias(
         _name,

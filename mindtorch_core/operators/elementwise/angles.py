@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import COMPLEX, bool_, complex64, complex128, dtype, float16, float32, float64
-from ...promotion import to_floating
-from ...shapes import contiguous_strides
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import (
+    COMPLEX,
+    bool_,
+    complex64,
+    complex128,
+    dtype,
+    float16,
+    float32,
+    float64,
+)
+from ...values.promotion import to_floating
+from ...values.shapes import contiguous_strides
 from .arithmetic import conj
 from .composed import function, two
 
@@ -48,21 +59,36 @@ function(
     lambda g, self: g * conj((self * self + 1).rsqrt()),
     _asinh,
     kinds="bifc",
+    inplace_namespaces=EVERYWHERE,
 )
-function("acosh", "Inverse hyperbolic cosine.", _acosh_grad, _acosh, kinds="bifc")
+function(
+    "acosh",
+    "Inverse hyperbolic cosine.",
+    _acosh_grad,
+    _acosh,
+    kinds="bifc",
+    inplace_namespaces=EVERYWHERE,
+)
 function(
     "atanh",
     "Inverse hyperbolic tangent.",
     lambda g, self: g / conj(1 - self * self),
     lambda x: (fn.log1p(x) - fn.log1p(-x)) * 0.5,
     kinds="bifc",
+    inplace_namespaces=EVERYWHERE,
 )
 
 # ---- degrees and sides --------------------------------------------------------------------------
 
 
 def _scaled(name: str, doc: str, factor: float) -> None:
-    function(name, doc, lambda g: g * factor, lambda x: x * factor)
+    function(
+        name,
+        doc,
+        lambda g: g * factor,
+        lambda x: x * factor,
+        inplace_namespaces=EVERYWHERE,
+    )
 
 
 _scaled("deg2rad", "Radians of an angle in degrees.", math.pi / 180)
@@ -111,6 +137,7 @@ function(
     lambda g, self: g * conj(sinc_slope(self * math.pi) * math.pi),
     _sinc,
     kinds="bifc",
+    inplace_namespaces=EVERYWHERE,
 )
 
 # ---- complex numbers ----------------------------------------------------------------------------
@@ -162,14 +189,6 @@ op(
     doc="Real parts as a view; real tensors are returned as they are.",
     decomposition=lambda self: fn._real(self) if self._dtype.category == COMPLEX else self,
     namespaces=("torch",),
-)
-op(
-    "conj_physical(Tensor self) -> Tensor",
-    doc="Complex conjugate, written out into new memory; real tensors are returned as they are.",
-    decomposition=lambda self: fn._conj(self) if self._dtype.category == COMPLEX else self,
-    inplace=True,
-    out=True,
-    tags=frozenset({"pointwise"}),
 )
 
 _COMPLEX_OF = {float32: complex64, float64: complex128}

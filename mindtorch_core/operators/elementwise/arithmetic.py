@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, bool_, cast_number, dtype, of_number
-from ...promotion import check_alpha, result_type, to_floating
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.operands import as_operand
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
+from ...values.promotion import check_alpha, result_type, to_floating
 from . import elementary
 
 
 def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any) -> None:
-    """Define ``name(self)``; ``to_float`` for functions whose value on integers is a float."""
+    """Define ``name(self)``; ``to_float`` for functions whose value on integers is a float.
+
+    Unless it is said otherwise, the in-place form is a function of ``torch`` too.
+    """
     properties: dict[str, Any] = {
         "doc": doc,
         "rule": rules.pointwise(to_floating if to_float else None),
@@ -27,6 +33,8 @@ def unary(name: str, doc: str, grad: Any, *, to_float: bool = False, **more: Any
         "out": True,
         "tags": frozenset({"pointwise"}),
     } | more
+    if properties["inplace"]:
+        properties.setdefault("inplace_namespaces", EVERYWHERE)
     rule = properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
     if "decomposition" in more and properties["kinds"] != "bifc":
         properties["decomposition"] = _checked(rule, more["decomposition"])
@@ -152,20 +160,10 @@ binary(
 
 
 def conj(value: Any) -> Any:
-    """Complex conjugate of a tensor or number; real values are returned as they are."""
+    """Complex conjugate of a tensor or number, written out; real values are returned as they are."""
     if value.__class__ is Tensor:
-        return value if value._dtype.category != COMPLEX else value.conj()
+        return value if value._dtype.category != COMPLEX else value.conj_physical()
     return value.conjugate() if isinstance(value, complex) else value
-
-
-def as_operand(like: Tensor, value: Any) -> Tensor:
-    """A Python number as a tensor of no dimensions on the device of ``like``."""
-    if hasattr(value, "_keys"):
-        made: Tensor = value
-        return made
-    d = result_type(like, value)
-    scalar: Tensor = like.new_full((), cast_number(value, d), dtype=d)
-    return scalar
 
 
 def _div_rule(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
@@ -246,6 +244,7 @@ op(
     doc="Quotient ``other // input``.",
     decomposition=lambda self, other: fn.floor_divide(as_operand(self, other), self),
     numbers=True,
+    kinds="if",
     operators=("__rfloordiv__",),
     namespaces=(),
 )
@@ -289,6 +288,7 @@ op(
     doc="Remainder ``other % input``.",
     decomposition=lambda self, other: fn.remainder(as_operand(self, other), self),
     numbers=True,
+    kinds="if",
     operators=("__rmod__",),
     namespaces=(),
 )
@@ -344,6 +344,7 @@ op(
     doc="Power ``other ** input``.",
     decomposition=lambda self, other: fn.pow(as_operand(self, other), self),
     numbers=True,
+    kinds="ifc",
     operators=("__rpow__",),
     namespaces=(),
 )
@@ -420,6 +421,7 @@ op(
     "positive(Tensor(a) self) -> Tensor(a)",
     doc="The tensor itself.",
     decomposition=_positive,
+    kinds="ifc",
     operators=("__pos__",),
     tags=frozenset({"pointwise"}),
 )
@@ -456,6 +458,7 @@ unary(
     lambda g: fn.zeros_like(g),
     kinds="bif",
     decomposition=elementary.sign,
+    inplace_namespaces=("Tensor",),
 )
 op(
     "sgn(Tensor self) -> Tensor",
@@ -474,6 +477,7 @@ op(
     doc="Square.",
     decomposition=lambda self: self**2,
     inplace=True,
+    inplace_namespaces=EVERYWHERE,
     out=True,
     tags=frozenset({"pointwise"}),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, unpack
-from ...tensor import Tensor, from_values
+from ...tensors.attached import attach
+from ...tensors.tensor import Tensor, from_values
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, unpack
 
 __all__ = ["apply_", "map2_", "map_"]
 
@@ -89,5 +90,4 @@ def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any]
     return _filled(self, "map2_", (x, y), callable)
 
 
-for _method in (apply_, map_, map2_):
-    setattr(Tensor, _method.__name__, _method)
+attach(__name__, {"apply_": apply_, "map2_": map2_, "map_": map_})

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...dtypes import (
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import (
     BOOL,
     FLOATING,
     bfloat16,
@@ -17,9 +21,7 @@ from ...dtypes import (
     int32,
     int64,
 )
-from ...promotion import result_type
-from ...tensor import Tensor
-from ..define import NONDIFF, fn, op
+from ...values.promotion import result_type
 from .arithmetic import binary
 
 

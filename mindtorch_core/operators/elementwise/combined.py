@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...promotion import category_of, result_type
-from ...tensor import Tensor
-from .. import rules
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
+from ...values.promotion import category_of, result_type
 from .arithmetic import conj
 from .composed import in_wide
 

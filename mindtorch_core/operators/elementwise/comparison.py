@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import INTEGER, bool_, dtype
-from ...errors import OperandTypeError
-from .. import rules
-from ..define import NONDIFF, fn
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs import rules
+from ...opdefs.operands import as_operand
+from ...values.dtypes import INTEGER, bool_, dtype
+from ...values.errors import OperandTypeError
 from . import elementary
-from .arithmetic import as_operand, binary, unary
+from .arithmetic import binary, unary
 
 
 def comparison(name: str, sign: str, dunder: str, kinds: str = "bif", **more: Any) -> None:
@@ -64,6 +66,7 @@ unary(
     NONDIFF,
     rule=rules.pointwise(bool_),
     decomposition=elementary.logical_not,
+    inplace_namespaces=("Tensor",),
 )
 
 
@@ -84,6 +87,7 @@ unary(
     kinds="bi",
     operators=("__invert__",),
     decomposition=elementary.bitwise_not,
+    inplace_namespaces=("Tensor",),
 )
 for _name, _kind in (("isnan", "NaN"), ("isinf", "infinite"), ("isfinite", "finite")):
     unary(

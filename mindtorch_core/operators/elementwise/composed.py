@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...dispatch.keys import BACKENDS
 from ...dispatch.registry import registry
-from ...dtypes import FLOATING, bool_, cast_number, dtype
-from ...promotion import WIDER, result_type, to_floating
-from ...tensor import Tensor
-from .. import rules
-from ..define import front, op
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...opdefs.packets import front
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, bool_, cast_number, dtype
+from ...values.promotion import WIDER, result_type, to_floating
 
 __all__ = [
     "alias",
     "by_name",
     "composition",
     "function",
+    "fused_backward",
+    "has_kernel",
     "in_wide",
     "refused",
     "truth_of",
@@ -55,6 +59,20 @@ def widened(self: Tensor) -> Tensor:
 def by_name(name: str) -> Callable[..., Any]:
     """The function of an op that is shown in another namespace than ``torch``, or in none."""
     return front(registry.entry(name))
+
+
+def has_kernel(name: str, t: Tensor) -> bool:
+    """Whether the tensor's backend has a kernel of its own for an op."""
+    backends = t._keys & BACKENDS
+    for key in registry.entry(f"aten::{name}").kernels:  # noqa: SIM110 (any() would double its cost)
+        if key & backends:
+            return True
+    return False
+
+
+def fused_backward(name: str, g: Tensor) -> Callable[..., Any] | None:
+    """The function of a gradient's op where the tensor's backend has a kernel of its own for it."""
+    return by_name(name) if has_kernel(name, g) else None
 
 
 def composition(rule: Callable[..., Any], formula: Formula, operands: int) -> Formula:
@@ -99,7 +117,7 @@ def function(
         doc: what it computes.
         grad: formula for ``self``, formulas by argument, or None if the parts supply it.
         formula: the op in terms of others; None for an op that is left to a numerical library.
-        kinds: as in `OpDef.kinds`.
+        kinds: as in `Operands.kinds`.
         result: dtype of the result, or what gives it from the input's.
         signature: arguments as the schema has them.
         **more: further fields of `OpDef`.
@@ -164,7 +182,7 @@ def alias(
         name: the other name.
         of: the method of `Tensor` that it means.
         signature: arguments, the first of which is a tensor.
-        kinds: as in `OpDef.kinds`.
+        kinds: as in `Operands.kinds`.
         **more: further fields of `OpDef`.
     """
     properties: dict[str, Any] = {
@@ -172,11 +190,12 @@ def alias(
         "kinds": kinds,
         "decomposition": lambda self, *args, **kwargs: getattr(self, of)(*args, **kwargs),
         "inplace": True,
-        "inplace_decomposition": lambda self, *args, **kwargs: getattr(self, f"{of}_")(
-            *args, **kwargs
-        ),
         "out": True,
     } | more
+    if properties["inplace"]:
+        properties["inplace_decomposition"] = lambda self, *args, **kwargs: getattr(self, f"{of}_")(
+            *args, **kwargs
+        )
     op(f"{name}({signature}) -> Tensor", **properties)
 
 

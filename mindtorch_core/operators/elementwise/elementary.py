@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import COMPLEX, INTEGER, bool_
-from ...promotion import WIDER, to_floating
-from ...tensor import Tensor
-from ..define import fn
+from ...dispatch.functions import fn
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, INTEGER, bool_
+from ...values.promotion import WIDER, to_floating
 
 __all__ = [
     "acos", "asin", "atan", "bitwise_not", "ceil", "cosh", "in_single", "isfinite", "isinf",

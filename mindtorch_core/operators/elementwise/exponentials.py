@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from ...dtypes import COMPLEX, complex128, dtype, float64
-from ...promotion import result_type
-from ...tensor import Tensor
-from ..define import fn, op
-from .arithmetic import as_operand, conj
+from ...dispatch.functions import fn
+from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.operands import as_operand
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, complex128, dtype, float64
+from ...values.promotion import result_type
+from .arithmetic import conj
 from .composed import by_name, function, two
 
 _LN2: Final = math.log(2)
@@ -20,6 +22,7 @@ function(
     lambda g, result: g * conj(result) * _LN2,
     lambda x: (x * _LN2).exp() if x._dtype.category == COMPLEX else fn.pow(2.0, x),
     kinds="bifc",
+    inplace_namespaces=EVERYWHERE,
 )
 
 # ---- sums of exponentials -----------------------------------------------------------------------
@@ -128,6 +131,7 @@ product_with_log(
     0,
     "``input * log(other)``, and 0 where ``input`` is 0.",
     ("Scalar_Other", "Scalar_Self"),
+    inplace_namespaces=EVERYWHERE,
 )
 product_with_log(
     "special_xlog1py",
@@ -161,6 +165,7 @@ function(
     _logit_grad,
     _logit,
     signature="Tensor self, float? eps=None",
+    inplace_namespaces=EVERYWHERE,
 )
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from ...dtypes import (
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import (
     BOOL,
     COMPLEX,
     FLOATING,
@@ -20,10 +25,7 @@ from ...dtypes import (
     int32,
     int64,
 )
-from ...promotion import WIDER, result_type, to_floating
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...values.promotion import WIDER, result_type, to_floating
 from .composed import truth_of, two
 
 # Of each type: the integer type of the same size, bits of the mantissa, the largest number.
@@ -163,15 +165,22 @@ def _nan_to_num(
     return fn.where(self == -math.inf, -largest if neginf is None else neginf, result)
 
 
+def _nan_to_num_rule(self: Tensor, *args: Any, **kwargs: Any) -> TensorSpec:
+    if self._dtype.category < FLOATING:
+        return rules.like(self)
+    return rules.pointwise_spec((self,), self._dtype)
+
+
 op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     doc="NaN replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the largest numbers).",
-    rule=rules.pointwise(count=1),
+    rule=_nan_to_num_rule,
     grad={"self": lambda g, self: fn.where(self.isfinite(), g, 0)},
     decomposition=_nan_to_num,
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
+    inplace_namespaces=EVERYWHERE,
 )
 
 # ---- exponent and mantissa ----------------------------------------------------------------------
@@ -241,6 +250,6 @@ op(
     "ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
     doc="In-place version of `ldexp`.",
     decomposition=lambda self, other: self.mul_(_power_of_two(self, other)),
-    namespaces=("Tensor",),
+    namespaces=EVERYWHERE,
     tags=frozenset({"pointwise"}),
 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
-from ...dtypes import FLOATING
-from ...tensor import Tensor
-from .. import rules
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
 from . import elementary
 from .arithmetic import conj, unary
+from .composed import fused_backward
 
 _PI_FACTOR = 2 / math.sqrt(math.pi)
 
@@ -83,7 +86,36 @@ unary(
 
 unary("sin", "Sine of radians.", lambda g, self: g * conj(self.cos()), to_float=True)
 unary("cos", "Cosine of radians.", lambda g, self: -g * conj(self.sin()), to_float=True)
-unary("tanh", "Hyperbolic tangent.", lambda g, result: g * conj(1 - result * result), to_float=True)
+
+
+def _tanh_backward(grad_output: Any, output: Any) -> Any:
+    return grad_output * conj(1 - output * output)
+
+
+def _slope_of_output(name: str, formula: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Define the op that gives a function's gradient from its output; returns the gradient's formula."""
+    op(
+        f"{name}(Tensor grad_output, Tensor output) -> Tensor",
+        doc=f"Gradient of `{name.removesuffix('_backward')}` from its result.",
+        rule=rules.limited(rules.pointwise(count=2), f"{name}_cpu", "fc"),
+        kinds="fc",
+        decomposition=formula,
+        namespaces=(),
+        tags=frozenset({"pointwise"}),
+    )
+
+    def grad(g: Any, result: Any) -> Any:
+        return (fused_backward(name, g) or formula)(g, result)
+
+    return grad
+
+
+unary(
+    "tanh",
+    "Hyperbolic tangent.",
+    _slope_of_output("tanh_backward", _tanh_backward),
+    to_float=True,
+)
 unary(
     "tan",
     "Tangent of radians.",
@@ -153,6 +185,7 @@ op(
     grad={"self": _zero},
     decomposition=_round_decimals,
     inplace=True,
+    inplace_namespaces=EVERYWHERE,
     out=True,
     tags=frozenset({"pointwise"}),
 )
@@ -167,10 +200,15 @@ unary(
 
 # ---- activations --------------------------------------------------------------------------------
 
+
+def _sigmoid_backward(grad_output: Any, output: Any) -> Any:
+    return grad_output * conj((1 - output) * output)
+
+
 unary(
     "sigmoid",
     "``1 / (1 + exp(-x))``.",
-    lambda g, result: g * conj((1 - result) * result),
+    _slope_of_output("sigmoid_backward", _sigmoid_backward),
     to_float=True,
     decomposition=elementary.sigmoid,
 )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor
-from ..define import NONDIFF, fn, op
-from .arithmetic import as_operand
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.operands import as_operand
+from ...tensors.tensor import Tensor
 from .composed import two
 
 
@@ -26,8 +28,24 @@ def _lcm(a: Any, b: Any) -> Any:
     return share * b
 
 
-two("gcd", "Greatest common divisor.", NONDIFF, _gcd, kinds="i", result=None)
-two("lcm", "Least common multiple; 0 where either is 0.", NONDIFF, _lcm, kinds="i", result=None)
+two(
+    "gcd",
+    "Greatest common divisor.",
+    NONDIFF,
+    _gcd,
+    kinds="i",
+    result=None,
+    inplace_namespaces=EVERYWHERE,
+)
+two(
+    "lcm",
+    "Least common multiple; 0 where either is 0.",
+    NONDIFF,
+    _lcm,
+    kinds="i",
+    result=None,
+    inplace_namespaces=EVERYWHERE,
+)
 
 
 def _left(a: Any, count: Any) -> Any:
@@ -84,6 +102,7 @@ for _side, _formula, _doc in (
         doc=f"`{_name}` with the operands exchanged.",
         decomposition=_reflected(_name),
         numbers=True,
+        kinds="i",
         operators=(f"__r{_dunder}",),
         namespaces=(),
     )

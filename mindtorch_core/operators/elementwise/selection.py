@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, checked_number
-from ...promotion import result_type
-from ...tensor import Tensor
-from .. import rules
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, checked_number
+from ...values.promotion import result_type
 
 
 def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
@@ -99,6 +100,7 @@ op(
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
+    inplace_namespaces=EVERYWHERE,
 )
 
 
@@ -119,6 +121,7 @@ op(
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
+    inplace_namespaces=EVERYWHERE,
 )
 op(
     "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
@@ -126,6 +129,7 @@ op(
     decomposition=lambda self, min=None, max=None: self.clamp(min, max),
     inplace=True,
     tags=frozenset({"pointwise"}),
+    inplace_namespaces=EVERYWHERE,
 )
 op(
     "clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
@@ -133,6 +137,7 @@ op(
     decomposition=lambda self, min=None, max=None: self.clamp(min, max),
     inplace=True,
     tags=frozenset({"pointwise"}),
+    inplace_namespaces=EVERYWHERE,
 )
 for _side in ("min", "max"):
     for _dot, _type in ((".Tensor", "Tensor"), ("", "Scalar")):
@@ -143,6 +148,7 @@ for _side in ("min", "max"):
             inplace=True,
             out=True,
             tags=frozenset({"pointwise"}),
+            inplace_namespaces=EVERYWHERE,
         )
 op(
     "masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import FLOATING, get_default_dtype
-from ...shapes import wrap_dims
-from ...tensor import Tensor
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, get_default_dtype
+from ...values.shapes import wrap_dims
 from ..creation.factory import OPTIONS
-from ..define import fn, op
 
 
 def _dtype(name: str, dtype: Any) -> Any:

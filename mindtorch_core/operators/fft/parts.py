@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, bfloat16, float16
-from ...shapes import wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, bfloat16, float16
+from ...values.shapes import wrap_dim
 
 
 def check_precision(self: Tensor) -> None:

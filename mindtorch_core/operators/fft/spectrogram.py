@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, fn_nn, op
+from ...dispatch.functions import fn, fn_nn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING
+from ...values.shapes import show
 
 
 def _window(name: str, self: Tensor, window: Any, win_length: int, n_fft: int, d: Any) -> Any:

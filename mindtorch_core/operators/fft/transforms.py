@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...dtypes import COMPLEX
-from ...promotion import to_floating
-from ...shapes import wrap_dim
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX
+from ...values.promotion import to_floating
+from ...values.shapes import wrap_dim
 from ..elementwise.arithmetic import conj
 from .parts import check_precision
 

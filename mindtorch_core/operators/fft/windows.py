@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import FLOATING, float64, get_default_dtype
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...values.dtypes import FLOATING, float64, get_default_dtype
 from ..creation.factory import OPTIONS
-from ..define import fn, op
 
 
 def cosine_sum(n: int, coefficients: tuple[float, ...], device: Any) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...devices import row_of
-from ...dtypes import INDEX_DTYPES, int64
-from ...memory_formats import contiguous_format
-from ...shapes import Shape, numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.devices import row_of
+from ...values.dtypes import INDEX_DTYPES, int64
+from ...values.memory_formats import contiguous_format
+from ...values.shapes import Shape, numel, show, wrap_dim
 
 
 def _check_index(name: str, index: Tensor) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...dispatch.registry import registry
-from ...dtypes import BOOL, bool_, int64, uint8
-from ...shapes import Shape, broadcast_all, numel, show
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, TensorSpec, fn, front, op, public
+from ...gradients.conform import sum_to
+from ...opdefs import rules
+from ...opdefs.define import EVERYWHERE, op, public
+from ...opdefs.packets import front
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, bool_, int64, uint8
+from ...values.shapes import Shape, broadcast_all, numel, show
 
 Indices = Sequence[Tensor | None]
 
@@ -148,8 +152,6 @@ op(
 
 
 def _sum_values(g: Any, indices: Any, shape: Shape) -> Any:
-    from ...autograd.conform import sum_to
-
     return sum_to(fn._index_positions(g, indices), shape)
 
 
@@ -160,7 +162,7 @@ op(
         integer_indices(self, indices), values, accumulate
     ),
     crosses_devices=True,
-    namespaces=("Tensor",),
+    namespaces=EVERYWHERE,
 )
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",

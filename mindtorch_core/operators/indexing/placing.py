@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, int64
-from ...memory_formats import contiguous_format
-from ...shapes import Shape, broadcast, numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
-from ..rules import like
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...opdefs.rules import like
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...values.memory_formats import contiguous_format
+from ...values.shapes import Shape, broadcast, numel, show, wrap_dim
 from .gathering import check_range
 from .index import Indices, index_shape
 

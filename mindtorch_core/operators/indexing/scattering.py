@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...dtypes import COMPLEX, FLOATING, INDEX_DTYPES, int64
-from ...promotion import WIDER
-from ...shapes import contiguous_strides, numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, INDEX_DTYPES, bool_, int64
+from ...values.promotion import WIDER
+from ...values.shapes import contiguous_strides, numel, show, wrap_dim
 from ..elementwise.arithmetic import conj
 from .gathering import check_range, cropped, fit, grid, ranked, scatter_rule
 
@@ -37,6 +39,10 @@ def _reduce_rule(
         raise NotImplementedError(
             f'"scatter_reduce" with reduce={reduce!r} not implemented for {self._dtype.label!r}: '
             f"complex numbers have no order"
+        )
+    if reduce == "mean" and self._dtype is bool_:
+        raise NotImplementedError(
+            "\"scatter_gather_tensor_cpu_reduce_mean\" not implemented for 'Bool'"
         )
     return scatter_rule(self, dim, index, src, name="scatter_reduce")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
 
 op(
     "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",

@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...promotion import result_type
-from ...shapes import numel, show, wrap_dims
-from ...tensor import Tensor
-from ..define import fn, fn_linalg, op, public
+from ...dispatch.functions import fn, fn_linalg
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.promotion import result_type
+from ...values.shapes import numel, show, wrap_dims
 from .products import c_name
 
 # ---- tensordot ----------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def _chain_matmul(matrices: Sequence[Tensor]) -> Any:
             raise RuntimeError(f"chain_matmul: expected matrices, got a {len(t._shape)}-D tensor")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
-    return matrices[0] if len(matrices) == 1 else fn_linalg.multi_dot(matrices)
+    return matrices[0].clone() if len(matrices) == 1 else fn_linalg.multi_dot(matrices)
 
 
 op(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...promotion import result_type
-from ...shapes import numel
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.promotion import result_type
+from ...values.shapes import numel
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ...dtypes import INTEGER, int32
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn_linalg, op
+from ...dispatch.functions import fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import INTEGER, int32
+from ...values.shapes import show
 from .matrices import batch_shape, check_floating, check_matrix, check_square, info_spec, same_kind
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, fn_linalg, public
+from ...dispatch.functions import fn, fn_linalg
+from ...opdefs.define import public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
+from ...values.shapes import show
 from .matrices import adjoint
 
 __all__ = ["pca_lowrank", "svd_lowrank"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import int32, int64
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op, public
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import int32, int64
+from ...values.shapes import show
 from .matrices import (
     adjoint,
     batch_shape,

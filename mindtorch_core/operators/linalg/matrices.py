@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...dtypes import FLOATING, bfloat16, float16, int32
-from ...errors import LinAlgError
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn
+from ...dispatch.functions import fn
+from ...dispatch.keys import is_grad_enabled
+from ...dispatch.opdef import TensorSpec
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, bfloat16, float16, int32
+from ...values.errors import LinAlgError
+from ...values.shapes import Shape, numel, show
 from ..elementwise.arithmetic import conj
 
 __all__ = [
@@ -132,8 +134,6 @@ def info_spec(t: Tensor) -> TensorSpec:
 
 def tracked(*tensors: Tensor) -> bool:
     """Whether gradients are recorded for any of the tensors."""
-    from ...autograd.grad_mode import is_grad_enabled
-
     return is_grad_enabled() and any(t.requires_grad for t in tensors)
 
 
@@ -183,7 +183,7 @@ def identity_like(t: Any, n: int | None = None) -> Any:
 
 def batch_shape(name: str, a: Tensor, b: Tensor) -> Shape:
     """Common leading dimensions of two tensors of matrices."""
-    from ...shapes import broadcast
+    from ...values.shapes import broadcast
 
     try:
         return broadcast(a._shape[:-2], b._shape[:-2])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, dtype
-from ...promotion import WIDER, promote_types
-from ...shapes import reduced, show, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op, public
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, dtype
+from ...values.promotion import WIDER, promote_types
+from ...values.shapes import reduced, show, wrap_dim, wrap_dims
 from ..reductions.reduction import unreduce
 
 _INF = float("inf")

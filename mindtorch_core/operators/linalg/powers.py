@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import BOOL, FLOATING, bool_, float32, int64
-from ...promotion import WIDER
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, FLOATING, bool_, float32, int64
+from ...values.promotion import WIDER
 from .matrices import adjoint, check_matrix, identity_like, is_empty
 
 # ---- whole powers -------------------------------------------------------------------------------

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from ...autograd.conform import sum_to
-from ...dtypes import BOOL, COMPLEX, INTEGER, dtype, iinfo
-from ...shapes import broadcast, numel, show
-from ...tensor import Tensor
-from .. import rules
-from ..define import TensorSpec, op
+from ...dispatch.keys import AUTOGRAD
+from ...dispatch.opdef import TensorSpec
+from ...dispatch.registry import registry
+from ...gradients.conform import sum_to
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, INTEGER, dtype, iinfo
+from ...values.shapes import broadcast, numel, show
 from ..elementwise.arithmetic import conj
+from ..elementwise.composed import by_name, has_kernel
 
 
 def _same_dtype(a: Tensor, b: Tensor) -> None:
@@ -302,16 +306,56 @@ def _linear_grad_weight(g: Any, input: Any, weight_shape: Any) -> Any:
     return _rows(g).transpose(0, 1).mm(conj(_rows(input)))
 
 
+def _linear_grads(
+    g: Any, input: Any, weight: Any, weight_shape: Any, bias_shape: Any, wanted: Any
+) -> tuple[Any, Any, Any]:
+    """Gradients of `linear`; those of a matrix at once where the device has a kernel for that."""
+    if _has_own(g) and len(weight_shape) == 2 and (bias_shape is None or len(bias_shape) == 1):
+        found: tuple[Any, Any, Any] = by_name("linear_backward")(input, g, weight, list(wanted))
+        return found
+    return (
+        _linear_grad_input(g, weight) if wanted[0] else None,
+        _linear_grad_weight(g, input, weight_shape) if wanted[1] else None,
+        sum_to(g, bias_shape) if wanted[2] else None,
+    )
+
+
+def _has_own(t: Any) -> bool:
+    """Whether the tensor's backend has a kernel of its own for `linear_backward`."""
+    return len(_BACKWARD.kernels) > 1 and has_kernel("linear_backward", t)
+
+
 op(
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
     doc="``input @ weight.T + bias``; weight is (out_features, in_features).",
     rule=_linear_rule,
-    grad={
-        "input": _linear_grad_input,
-        "weight": _linear_grad_weight,
-        "bias": lambda g, bias_shape: sum_to(g, bias_shape),
+    grad=dict.fromkeys(("input", "weight", "bias"), _linear_grads),
+    saved_if={
+        "input": lambda weight: weight._keys & AUTOGRAD or _has_own(weight),
+        "weight": lambda input: input._keys & AUTOGRAD or _has_own(input),
     },
     decomposition=_linear,
     out=True,
     namespaces=("nn",),
 )
+
+
+def _linear_backward(
+    self: Any, grad_output: Any, weight: Any, output_mask: Any
+) -> tuple[Any, Any, Any]:
+    inputs, weights, biases = output_mask
+    return (
+        _linear_grad_input(grad_output, weight) if inputs else None,
+        _linear_grad_weight(grad_output, self, weight._shape) if weights else None,
+        _rows(grad_output).sum(0) if biases else None,
+    )
+
+
+op(
+    "linear_backward(Tensor self, Tensor grad_output, Tensor weight, bool[3] output_mask) -> "
+    "(Tensor, Tensor, Tensor)",
+    doc="Gradients of `linear` for input, weight and bias; None where the mask is false.",
+    decomposition=_linear_backward,
+    namespaces=(),
+)
+_BACKWARD: Final = registry.entry("aten::linear_backward")  # which takes long to look up

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ...dtypes import COMPLEX, finfo, float64, int64
-from ...shapes import broadcast, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, finfo, float64, int64
+from ...values.shapes import broadcast, show
 from .matrices import adjoint, check_floating, check_matrix, check_square, is_empty
 
 # ---- tolerances ---------------------------------------------------------------------------------

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import bool_
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import bool_
+from ...values.shapes import show
 from ..elementwise.arithmetic import conj
 from .matrices import (
     adjoint,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...autograd.conform import sum_to
-from ...shapes import numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn_linalg, op
+from ...dispatch.functions import fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.shapes import numel, show, wrap_dim
 from .matrices import (
     adjoint,
     check_floating,

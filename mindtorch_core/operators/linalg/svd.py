@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import COMPLEX
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX
 from .matrices import adjoint, check_floating, check_matrix, on_diagonal, tracked
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...autograd.conform import sum_to
-from ...tensor import Tensor
-from ..define import TensorSpec, fn_linalg, op
+from ...dispatch.functions import fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
 from .matrices import (
     adjoint,
     batch_shape,

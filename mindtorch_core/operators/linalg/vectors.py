@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...promotion import WIDER
-from ...shapes import broadcast, show, wrap_dim
-from ...tensor import Tensor
-from ..define import fn, fn_linalg, op
+from ...dispatch.functions import fn, fn_linalg
+from ...opdefs.define import EVERYWHERE, op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
+from ...values.promotion import WIDER
+from ...values.shapes import broadcast, show, wrap_dim
 from ..elementwise.arithmetic import conj
 from .products import c_name, factor, scaled
 
@@ -276,5 +277,6 @@ for _name, _operands, _doc, _made in (
         doc=_doc,
         decomposition=_in_single(_made),
         inplace=True,
+        inplace_namespaces=EVERYWHERE if _name == "addmv" else ("Tensor",),  # as PyTorch has them
         out=True,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor
-from ..define import fn, fn_nn, public
+from ...dispatch.functions import fn_nn
+from ...opdefs.define import public
+from ...tensors.tensor import Tensor
 from ..elementwise.composed import by_name
 
 
@@ -113,12 +114,12 @@ def gumbel_softmax(
         eps: has no effect; PyTorch keeps it for old callers.
         dim: the dimension of the categories.
     """
-    noise = -fn.empty_like(logits).exponential_().log()
+    noise = -logits.new_empty(logits._shape).exponential_().log()
     soft: Tensor = fn_nn.softmax((logits + noise) / tau, dim=dim)
     if not hard:
         return soft
     at = soft.argmax(dim, keepdim=True)
-    return fn.zeros_like(logits).scatter_(dim, at, 1.0) - soft.detach() + soft
+    return logits.new_zeros(logits._shape).scatter_(dim, at, 1.0) - soft.detach() + soft
 
 
 @public("nn")

@@ -10,13 +10,16 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...dtypes import FLOATING, dtype
-from ...shapes import show, wrap_dim
-from ...tensor import Tensor
-from .. import rules
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, dtype
+from ...values.promotion import result_type
+from ...values.shapes import show, wrap_dim
 from ..elementwise.arithmetic import conj
-from ..elementwise.composed import by_name, composition, function, refused, two
+from ..elementwise.composed import by_name, composition, function, fused_backward, refused, two
 
 
 def _kept(d: dtype) -> dtype:
@@ -39,10 +42,11 @@ def activation(
     properties: dict[str, Any] = {
         "kinds": "f",
         "namespaces": (),
-        "inplace_namespaces": ("nn",),
         "result": _kept,
         "signature": f"Tensor self{arguments and ', '}{arguments}",
     } | more
+    if properties.get("inplace", True):
+        properties.setdefault("inplace_namespaces", ("nn",))
     function(name, doc, grad, formula, **properties)
 
 
@@ -220,10 +224,34 @@ activation(
 )
 
 
-def _silu_grad(g: Any, self: Any) -> Any:
-    s = self.sigmoid()
-    return g * conj(s * (self * (1 - s) + 1))
+def _silu_backward_rule(grad_output: Tensor, self: Tensor) -> TensorSpec:
+    d = result_type(grad_output, self)
+    if d.category < FLOATING:
+        raise NotImplementedError(f"\"silu_backward\" not implemented for '{d.label}'")
+    return rules.pointwise_spec((grad_output, self), d)
 
+
+def _silu_backward(grad_output: Any, self: Any) -> Any:
+    if self._dtype.category < FLOATING:
+        _silu_backward_rule(grad_output, self)
+    s = self.sigmoid()
+    return grad_output * conj(s * (self * (1 - s) + 1))
+
+
+def _silu_grad(g: Any, self: Any) -> Any:
+    fused = fused_backward("silu_backward", g)
+    return _silu_backward(g, self) if fused is None else fused(g, self)
+
+
+op(
+    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    doc="Gradient of `silu`.",
+    rule=_silu_backward_rule,
+    kinds="fc",
+    decomposition=_silu_backward,
+    namespaces=(),
+    tags=frozenset({"pointwise"}),
+)
 
 activation(
     "silu",
@@ -266,15 +294,39 @@ def _gelu_rule(self: Tensor, *, approximate: str = "none") -> TensorSpec:
     return rules.same(self)
 
 
-def _gelu_grad(g: Any, self: Any, approximate: str) -> Any:
+def _gelu_backward(grad_output: Any, self: Any, *, approximate: str = "none") -> Any:
+    if self._dtype.category != FLOATING:
+        _gelu_backward_rule(grad_output, self, approximate=approximate)
     if approximate == "tanh":
         t = _gelu_inner(self).tanh()
         slope = (self * self * 3 * 0.044715 + 1) * math.sqrt(2 / math.pi)
-        return g * 0.5 * ((t + 1) + self * (1 - t * t) * slope)
+        return grad_output * 0.5 * ((t + 1) + self * (1 - t * t) * slope)
     density = (self * self * -0.5).exp() / math.sqrt(2 * math.pi)
-    return g * (fn.erfc(self * -math.sqrt(0.5)) * 0.5 + self * density)
+    return grad_output * (fn.erfc(self * -math.sqrt(0.5)) * 0.5 + self * density)
 
 
+def _gelu_backward_rule(
+    grad_output: Tensor, self: Tensor, *, approximate: str = "none"
+) -> TensorSpec:
+    _gelu_rule(self, approximate=approximate)
+    d = result_type(grad_output, self)
+    if d.category != FLOATING:
+        raise NotImplementedError(f"\"gelu_backward\" not implemented for '{d.label}'")
+    return rules.pointwise_spec((grad_output, self), d)
+
+
+def _gelu_grad(g: Any, self: Any, approximate: str) -> Any:
+    return by_name("gelu_backward")(g, self, approximate=approximate)
+
+
+op(
+    "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+    doc="Gradient of `gelu`.",
+    rule=_gelu_backward_rule,
+    kinds="f",
+    decomposition=_gelu_backward,
+    namespaces=(),
+)
 activation(
     "gelu",
     "*, str approximate='none'",

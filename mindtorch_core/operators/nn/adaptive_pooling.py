@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX
+from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
 from .pooling import spatial_gather
 from .windows import spread

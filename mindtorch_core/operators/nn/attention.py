@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, bool_
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, bool_
 from ..elementwise.composed import widened
+from .device_attention import by_device, served_by_device
+from .fused_attention import fusable
 
 
 def _safe_softmax(self: Tensor, dim: int, dtype: Any = None) -> Any:
     x = self if dtype is None else self.to(dtype)
     if x._dtype.category < FLOATING:
-        from ...dtypes import float32
+        from ...values.dtypes import float32
 
         x = x.to(float32)
     nothing = (x == float("-inf")).all(dim, True) if x._shape else x == float("-inf")
@@ -93,13 +96,69 @@ def _attention(
         scores = scores.masked_fill(~bias, float("-inf"))
     elif bias is not None:
         scores = scores + bias.to(scores._dtype)
-    weights = fn.softmax(scores, -1) if bias is None else fn._safe_softmax(scores, -1)
+    # A causal mask leaves a score to every row.
+    safe = attn_mask is not None
+    weights = fn._safe_softmax(scores, -1) if safe else fn.softmax(scores, -1)
     if dropout_p > 0.0:
         if dropout_mask is not None:
-            weights = weights.masked_fill(~dropout_mask, 0) / (1 - dropout_p)
+            weights = weights.masked_fill(~dropout_mask, 0)
+            v = v / (1 - dropout_p)  # not the weights, which are returned
         else:
             weights = fn.dropout(weights, dropout_p, True)
     return weights.matmul(v).to(query._dtype), weights.to(query._dtype)
+
+
+def _attend(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """The result, by one op where that serves the operands."""
+    if served_by_device(query, key, value):
+        _check(query, key, value, attn_mask, is_causal)
+        k, v = _shared_heads(query, key, value) if enable_gqa else (key, value)
+        if query._shape[:2] == k._shape[:2] and k._shape[:3] == v._shape[:3]:
+            return by_device(query, k, v, attn_mask, dropout_p, is_causal, scale)
+    found = _fused(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    if found is not None:
+        return found
+    return _attention(
+        query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
+    )[0]
+
+
+def _fused(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, dropout: float, causal: bool,
+    scale: float | None, shared: bool,
+) -> Any:  # fmt: skip
+    """The result of the op that keeps no weights, None where it does not take the operands."""
+    if dropout or query._dtype.category != FLOATING:
+        return None
+    single = len(query._shape) == len(key._shape) == len(value._shape) == 3
+    q: Any = query
+    k: Any = key
+    v: Any = value
+    seen: Any = mask
+    if single:
+        q, k, v = (t.unsqueeze(0) for t in (query, key, value))
+        seen = mask.unsqueeze(0) if mask is not None and len(mask._shape) == 3 else mask
+    if shared and len(q._shape) == len(k._shape) == len(v._shape) == 4:
+        if not _divides(k, q) or not _divides(v, q):
+            return None
+        k, v = _shared_heads(q, k, v)
+    if not fusable(q, k, v, seen, dropout):
+        return None
+    _check(query, key, value, mask, causal)
+    found = fn._scaled_dot_product_flash_attention_for_cpu(
+        q, k, v, 0.0, causal, attn_mask=seen, scale=scale
+    )[0]
+    return found.squeeze(0).contiguous() if single else found
+
+
+def _divides(t: Any, q: Any) -> bool:
+    """Whether heads share those of another tensor."""
+    heads = t._shape[1]
+    return bool(heads) and q._shape[1] % heads == 0
 
 
 def _shared_heads(q: Any, k: Any, v: Any) -> tuple[Any, Any]:
@@ -129,8 +188,9 @@ op(
     f"scaled_dot_product_attention({_HEAD}, *, float? scale=None, bool enable_gqa=False) -> Tensor",
     doc="``softmax(query @ key.T * scale + mask) @ value`` (Vaswani et al., 2017) for (..., length, "
     "features); a boolean mask is true where attention is allowed.",
-    decomposition=lambda *args, **kwargs: _attention(*args, **kwargs)[0],
+    decomposition=_attend,
     random=True,
+    draws_if="dropout_p",
     namespaces=("nn",),
 )
 op(
@@ -144,5 +204,6 @@ op(
         )
     ),
     random=True,
+    draws_if="dropout_p",
     namespaces=("torch",),
 )  # fmt: skip

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...dtypes import BOOL, COMPLEX, FLOATING
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_nn, op, public
+from ...dispatch.functions import fn, fn_nn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING
+from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
 from .pooling import pool_sizes
 from .windows import spread
@@ -104,9 +106,16 @@ def _spread(g: Any, at: Averaging, shape: Shape) -> Any:
     return g.contiguous()
 
 
-def _average_pool(n: int) -> None:
-    """Define average pooling over ``n`` spatial dimensions."""
-    name = f"avg_pool{n}d"
+class _Pooling(NamedTuple):
+    """What average pooling over some number of spatial dimensions computes."""
+
+    rule: Callable[..., TensorSpec]
+    forward: Callable[..., Any]
+    back: Callable[..., Any]
+
+
+def _pooling(n: int, name: str) -> _Pooling:
+    """The rule, the mean of each window, and what takes its gradient to the elements."""
 
     def options(
         self: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0,
@@ -143,6 +152,13 @@ def _average_pool(n: int) -> None:
         g = _divided(widened(grad_output), at)
         return _spread(g, at, self._shape).to(grad_output._dtype)
 
+    return _Pooling(rule, forward, back)
+
+
+def _average_pool(n: int) -> None:
+    """Define average pooling over ``n`` spatial dimensions."""
+    name = f"avg_pool{n}d"
+    pooling = _pooling(n, name)
     args = (
         f"int[{n}] kernel_size, int[{n}] stride=[], int[{n}] padding=0, bool ceil_mode=False, bool "
         f"count_include_pad=True"
@@ -170,9 +186,9 @@ def _average_pool(n: int) -> None:
     op(
         f"{name}(Tensor self, {args}) -> Tensor",
         doc="Mean of each window; zeros of the padding count unless told otherwise.",
-        rule=rule,
+        rule=pooling.rule,
         grad=grad,
-        decomposition=forward,
+        decomposition=pooling.forward,
         out=n > 1,
         namespaces=("torch", "nn") if n == 1 else ("nn",),
     )
@@ -192,7 +208,7 @@ def _average_pool(n: int) -> None:
             ),
             "self": lambda self: fn.zeros_like(self),
         },
-        decomposition=back,
+        decomposition=pooling.back,
         namespaces=("torch",),
     )  # fmt: skip
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import uint8
-from ...shapes import numel, show, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import uint8
+from ...values.shapes import numel, show, wrap_dim
 from ..elementwise.composed import by_name, in_wide
 from .normalization import (
     AFFINE,
@@ -208,8 +210,12 @@ def _grads_in_training(
     return _grads(g, input, weight, None, None, True, eps, result1, result2, wanted)
 
 
-# The gradient of training needs no running statistics, which the next batch changes.
-_IN_EVALUATION = dict.fromkeys(("running_mean", "running_var"), "not training")
+def _in_evaluation(training: bool) -> bool:
+    """The gradient of training needs no running statistics, which the next batch changes."""
+    return not training
+
+
+_IN_EVALUATION = dict.fromkeys(("running_mean", "running_var"), _in_evaluation)
 
 _HEAD = "Tensor input, Tensor? weight, Tensor? bias"
 _STATISTICS = "Tensor? running_mean, Tensor? running_var"
@@ -270,15 +276,43 @@ op(
     out=True,
     namespaces=("torch",),
 )
+
+
+def _normalised(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Any:
+    return fn.native_batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps
+    )[0]
+
+
+def _writing_none(normalise: Any) -> Any:
+    """A normalisation that leaves running statistics alone, which the first call has moved."""
+
+    def anew(
+        input: Any, weight: Any, bias: Any, mean: Any, var: Any, batch: bool, *rest: Any
+    ) -> Any:
+        kept = (None, None) if batch else (mean, var)
+        return normalise(input, weight, bias, *kept, batch, *rest)
+
+    return anew
+
+
 op(
     f"batch_norm({_HEAD}, {_STATISTICS}, bool training, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     doc="Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015).",
-    decomposition=lambda input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled: (  # noqa: E501
-        fn.native_batch_norm(
-            input, weight, bias, running_mean, running_var, training, momentum, eps
-        )[0]
-    ),
+    decomposition=_normalised,
+    remade=_writing_none(_normalised),
+    saved_if=_IN_EVALUATION,
     namespaces=("torch",),
 )
 
@@ -328,6 +362,8 @@ op(
     "bool cudnn_enabled) -> Tensor",
     doc="Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).",
     decomposition=_instance_norm,
+    remade=_writing_none(_instance_norm),
+    saved_if=dict.fromkeys(_IN_EVALUATION, lambda use_input_stats: not use_input_stats),
     namespaces=("torch",),
 )
 

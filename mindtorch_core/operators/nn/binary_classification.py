@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...devices import row_of
-from ...dtypes import dtype
-from ...promotion import result_type
-from ...shapes import numel
-from ...tensor import Tensor
-from ..define import fn, fn_nn, public
-from ..elementwise.composed import by_name, in_wide
-from ..variants import check_cast
+from ...dispatch.functions import fn, fn_nn
+from ...opdefs.define import op, public
+from ...opdefs.rules import pointwise_spec
+from ...tensors.tensor import Tensor
+from ...values.devices import row_of
+from ...values.dtypes import dtype
+from ...values.promotion import check_cast, result_type
+from ...values.shapes import numel
+from ..elementwise.composed import by_name, fused_backward, in_wide
 from .reducing import MEAN, accept_alike, check_real, loss, reduced, reduction_of, weighted
 
 
@@ -44,8 +45,30 @@ def _of_each(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 # The slope is finite where the logarithms are cut off, so that sure answers can be learned from.
+_input_grad = _of_each(lambda x, target: (x - target) / (x * (1 - x)).clamp(min=1e-12))
+
+
+def _probability_grad(g: Any, self: Any, target: Any, weight: Any, reduction: int) -> Any:
+    return (fused_backward("binary_cross_entropy_backward", g) or _input_grad)(
+        g, self, target, weight, reduction
+    )
+
+
+op(
+    "binary_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, "
+    "Tensor? weight=None, int reduction=1) -> Tensor",
+    doc="Gradient of `binary_cross_entropy` for its input.",
+    rule=lambda grad_output, self, target, weight=None, reduction=MEAN: pointwise_spec(
+        (grad_output, self, target, weight), self._dtype
+    ),
+    decomposition=lambda grad_output, self, target, weight=None, reduction=MEAN: _input_grad(
+        grad_output, self, target, weight, reduction
+    ),
+    namespaces=(),
+)
+
 _PROBABILITY_GRADS: Final = {
-    "self": _of_each(lambda x, target: (x - target) / (x * (1 - x)).clamp(min=1e-12)),
+    "self": _probability_grad,
     "target": _of_each(lambda x, _: (-x).log1p().clamp(min=-100) - x.log().clamp(min=-100)),
     "weight": lambda g, self, target, reduction: _of_each(_surprise)(
         g, self, target, None, reduction

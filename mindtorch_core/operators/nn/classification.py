@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import dtype
-from ...promotion import result_type, to_floating
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, fn_nn, op, public
+from ...dispatch.functions import fn, fn_nn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import dtype
+from ...values.promotion import check_cast, result_type, to_floating
+from ...values.shapes import show
 from ..elementwise.composed import by_name, widened
-from ..variants import check_cast
 from .reducing import MEAN, check_whole, loss, reduced, reduction_of, weighted
 
 _PAIR = "Tensor self, Tensor target, int reduction=1"

@@ -7,13 +7,17 @@ give weights. Strides, padding and dilation mean the same in all three.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from ...shapes import Shape, numel
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.keys import AUTOGRAD
+from ...dispatch.opdef import TensorSpec
+from ...dispatch.registry import registry
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.shapes import Shape, numel
 from ..elementwise.arithmetic import conj
-from ..elementwise.composed import widened
+from ..elementwise.composed import by_name, has_kernel, widened
 from .convolution_shapes import Geometry, geometry, weight_geometry
 from .windows import offsets, slid, spread, windows_of
 
@@ -122,19 +126,38 @@ def weight_gradient(
     return fn._convolution_weight(x, y, shape[2:], stride, padding, dilation, groups)
 
 
+def _grads(
+    g: Any, input: Any, weight: Any, input_shape: Any, weight_shape: Any, bias_shape: Any, stride: Any,
+    padding: Any, dilation: Any, transposed: Any, output_padding: Any, groups: Any, wanted: Any,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Gradients of `convolution`; all at once where the device has a kernel for that."""
+    if _has_own(g):
+        own = by_name("convolution_backward")
+        steps = stride, padding, dilation, transposed, output_padding, groups
+        found: tuple[Any, Any, Any] = own(g, input, weight, bias_shape, *steps, list(wanted))
+        return found
+    options = stride, padding, dilation, transposed, groups
+    return (
+        input_gradient(g, weight, input_shape, *options) if wanted[0] else None,
+        weight_gradient(g, input, weight_shape, *options) if wanted[1] else None,
+        _bias_gradient(g) if wanted[2] else None,
+    )
+
+
+def _has_own(t: Any) -> bool:
+    """Whether the tensor's backend has a kernel of its own for `convolution_backward`."""
+    return len(_BACKWARD.kernels) > 1 and has_kernel("convolution_backward", t)
+
+
 op(
     "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
     "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
     doc="Cross-correlation of (N, C, ...) with filters (O, C / groups, ...), or its transpose.",
     rule=_rule,
-    grad={
-        "input": lambda g, weight, input_shape, stride, padding, dilation, transposed, groups: (
-            input_gradient(g, weight, input_shape, stride, padding, dilation, transposed, groups)
-        ),
-        "weight": lambda g, input, weight_shape, stride, padding, dilation, transposed, groups: (
-            weight_gradient(g, input, weight_shape, stride, padding, dilation, transposed, groups)
-        ),
-        "bias": lambda g: _bias_gradient(g),
+    grad=dict.fromkeys(("input", "weight", "bias"), _grads),
+    saved_if={
+        "input": lambda weight: weight._keys & AUTOGRAD or _has_own(weight),
+        "weight": lambda input: input._keys & AUTOGRAD or _has_own(input),
     },
     decomposition=_convolution,
     namespaces=("torch",),
@@ -227,3 +250,4 @@ op(
     decomposition=_backward,
     namespaces=(),
 )
+_BACKWARD: Final = registry.entry("aten::convolution_backward")  # which takes long to look up

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.shapes import show
 from .windows import spread
 
 

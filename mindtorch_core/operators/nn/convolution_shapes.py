@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...dtypes import BOOL, dtype
-from ...shapes import Shape, show
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, dtype
+from ...values.shapes import Shape, show
 from .windows import spread, window_count
 
 __all__ = ["Geometry", "geometry", "weight_geometry"]

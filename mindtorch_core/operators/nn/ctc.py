@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ...dtypes import int64
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import int64
+from ...values.shapes import show
 from .reducing import MEAN, SUM, check_whole, reduction_of
 
 _NEVER = float("-inf")

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...promotion import result_type
-from ...shapes import broadcast_all, numel
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op, public
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
+from ...values.promotion import result_type
+from ...values.shapes import broadcast_all, numel
 from ..elementwise.composed import by_name
 
 _INF = float("inf")
@@ -105,8 +108,6 @@ def _pull(gap: Any, p: float, distance: Any) -> Any:
 
 
 def _pair_grad(g: Any, x1: Any, x2: Any, p: float, result: Any, which: int) -> Any:
-    from ...autograd.conform import sum_to
-
     if which == 0:
         return sum_to(fn._cdist_backward(g, x1, x2, p, result), x1._shape)
     turned = fn._cdist_backward(g.transpose(-1, -2), x2, x1, p, result.transpose(-1, -2))

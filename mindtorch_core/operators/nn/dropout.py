@@ -6,10 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import bool_
-from ...tensor import Tensor
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...opdefs.rules import like
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, bool_
 from ..creation.factory import fresh
-from ..define import fn, op
+from ..elementwise.composed import has_kernel
 
 Noise = Callable[[Tensor, float], Tensor]
 
@@ -40,7 +43,9 @@ def _dropped(input: Tensor, p: float, train: bool, noise: Noise, *, inplace: boo
     if _unchanged(input, p, train):
         return input
     if p == 1:
-        return input.mul_(0) if inplace else input * 0
+        return input.mul_(0) if inplace else input * input.new_zeros(())
+    if not inplace and noise is _each and has_kernel("native_dropout", input):
+        return fn.native_dropout(input, p, True)[0]
     kept = noise(input.detach(), 1 - p).div_(1 - p)
     return input.mul_(kept) if inplace else input * kept
 
@@ -53,7 +58,7 @@ def _saturated(input: Tensor, p: float, train: bool, noise: Noise, *, inplace: b
     if _unchanged(input, p, train):
         return input
     if p == 1:
-        return input.mul_(0) if inplace else input * 0
+        return input.mul_(0) if inplace else input * input.new_zeros(())
     scale = 1 / math.sqrt((_ALPHA * _ALPHA * p + 1) * (1 - p))
     kept = noise(input.detach(), 1 - p)
     moved = (kept - 1).mul_(_ALPHA * scale).add_(_ALPHA * scale * p)
@@ -121,12 +126,23 @@ def _native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor
     if train is False:
         return input.clone(), fn.ones_like(input, dtype=bool_)
     mask = fn.empty_like(input, dtype=bool_).bernoulli_p_(1 - p)
-    return fresh(input.mul(mask).mul_(0.0 if p == 1 else 1 / (1 - p))), mask
+    scale: Any = 0.0 if p == 1 else 1 / (1 - p)
+    if input._dtype.category == FLOATING:  # rounded to the input's dtype first
+        scale = fn.full((), scale, dtype=input._dtype, device=input._device)
+    return fresh(input.mul(mask).mul_(scale)), mask
+
+
+def _native_dropout_grad(g: Any, p: float, train: Any, result1: Any) -> Any:
+    scale = 1.0 if train is False else 0.0 if p == 1 else 1 / (1 - p)
+    return fn.native_dropout_backward(g, result1, scale)
 
 
 op(
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
     doc="`dropout`, and which elements were kept.",
+    rule=lambda input, p, train: (like(input), like(input, bool_ if input.numel() else None)),
+    grad={"input": _native_dropout_grad},
+    output_differentiability=(True, False),
     decomposition=_native_dropout,
     random=True,
     namespaces=("torch",),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import INDEX_DTYPES
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, fn_linalg, op, public
+from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import INDEX_DTYPES, int64
+from ...values.shapes import show
 from ..elementwise.composed import by_name
 
 
@@ -59,6 +61,28 @@ def _backward(
     return found
 
 
+def sparse_gradient(
+    g: Any, weight_shape: Any, indices: Any, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """The gradient of a table, held at the rows that were used.
+
+    Raises:
+        RuntimeError: with ``scale_grad_by_freq``, as in PyTorch.
+    """
+    if scale_grad_by_freq:
+        raise RuntimeError(
+            "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
+        )
+    rows = indices.reshape(-1)
+    values = g.reshape((-1, weight_shape[1]))
+    if padding_idx >= 0:
+        kept = rows != padding_idx
+        rows, values = rows[kept], values[kept]
+    from ...frontend.sparse_functions import sparse_of  # makes the class of sparse tensors
+
+    return sparse_of(rows.to(int64).unsqueeze(0), values, weight_shape)
+
+
 def _grad(
     g: Any,
     weight_shape: Any,
@@ -68,9 +92,7 @@ def _grad(
     sparse: bool,
 ) -> Any:
     if sparse:
-        raise NotImplementedError(
-            "embedding(): there are no sparse tensors for a sparse gradient; leave sparse=False"
-        )
+        return sparse_gradient(g, weight_shape, indices, padding_idx, scale_grad_by_freq)
     return by_name("embedding_dense_backward")(
         g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
     )
@@ -89,6 +111,9 @@ op(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
     "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
     doc="Gradient of `embedding` for its table.",
+    rule=lambda grad_output, indices, num_weights, *_: TensorSpec(
+        (num_weights, grad_output._shape[-1]), grad_output._dtype
+    ),
     decomposition=_backward,
     namespaces=(),
 )
@@ -132,11 +157,11 @@ def embedding(
         max_norm: rows that are used are first scaled down to this norm, in the table itself.
         norm_type: which norm.
         scale_grad_by_freq: divide gradients by how often an index occurs.
-        sparse: whether the gradient would be sparse, which is not supported.
+        sparse: whether the gradient is a sparse tensor.
 
     Raises:
         AssertionError: if ``padding_idx`` is outside the table.
-        NotImplementedError: in the backward pass, for sparse gradients.
+        RuntimeError: in the backward pass, for sparse gradients with ``scale_grad_by_freq``.
     """
     rows = weight._shape[0] if weight._shape else 0
     if padding_idx is not None and not -rows <= padding_idx < rows:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...dtypes import INDEX_DTYPES, int64
-from ...shapes import numel, show
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import INDEX_DTYPES, int64
+from ...values.shapes import numel, show
 from ..elementwise.composed import widened
 from ..reductions.reduction import has_elements
 
@@ -70,8 +71,12 @@ def _bags(
         raise RuntimeError("include_last_offset: number of offsets should be at least 1")
     count = indices._shape[0]
     bag_of = _bag_of(offsets.narrow(0, 0, bags), count) if bags else indices.new_zeros((0,))
-    table = _scaled_by_frequency(weight, indices) if scale_grad_by_freq else weight
-    rows: Any = widened(table.index_select(0, indices))
+    if sparse:
+        at = -1 if padding_idx is None else padding_idx
+        rows: Any = widened(fn.embedding(weight, indices, at, scale_grad_by_freq, True))
+    else:
+        table = _scaled_by_frequency(weight, indices) if scale_grad_by_freq else weight
+        rows = widened(table.index_select(0, indices))
     counted = fn.ones_like(bag_of)
     if padding_idx is not None and padding_idx >= 0:  # padding counts nowhere
         kept = indices != padding_idx
@@ -188,7 +193,7 @@ def embedding_bag(
         norm_type: which norm.
         scale_grad_by_freq: divide gradients by how often an index occurs.
         mode: ``sum``, ``mean`` or ``max``.
-        sparse: ignored: gradients are dense.
+        sparse: whether the gradient of ``weight`` is a sparse tensor; not with ``mode="max"``.
         per_sample_weights: factors for the rows of a sum, in the shape of ``input``.
         include_last_offset: whether the last offset is the end of the last bag.
         padding_idx: an index that belongs to no bag.

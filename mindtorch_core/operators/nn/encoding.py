@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import int64
-from ...shapes import numel
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import int64
+from ...values.shapes import numel
 from ..reductions.reduction import has_elements
 
 

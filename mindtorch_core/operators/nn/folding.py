@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.shapes import Shape, numel, show
 from .windows import offsets, slid, spread, window_count, windows_of
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...shapes import Shape, show
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.shapes import Shape, show
 from .adaptive_pooling import largest
 from .windows import spread
 
@@ -46,6 +47,8 @@ def _forward(n: int) -> Any:
         kernel, out = _check(n, self, kernel_size, output_size, random_samples)
         batched = len(self._shape) == n + 2
         x = self if batched else self.unsqueeze(0)
+        if random_samples._shape[0] > x._shape[0]:  # those of further batches are not looked at
+            random_samples = random_samples.narrow(0, 0, x._shape[0])
         windows = []
         for i, (k, count) in enumerate(zip(kernel, out, strict=True)):
             size = x._shape[2 + i]

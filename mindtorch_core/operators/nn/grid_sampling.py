@@ -8,10 +8,11 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...dtypes import FLOATING, int64
-from ...shapes import Shape, show
-from ...tensor import Tensor
-from ..define import fn, op, public
+from ...dispatch.functions import fn
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, int64
+from ...values.shapes import Shape, show
 from ..elementwise.composed import widened
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")

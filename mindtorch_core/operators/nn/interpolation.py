@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Final
 
-from ...tensor import Tensor
-from ..define import fn, fn_nn, public
+from ...dispatch.functions import fn, fn_nn
+from ...opdefs.define import public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import INTEGER
 
 _CORNERS: Final = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
 _PLAIN: Final = {"nearest": "upsample_nearest{}d", "nearest-exact": "_upsample_nearest_exact{}d"}
@@ -36,6 +39,13 @@ def _per_dimension(name: str, value: Any, input: Tensor) -> list[Any]:
     return [*value]
 
 
+def _whole(size: Any) -> Any:
+    """A size as an int, where it is one of NumPy's or a tensor of integers without dimensions."""
+    if isinstance(size, Tensor) and (size._shape or size._dtype.category != INTEGER):
+        return size
+    return index(size) if hasattr(size, "__index__") else size
+
+
 def _target(
     input: Tensor, size: Any, scale_factor: Any, recompute: bool | None, mode: str
 ) -> tuple[list[int] | None, list[float] | None]:
@@ -52,7 +62,7 @@ def _target(
     if size is not None:
         if recompute:
             raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
-        sizes = _per_dimension("output size", size, input)
+        sizes = [_whole(s) for s in _per_dimension("output size", size, input)]
         if not all(isinstance(s, int) for s in sizes):
             raise TypeError(f"expected size to be integers, one per spatial dimension, got {size}")
         return sizes, None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING, int64, uint8
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, int64, uint8
+from ...values.shapes import show
 from ..elementwise.composed import by_name
 from .reducing import MEAN, NONE, SUM, check_real, reduction_of
 

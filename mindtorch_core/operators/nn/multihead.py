@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ...dtypes import FLOATING, bool_
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import fn, fn_nn, public
+from ...dispatch.functions import fn, fn_nn
+from ...opdefs.define import public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, bool_
+from ...values.shapes import show
 
 
 class _Heads(NamedTuple):
@@ -225,34 +226,19 @@ def multi_head_attention_forward(
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     target, batch, features = query._shape
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint: pass a causal mask as well"
-        )
+    _check_hint(is_causal, attn_mask)
     padding = _mask(key_padding_mask, "key_padding_mask", query)
     hint = is_causal and padding is None and not need_weights
     mask = None if hint else _mask(attn_mask, "attn_mask", query)
     mask = _checked_mask(mask, batch, num_heads, target, key._shape[0])
     separate = (q_proj_weight, k_proj_weight, v_proj_weight)
-    q, k, v = _projected(
-        query, key, value, separate if use_separate_proj_weight else in_proj_weight, in_proj_bias
-    )
-    if (bias_k is None) != (bias_v is None):
-        raise AssertionError("bias_k and bias_v must be given together")
-    size, rows = features // num_heads, batch * num_heads
+    by = separate if use_separate_proj_weight else in_proj_weight
+    q, k, v = _projected(query, key, value, by, in_proj_bias)
     heads = _Heads(*(_split(t, batch, num_heads) for t in (q, k, v)))
     masks = [mask, padding]
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            raise AssertionError("bias cannot be added to static keys and values.")
-        extra = [_split(b.expand(1, batch, features), batch, num_heads) for b in (bias_k, bias_v)]
-        heads = _with_rows(heads, extra[0], extra[1], masks)
-    if static_k is not None:
-        heads = heads._replace(k=_static(static_k, "static_k", rows, size))
-    if static_v is not None:
-        heads = heads._replace(v=_static(static_v, "static_v", rows, size))
+    heads = _with_biases(heads, bias_k, bias_v, static_k, static_v, batch, num_heads, masks)
     if add_zero_attn:
-        zeros = heads.k.new_zeros((rows, 1, size))
+        zeros = heads.k.new_zeros((batch * num_heads, 1, features // num_heads))
         heads = _with_rows(heads, zeros, zeros, masks)
     mask = _merged_mask(masks[0], masks[1], heads, batch, num_heads)
     made, weights = _attended(
@@ -263,8 +249,43 @@ def multi_head_attention_forward(
     if weights is not None:
         weights = weights.reshape(batch, num_heads, target, weights._shape[-1])
         weights = weights.mean(1) if average_attn_weights else weights
-        weights = weights if batched else weights.squeeze(0)
-    return (made if batched else made.squeeze(1)), weights
+    if batched:
+        return made, weights
+    return made.squeeze(1), None if weights is None else weights.squeeze(0)
+
+
+def _check_hint(is_causal: bool, mask: Tensor | None) -> None:
+    """Refuse the hint that a mask is causal where there is none."""
+    if is_causal and mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint: pass a causal mask as well"
+        )
+
+
+def _with_biases(
+    heads: _Heads, bias_k: Any, bias_v: Any, static_k: Any, static_v: Any, batch: int,
+    num_heads: int, masks: list[Any],
+) -> _Heads:  # fmt: skip
+    """Keys and values with the rows that biases append, or the given ones in their place.
+
+    Raises:
+        AssertionError: if only one bias is given, or both kinds are.
+    """
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k and bias_v must be given together")
+    rows, size = heads.k._shape[0], heads.k._shape[2]
+    if bias_k is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static keys and values.")
+        extra = [
+            _split(b.expand(1, batch, num_heads * size), batch, num_heads) for b in (bias_k, bias_v)
+        ]
+        heads = _with_rows(heads, extra[0], extra[1], masks)
+    if static_k is not None:
+        heads = heads._replace(k=_static(static_k, "static_k", rows, size))
+    if static_v is not None:
+        heads = heads._replace(v=_static(static_v, "static_v", rows, size))
+    return heads
 
 
 def _check_sizes(query: Any, key: Any, value: Any, wanted: int, heads: int, separate: bool) -> None:

@@ -1,17 +1,19 @@
-"""Normalisation over features, groups of channels, or root mean squares: layer, group and RMS norm."""
+"""Normalisation over features and over groups of channels: layer and group norm."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...dtypes import FLOATING, dtype, finfo, float32
-from ...memory_formats import suggested
-from ...shapes import numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...opdefs.rules import like
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, dtype
+from ...values.memory_formats import suggested
+from ...values.shapes import numel, show
 from ..elementwise.composed import by_name, in_wide
-from ..rules import like
 
 Three = tuple[Any, Any, Any]
 Specs = tuple[TensorSpec | None, ...]
@@ -20,7 +22,7 @@ Specs = tuple[TensorSpec | None, ...]
 AFFINE: Final = ("input", "weight", "bias")
 
 
-def _check_features(name: str, input: Tensor, shape: Sequence[int], *parameters: Any) -> None:
+def check_features(name: str, input: Tensor, shape: Sequence[int], *parameters: Any) -> None:
     """Refuse normalised shapes that are not the input's last dimensions.
 
     Raises:
@@ -87,14 +89,15 @@ def scale_shift(x: Any, weight: Any, bias: Any, d: Any) -> Any:
 # ---- layer norm ---------------------------------------------------------------------------------
 
 
-def _last(input: Tensor, shape: Sequence[int]) -> list[int]:
+def last_dims(input: Tensor, shape: Sequence[int]) -> list[int]:
+    """The dimensions of an input that a normalised shape stands for."""
     return list(range(len(input._shape) - len(shape), len(input._shape)))
 
 
 def _layer_norm_rule(
     input: Tensor, normalized_shape: Sequence[int], weight: Any, bias: Any, eps: float
 ) -> tuple[TensorSpec, TensorSpec, TensorSpec]:
-    _check_features("LayerNormKernelImpl", input, normalized_shape, weight, bias)
+    check_features("LayerNormKernelImpl", input, normalized_shape, weight, bias)
     at = len(input._shape) - len(normalized_shape)
     statistics = TensorSpec(
         input._shape[:at] + (1,) * len(normalized_shape), statistics_dtype(input, weight)
@@ -105,7 +108,7 @@ def _layer_norm_rule(
 def _layer_norm(input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Three:
     specs = _layer_norm_rule(input, normalized_shape, weight, bias, eps)
     d = input._dtype
-    out, mean, rstd = standardised(in_wide(input, d), _last(input, normalized_shape), eps)
+    out, mean, rstd = standardised(in_wide(input, d), last_dims(input, normalized_shape), eps)
     out = scale_shift(out, weight, bias, d)
     return out.to(d).contiguous(), mean.to(specs[1].dtype), rstd.to(specs[1].dtype)
 
@@ -139,7 +142,7 @@ def _layer_norm_backward(
     The statistics are computed from ``input`` again, so that second gradients flow through them.
     """
     d = input._dtype
-    dims = _last(input, normalized_shape)
+    dims = last_dims(input, normalized_shape)
     leading = list(range(len(input._shape) - len(normalized_shape)))
     g, x = in_wide(grad_out, d), in_wide(input, d)
     centred = x - x.mean(dims, True)
@@ -227,29 +230,6 @@ def layer_norm(
     """
     return fn.layer_norm(input, normalized_shape, weight, bias, eps)
 
-
-# ---- RMS norm -----------------------------------------------------------------------------------
-
-
-def _rms_norm(
-    input: Tensor, normalized_shape: Any, weight: Any = None, eps: float | None = None
-) -> Any:
-    _check_features("rms_norm", input, normalized_shape, weight)
-    d = input._dtype
-    x: Any = in_wide(input, d)
-    if eps is None:
-        real = x._dtype.to_real() if x._dtype.is_complex else x._dtype
-        eps = finfo(float32 if x._dtype is not d else real).eps
-    size = (x * x).mean(_last(input, normalized_shape), True)
-    return scale_shift(x * (size + eps).rsqrt(), weight, None, d).to(d)
-
-
-op(
-    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    doc="Root mean square 1 over the last dimensions, then scale (Zhang and Sennrich, 2019).",
-    decomposition=_rms_norm,
-    namespaces=("torch", "nn"),
-)
 
 # ---- group norm ---------------------------------------------------------------------------------
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, int64
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...values.shapes import Shape, numel, show
 from .windows import spread, window_count, windows_of
 
 __all__ = ["pool_sizes", "pooled_count", "spatial_gather", "spatial_scatter"]
@@ -71,7 +73,7 @@ def pool_sizes(
 
 def lowest(t: Tensor) -> Any:
     """What loses against every element."""
-    from ...dtypes import iinfo
+    from ...values.dtypes import iinfo
 
     return float("-inf") if t._dtype.category == FLOATING else iinfo(t._dtype).min
 

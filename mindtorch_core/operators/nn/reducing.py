@@ -6,12 +6,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...dtypes import COMPLEX, FLOATING, dtype
-from ...promotion import WIDER, result_type
-from ...tensor import Tensor
-from ..define import op
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, dtype
+from ...values.promotion import WIDER, check_cast, result_type
 from ..elementwise.composed import in_wide, refused
-from ..variants import check_cast
 
 __all__ = [
     "MEAN",
@@ -190,9 +189,10 @@ def loss(
             step there too.
         **more: further fields of `OpDef`.
     """
+    properties: dict[str, Any] = {"namespaces": (), "out": True} | more
     op(
         f"{name}({signature}) -> Tensor",
         doc=doc,
         decomposition=_accepting(accept, formula, in_single=in_single) if accept else formula,
-        **({"namespaces": (), "out": True} | more),
+        **properties,
     )

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-from ...tensor import Tensor
-from ..define import fn, public
-from ..elementwise.composed import by_name
+from ...dispatch.functions import fn
+from ...gradients.conform import sum_to
+from ...opdefs.define import op, public
+from ...opdefs.rules import pointwise_spec
+from ...tensors.tensor import Tensor
+from ...values.promotion import result_type
+from ...values.shapes import numel
+from ..elementwise.composed import by_name, in_wide
+from ..reductions.reduction import has_elements
 from .reducing import (
     MEAN,
     accept_promoted,
@@ -65,6 +72,50 @@ def _poisson_nll(
     return reduced(losses, reduction)
 
 
+def _backward_of(name: str, slope: Callable[..., Any], option: str = "") -> Callable[..., Any]:
+    """Define the op of a loss's gradient, and give the function that formulas call it by.
+
+    Args:
+        name: the loss; its gradient's op is called as in PyTorch.
+        slope: of each loss, from ``input - target`` and the option.
+        option: the argument after ``reduction``, as schemas have it.
+    """
+    backward = f"{name}_backward"
+
+    def composed(grad_output: Any, self: Any, target: Any, reduction: int, *more: Any) -> Any:
+        d = result_type(self, target)
+        difference = in_wide(self, d) - in_wide(target, d)
+        share = in_wide(grad_output, d)
+        if reduction == MEAN:
+            share = share / max(numel(difference._shape), 1)
+        return (share * slope(difference, *more)).to(d)
+
+    op(
+        f"{backward}(Tensor grad_output, Tensor self, Tensor target, int reduction{option}) -> Tensor",
+        doc=f"Gradient of `{name}` for its input; with both exchanged, for its target.",
+        rule=lambda grad_output, self, target, *_: pointwise_spec(
+            (self, target), result_type(self, target)
+        ),
+        decomposition=composed,
+        namespaces=(),
+    )
+
+    def gradient(g: Any, of: Any, other: Any, *more: Any) -> Any:
+        return sum_to(by_name(backward)(g, of, other, *more), of._shape).to(of._dtype)
+
+    return gradient
+
+
+_mse_grad = _backward_of("mse_loss", lambda difference: difference * 2)
+_smooth_l1_grad = _backward_of(
+    "smooth_l1_loss",
+    lambda x, beta: fn.where(x.abs() < beta, x / beta, x.sign()) if beta else x.sign(),
+    ", float beta",
+)
+_huber_grad = _backward_of(
+    "huber_loss", lambda x, delta: x.clamp(min=-delta, max=delta), ", float delta"
+)
+
 loss("l1_loss", _PAIR, "Absolute differences, their mean or sum.", _l1, out=False)
 loss(
     "mse_loss",
@@ -73,6 +124,10 @@ loss(
     _mse,
     accept=accept_promoted("mse_cpu"),
     in_single=True,
+    grad={
+        "self": lambda g, self, target, reduction: _mse_grad(g, self, target, reduction),
+        "target": lambda g, self, target, reduction: _mse_grad(g, target, self, reduction),
+    },
 )
 loss(
     "smooth_l1_loss",
@@ -81,6 +136,14 @@ loss(
     _smooth_l1,
     accept=accept_promoted("smooth_l1_cpu"),
     in_single=True,
+    grad={
+        "self": lambda g, self, target, reduction, beta: _smooth_l1_grad(
+            g, self, target, reduction, beta
+        ),
+        "target": lambda g, self, target, reduction, beta: _smooth_l1_grad(
+            g, target, self, reduction, beta
+        ),
+    },
 )
 loss(
     "huber_loss",
@@ -89,6 +152,14 @@ loss(
     _huber,
     accept=accept_stored("huber_cpu"),
     in_single=True,
+    grad={
+        "self": lambda g, self, target, reduction, delta: _huber_grad(
+            g, self, target, reduction, delta
+        ),
+        "target": lambda g, self, target, reduction, delta: _huber_grad(
+            g, target, self, reduction, delta
+        ),
+    },
 )
 loss(
     "kl_div",
@@ -294,7 +365,7 @@ def gaussian_nll_loss(
     """
     if isinstance(var, Tensor):
         variance = _variance_like(var, input)
-        if bool((variance < 0).any()):
+        if has_elements(variance) and bool((variance < 0).any()):
             raise ValueError("var has negative entry/entries")
     elif var < 0:
         raise ValueError("var has negative entry/entries")

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...dtypes import float32, int64
-from ..define import fn
+from ...dispatch.functions import fn
+from ...values.dtypes import float32, int64
 
 __all__ = ["gathered", "spread_back", "taps"]
 

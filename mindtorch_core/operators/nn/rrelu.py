@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
 
 _SLOPES = "Scalar lower=0.125, Scalar upper=0.3333333333333333"
+
+
+def _slopes(self: Tensor, lower: float, upper: float, generator: Any = None) -> Tensor:
+    drawn = self.new_empty(self._shape).uniform_(lower, upper, generator=generator)
+    return fn.where(self <= 0, drawn, 1).contiguous()
+
+
+op(
+    "_rrelu_slopes(Tensor self, Scalar lower, Scalar upper, Generator? generator=None) -> Tensor",
+    doc="Random slopes for elements that are not positive, 1 for the others, in row-major order.",
+    rule=lambda self, lower, upper, generator=None: TensorSpec(self._shape, self._dtype),
+    grad="nondiff",
+    decomposition=_slopes,
+    random=True,
+    namespaces=("torch",),
+)
 
 
 def _checked(self: Tensor, lower: float, upper: float, training: bool) -> None:
@@ -30,10 +48,10 @@ def _noisy(
     """Each negative element times a slope drawn for it; ``noise`` is what each is multiplied by."""
     _checked(self, lower, upper, training)
     if not training:
-        return fn.where(self > 0, self, self * ((lower + upper) / 2))
-    drawn = fn.empty_like(noise).uniform_(lower, upper, generator=generator)
-    noise.copy_(fn.where(self.detach() <= 0, drawn, 1))
-    return self * noise.clone()
+        return fn.where(self > 0, self, self * ((lower + upper) / 2)).contiguous()
+    slopes = fn._rrelu_slopes(self.detach(), lower, upper, generator)
+    noise.copy_(slopes)
+    return (self * slopes).contiguous()
 
 
 def _rrelu(
@@ -43,7 +61,7 @@ def _rrelu(
     training: bool = False,
     generator: Any = None,
 ) -> Tensor:
-    noise = fn.empty_like(self.detach())
+    noise = self.new_empty(self._shape)
     return _noisy(self, noise, lower, upper, training, generator)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...memory_formats import contiguous_format
-from ...shapes import Shape, show
-from ...tensor import Tensor
-from ..define import op
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.memory_formats import contiguous_format
+from ...values.shapes import Shape, show
 
 
 def _check_image(name: str, shape: Shape, factor: int) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...shapes import wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
+from ...values.shapes import wrap_dim
 from ..elementwise.composed import widened
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dtypes import int64
-from ...shapes import Shape, numel, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import int64
+from ...values.shapes import Shape, numel, show
 from .pooling import spatial_gather
 from .windows import spread
 

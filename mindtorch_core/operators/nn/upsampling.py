@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ...dtypes import float64, int64, uint8
-from ...shapes import Shape, show
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import float64, int64, uint8
+from ...values.shapes import Shape, show
 from ..elementwise.composed import widened
 from .resampling import gathered, spread_back, taps
 

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...shapes import Shape
-from ...tensor import Tensor
+from ...tensors.tensor import Tensor
+from ...values.shapes import Shape
 
 __all__ = ["offsets", "slid", "spread", "window_count", "windows_of"]
 

@@ -1,4 +1,4 @@
-"""Random numbers: filling tensors in place, and the factories made of that.
+"""Random numbers: uniform and normal ones, integers, and ones among zeros.
 
 A backend supplies `uniform_` and `random_`; everything else is made of them. Compositions draw in
 float32 where a tensor is of half precision, and round what they have drawn.
@@ -7,21 +7,47 @@ float32 where a tensor is of half precision, and round what they have drawn.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from ...dtypes import COMPLEX, FLOATING, bool_, dtype, exact_integers, finfo, float32, iinfo, int64
-from ...tensor import Tensor
-from .. import rules
-from ..creation.factory import OPTIONS, checked_size, fresh
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import (
+    COMPLEX,
+    FLOATING,
+    bfloat16,
+    bool_,
+    dtype,
+    finfo,
+    float32,
+    float64,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint64,
+)
+from ..creation.factory import fresh
+from .filling import (
+    GENERATOR,
+    RANDOM_OPTIONS,
+    filling,
+    floating_only,
+    in_single_at_least,
+    into,
+    method_of,
+    random_tensor,
+    refuse,
+    usual_only,
+)
 
-__all__ = ["bounds_name", "filling", "floating_only", "in_single_at_least"]
+__all__ = ["bounds_name", "empty_range"]
 
-GENERATOR = "*, Generator? generator=None"
-RANDOM_OPTIONS = OPTIONS.replace("*", GENERATOR, 1)
-Check = Callable[..., None]
-Draw = Callable[..., Tensor]
+_LOWEST: Final = -1 << 63
 
 _C_NAMES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
@@ -36,75 +62,17 @@ def bounds_name(d: dtype) -> str:
     return _C_NAMES[d.name]
 
 
-def in_single_at_least(self: Tensor) -> Tensor:
-    """An undefined tensor like ``self`` in which numbers are drawn: of 32 bits or more."""
-    narrow = self._dtype.itemsize < float32.itemsize or self._dtype.category != FLOATING
-    return fn.empty_like(self, dtype=float32 if narrow else self._dtype)
-
-
-def floating_only(name: str, *, complex_too: bool = False) -> Check:
-    """A check that refuses dtypes other than floating-point ones, in the words of ``name``."""
-
-    def check(self: Tensor, *_: Any) -> None:
-        category = self._dtype.category
-        if category < FLOATING or (category == COMPLEX and not complex_too):
-            raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
-
-    return check
-
-
-def filling(
-    schema: str, doc: str, check: Check, draw: Draw | None = None, **properties: Any
-) -> None:
-    """Define an op that fills a tensor with random numbers, and its functional form.
-
-    Args:
-        schema: of the functional form, up to its generator: ``uniform(Tensor self``.
-        doc: what is drawn.
-        check: ``check(self, *args)`` raises where parameters or dtype are refused.
-        draw: the in-place form in terms of other ops; None for what a backend supplies.
-        **properties: further fields of the op.
-    """
-    name, _, overload = schema.partition("(")[0].partition(".")
-    method = f"{name}_.{overload}" if overload else f"{name}_"
-
-    def rule(self: Tensor, *args: Any, generator: Any = None) -> TensorSpec:
-        check(self, *args)
-        return rules.same(self)
-
-    def inplace(self: Tensor, *args: Any, generator: Any = None) -> Tensor:
-        check(self, *args)
-        return draw(self, *args, generator=generator)  # type: ignore[misc]
-
-    op(
-        f"{schema}, {GENERATOR}) -> Tensor",
-        doc=doc,
-        rule=rule,
-        grad={"self": lambda g: fn.zeros_like(g)},
-        decomposition=lambda self, *args, generator=None: _front(method)(
-            fn.empty_like(self), *args, generator=generator
-        ),
-        inplace=True,
-        inplace_primitive=draw is None,
-        inplace_decomposition=None if draw is None else inplace,
-        random=True,
-        **{"namespaces": (), **properties},
-    )
-
-
-def _front(name: str) -> Callable[..., Tensor]:
-    """The function of one overload."""
-    from ...dispatch.registry import registry
-    from ..define import front
-
-    return front(registry.entry(name))
-
-
 # ---- what a backend supplies --------------------------------------------------------------------
 
 
+_floating_bounds: Final = floating_only("check_uniform_bounds", complex_too=True)
+_floating_normal: Final = floating_only("normal_kernel_cpu", complex_too=True)
+
+
 def _check_uniform(self: Tensor, low: float = 0, high: float = 1) -> None:
-    floating_only("check_uniform_bounds", complex_too=True)(self)
+    _floating_bounds(self)
+    if low == 0 and high == 1:
+        return
     d = self._dtype.to_real()
     limit = finfo(d).max
     for name, value in (("from", low), ("to", high)):
@@ -128,13 +96,23 @@ def empty_range(low: int, high: int) -> RuntimeError:
     )
 
 
+def _check_whole(self: Tensor) -> None:
+    usual_only("random_kernel_cpu", self._dtype)
+
+
 def _check_random(self: Tensor, low: int = 0, high: int | None = None) -> None:
     d = self._dtype
     if high is not None and low >= high:
         raise empty_range(low, high)
+    if low == _LOWEST and high is None:  # all integers of 64 bits
+        if d in (int64, bfloat16, float32, float64):
+            return
+        if d in (uint8, int8, int16, int32):
+            raise RuntimeError(
+                "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16"
+            )
+        refuse("random_full_64_bits_range_kernel_cpu", d)
     if d.category == COMPLEX:
-        if high is None:
-            raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{d.label}'")
         raise RuntimeError(
             "check_random_bounds handles only integral, floating-point and boolean types"
         )
@@ -144,7 +122,9 @@ def _check_random(self: Tensor, low: int = 0, high: int | None = None) -> None:
         first, last = (0, 1) if d is bool_ else (int(iinfo(d).min), int(iinfo(d).max))
     if not first <= low <= last:
         raise RuntimeError(f"from is out of bounds for {bounds_name(d)}")
-    if high is not None and not first <= high - 1 <= last:
+    # As in PyTorch, the largest number of uint64 is none that an open range ends with.
+    beyond = d is uint64 if high is None else not first <= high - 1 <= last
+    if beyond:
         raise RuntimeError(f"to - 1 is out of bounds for {bounds_name(d)}")
 
 
@@ -162,13 +142,13 @@ filling(
     "random.to(Tensor self, int to",
     "Integers from [0, to).",
     lambda self, to: _check_random(self, 0, to),
-    lambda self, to, *, generator: _front("random_.from")(self, 0, to, generator=generator),
+    lambda self, to, *, generator: method_of("random_.from")(self, 0, to, generator=generator),
 )
 filling(
     "random(Tensor self",
     "Integers from 0 up to the largest one that the dtype holds exactly.",
-    _check_random,
-    lambda self, *, generator: _front("random_.from")(self, 0, None, generator=generator),
+    _check_whole,
+    lambda self, *, generator: method_of("random_.from")(self, 0, None, generator=generator),
 )
 
 # ---- normal numbers -----------------------------------------------------------------------------
@@ -177,7 +157,7 @@ filling(
 def _check_normal(self: Tensor, mean: float = 0, std: float = 1) -> None:
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    floating_only("normal_kernel_cpu", complex_too=True)(self)
+    _floating_normal(self)
 
 
 def _normal(self: Tensor, mean: float = 0, std: float = 1, *, generator: Any) -> Tensor:
@@ -208,13 +188,18 @@ def _check_stds(std: Tensor) -> None:
         raise RuntimeError("normal expects all elements of std >= 0.0")
 
 
+def _row_major(self: Tensor) -> Tensor:
+    """An undefined tensor of a shape and dtype, whose elements are drawn in row-major order."""
+    return fn.empty(self._shape, dtype=self._dtype, device=self._device)
+
+
 def _normal_around(mean: Tensor, std: float = 1, *, generator: Any = None) -> Tensor:
-    return fresh(fn.empty_like(mean).normal_(0, std, generator=generator).add_(mean))
+    return fresh(_row_major(mean).normal_(0, std, generator=generator).add_(mean))
 
 
 def _normal_scaled(mean: float, std: Tensor, *, generator: Any = None) -> Tensor:
     _check_stds(std)
-    return fresh(fn.empty_like(std).normal_(generator=generator).mul_(std).add_(mean))
+    return fresh(_row_major(std).normal_(generator=generator).mul_(std).add_(mean))
 
 
 def _normal_each(mean: Tensor, std: Tensor, *, generator: Any = None) -> Tensor:
@@ -224,25 +209,21 @@ def _normal_each(mean: Tensor, std: Tensor, *, generator: Any = None) -> Tensor:
     return fresh(drawn.normal_(generator=generator).mul_(std).add_(mean))
 
 
-def _random_tensor(schema: str, doc: str, **properties: Any) -> None:
-    op(schema, doc=doc, random=True, **{"namespaces": ("torch",), **properties})
-
-
-_random_tensor(
+random_tensor(
     f"normal.Tensor_float(Tensor mean, float std=1, {GENERATOR}) -> Tensor",
     "Normal numbers around the elements of ``mean``.",
     grad={"mean": lambda g, mean_shape: g.new_zeros(mean_shape)},
     decomposition=_normal_around,
     out=True,
 )
-_random_tensor(
+random_tensor(
     f"normal.float_Tensor(float mean, Tensor std, {GENERATOR}) -> Tensor",
     "Normal numbers with the standard deviations ``std``.",
     grad={"std": lambda g, std_shape: g.new_zeros(std_shape)},
     decomposition=_normal_scaled,
     out=True,
 )
-_random_tensor(
+random_tensor(
     f"normal.Tensor_Tensor(Tensor mean, Tensor std, {GENERATOR}) -> Tensor",
     "Normal numbers, each with a mean and a standard deviation of its own.",
     grad={
@@ -252,19 +233,21 @@ _random_tensor(
     decomposition=_normal_each,
     out=True,
 )
-_random_tensor(
+random_tensor(
     f"normal.float_float(float mean, float std, int[] size, {RANDOM_OPTIONS}) -> Tensor",
     "Normal numbers in a tensor of the given size.",
     decomposition=lambda mean, std, size, *, generator=None, dtype=None, device=None: fresh(
         fn.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
     ),
     out=True,
+    out_draw=into("normal_", lambda mean, std, size: (size, (mean, std))),
 )
 
 # ---- ones and zeros -----------------------------------------------------------------------------
 
 
 def _check_probability(self: Tensor, p: float = 0.5) -> None:
+    usual_only("bernoulli_scalar_cpu_", self._dtype)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
 
@@ -290,7 +273,13 @@ op(
 
 
 def _bernoulli_inplace(self: Tensor, p: Tensor, *, generator: Any = None) -> Tensor:
-    return self.copy_(fn.bernoulli(p.detach().expand(self._shape), generator=generator))
+    """Elements are drawn as they lie in memory."""
+    usual_only("bernoulli_tensor_cpu_self_", self._dtype)
+    strides = self.stride()
+    order = sorted(range(len(strides)), key=lambda i: -strides[i])
+    probabilities = p.detach().expand(self._shape).permute(order)
+    self.permute(order).copy_(fn.bernoulli(probabilities, generator=generator))
+    return self
 
 
 op(
@@ -304,12 +293,12 @@ op(
 
 def _bernoulli_rule(self: Tensor, *, generator: Any = None) -> TensorSpec:
     floating_only("bernoulli_tensor_cpu_p_")(self)
-    return rules.same(self)
+    return TensorSpec(self._shape, self._dtype)
 
 
 def _bernoulli(self: Tensor, *, generator: Any = None) -> Tensor:
     _bernoulli_rule(self)
-    return _below(self, self, generator).to(self._dtype)
+    return _below(self, self, generator).to(self._dtype).contiguous()
 
 
 op(
@@ -320,143 +309,13 @@ op(
     decomposition=_bernoulli,
     random=True,
     out=True,
+    out_draw=into("bernoulli_", lambda self: (self._shape, (self,))),
 )
 op(
     f"bernoulli.p(Tensor self, float p, {GENERATOR}) -> Tensor",
     doc="Ones with probability ``p``, zeros otherwise, in the shape of ``input``.",
     decomposition=lambda self, p, *, generator=None: fresh(
-        fn.empty_like(self).bernoulli_p_(p, generator=generator)
+        _row_major(self).bernoulli_p_(p, generator=generator)
     ),
     random=True,
-)
-
-# ---- factories ----------------------------------------------------------------------------------
-
-
-def _draw(method: str) -> Any:
-    def draw(size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-        made = fn.empty(size, dtype=dtype, device=device)
-        return fresh(getattr(made, method)(0, 1, generator=generator))
-
-    return draw
-
-
-for _name, _method, _doc in (
-    ("rand", "uniform_", "Uniform numbers from [0, 1)."),
-    ("randn", "normal_", "Standard normal numbers."),
-):
-    _random_tensor(
-        f"{_name}(int[] size, {RANDOM_OPTIONS}) -> Tensor",
-        _doc,
-        decomposition=_draw(_method),
-        varargs="size",
-        out=True,
-    )
-
-
-def _randint(
-    low: int, high: int, size: Any, *, generator: Any = None, dtype: Any = None, device: Any = None
-) -> Tensor:
-    if low >= high:
-        raise empty_range(low, high)
-    made = fn.empty(size, dtype=dtype or int64, device=device)
-    return fresh(made.random_(low, high, generator=generator))
-
-
-_random_tensor(
-    f"randint.low(int low, int high, int[] size, {RANDOM_OPTIONS}) -> Tensor",
-    "Integers from [low, high).",
-    decomposition=_randint,
-    out=True,
-)
-_random_tensor(
-    f"randint(int high, int[] size, {RANDOM_OPTIONS}) -> Tensor",
-    "Integers from [0, high).",
-    decomposition=lambda high, size, **options: _randint(0, high, size, **options),
-    out=True,
-)
-
-
-def _like(name: str, method: str) -> None:
-    """Define ``name_like(self)``: random numbers in the layout of ``self``."""
-
-    def like(
-        self: Tensor,
-        *,
-        generator: Any = None,
-        dtype: Any = None,
-        device: Any = None,
-        memory_format: Any = None,
-    ) -> Tensor:
-        made = fn.empty_like(self, dtype=dtype, device=device, memory_format=memory_format)
-        return fresh(getattr(made, method)(generator=generator))
-
-    _random_tensor(
-        f"{name}_like(Tensor self, {RANDOM_OPTIONS}, MemoryFormat? memory_format=None) -> Tensor",
-        f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
-        decomposition=like,
-    )
-
-
-_like("rand", "uniform_")
-_like("randn", "normal_")
-
-
-def _randint_like(self: Tensor, low: int, high: int, generator: Any, **options: Any) -> Tensor:
-    made = fn.empty_like(self, **options)
-    return fresh(made.random_(low, high, generator=generator))
-
-
-_LIKE_OPTIONS = f"{RANDOM_OPTIONS}, MemoryFormat? memory_format=None"
-_random_tensor(
-    f"randint_like.low_dtype(Tensor self, int low, int high, {_LIKE_OPTIONS}) -> Tensor",
-    "Integers from [low, high), in the shape, dtype and layout of ``input``.",
-    decomposition=lambda self, low, high, *, generator=None, **options: _randint_like(
-        self, low, high, generator, **options
-    ),
-)
-_random_tensor(
-    f"randint_like.Tensor(Tensor self, Tensor high, {_LIKE_OPTIONS}) -> Tensor",
-    "Integers from [0, high), where ``high`` is a tensor of one element.",
-    decomposition=lambda self, high, *, generator=None, **options: _randint_like(
-        self, 0, int(high.item()), generator, **options
-    ),
-)
-_random_tensor(
-    f"randint_like(Tensor self, int high, {_LIKE_OPTIONS}) -> Tensor",
-    "Integers from [0, high), in the shape, dtype and layout of ``input``.",
-    decomposition=lambda self, high, *, generator=None, **options: _randint_like(
-        self, 0, high, generator, **options
-    ),
-)
-
-
-def _randperm_rule(
-    n: int, *, generator: Any = None, dtype: Any = None, device: Any = None
-) -> TensorSpec:
-    d = dtype or int64
-    shape = checked_size((n,))
-    if d is bool_ or d.category == COMPLEX:
-        raise NotImplementedError(f"\"randperm\" not implemented for '{d.label}'")
-    limit = exact_integers(d)
-    if d.category == FLOATING and n > limit + 1:
-        raise RuntimeError(f"n cannot be greater than {limit + 1} for {d.label} type.")
-    if n > limit:
-        raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    return TensorSpec(shape, d)
-
-
-def _randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-    spec = _randperm_rule(n, dtype=dtype)
-    keys = fn.empty(spec.shape, dtype=int64, device=device).random_(generator=generator)
-    return keys.argsort().to(spec.dtype)
-
-
-_random_tensor(
-    f"randperm(int n, {RANDOM_OPTIONS}) -> Tensor",
-    "A random order of the integers from 0 to ``n - 1``.",
-    rule=_randperm_rule,
-    grad="nondiff",
-    decomposition=_randperm,
-    out=True,
 )

@@ -7,13 +7,23 @@ and binomial numbers are left to a numerical library.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, bool_, int64
-from ...tensor import Tensor
-from .. import rules
-from ..define import TensorSpec, fn, op
-from .distributions import GENERATOR, filling, floating_only, in_single_at_least
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING, bool_, float32, float64, int64
+from .filling import (
+    GENERATOR,
+    filling,
+    floating_only,
+    in_single_at_least,
+    refuse,
+    usual_only,
+)
 
 __all__: list[str] = []
 
@@ -57,8 +67,9 @@ def _check_log_normal(self: Tensor, mean: float = 1, std: float = 2) -> None:
 
 
 def _check_geometric(self: Tensor, p: float) -> None:
-    if self._dtype is bool_ or self._dtype.category == COMPLEX:
-        raise NotImplementedError(f"\"geometric_cpu\" not implemented for '{self._dtype.label}'")
+    if self._dtype is bool_:
+        refuse("geometric_cpu", bool_)
+    usual_only("geometric_cpu", self._dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
 
@@ -160,7 +171,7 @@ op(
 
 def _poisson_rule(self: Tensor, generator: Any = None) -> TensorSpec:
     floating_only("poisson_cpu")(self)
-    return rules.same(self)
+    return TensorSpec(self._shape, self._dtype)
 
 
 op(
@@ -184,7 +195,7 @@ def _binomial_rule(count: Tensor, prob: Tensor, generator: Any = None) -> Tensor
         raise RuntimeError(f"Found dtype {prob._dtype.label} but expected {count._dtype.label}")
     if count._dtype.itemsize < 4:
         raise NotImplementedError(f"\"binomial_cpu\" not implemented for '{count._dtype.label}'")
-    return rules.pointwise_spec((count, prob), count._dtype)
+    return TensorSpec(rules.pointwise_spec((count, prob), count._dtype).shape, count._dtype)
 
 
 op(
@@ -196,6 +207,70 @@ op(
         "prob": lambda g, prob_shape: g.new_zeros(prob_shape),
     },
     random=True,
+    host=True,
+    namespaces=("torch",),
+)
+
+# ---- gamma and Dirichlet ------------------------------------------------------------------------
+
+
+def _of_two_dtypes(kernel: str, *, drawn: bool = False) -> Callable[..., TensorSpec]:
+    """A rule that refuses other dtypes; what is drawn is row-major."""
+
+    def rule(self: Tensor, *_: Any, generator: Any = None) -> TensorSpec:
+        if self._dtype not in (float32, float64):
+            refuse(kernel, self._dtype)
+        return TensorSpec(self._shape, self._dtype) if drawn else rules.same(self)
+
+    return rule
+
+
+op(
+    "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
+    doc="Gamma numbers of the shapes that ``input`` gives and the rate 1; their gradient is implicit.",
+    rule=_of_two_dtypes("gamma_cpu", drawn=True),
+    grad={"self": lambda g, self, result: g * fn._standard_gamma_grad(self, result)},
+    random=True,
+    host=True,
+    namespaces=("torch",),
+)
+op(
+    "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
+    doc="How gamma numbers change with their shapes, at the same quantile.",
+    rule=_of_two_dtypes("_standard_gamma_grad_cpu"),
+    grad="nondiff",
+    host=True,
+    namespaces=("torch",),
+)
+
+
+def _sample_dirichlet(self: Tensor, generator: Any = None) -> Tensor:
+    """Gamma numbers divided by their sum."""
+    drawn = fn._standard_gamma(self.detach(), generator)
+    return drawn / drawn.sum(-1, True)
+
+
+def _dirichlet_gradient(g: Any, self: Any, result: Any) -> Any:
+    """A share that grows takes from the others in proportion."""
+    total = self.sum(-1, True).expand(self._shape)
+    change = fn._dirichlet_grad(result, self, total)
+    return change * (g - (result * g).sum(-1, True))
+
+
+op(
+    "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
+    doc="Shares that sum to 1 along the last dimension, with the concentrations that ``input`` gives.",
+    rule=_of_two_dtypes("dirichlet", drawn=True),
+    grad={"self": _dirichlet_gradient},
+    decomposition=_sample_dirichlet,
+    random=True,
+    namespaces=("torch",),
+)
+op(
+    "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    doc="How a share changes with its concentration at the same quantile, over what the others have.",
+    rule=_of_two_dtypes("_dirichlet_grad_cpu"),
+    grad="nondiff",
     host=True,
     namespaces=("torch",),
 )

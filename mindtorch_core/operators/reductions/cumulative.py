@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, int64
-from ...shapes import wrap_dim
-from ...tensor import Tensor
-from .. import rules
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, bool_, int64
+from ...values.shapes import wrap_dim
 from ..elementwise.arithmetic import conj
 from ..elementwise.elementary import in_single
 
@@ -22,6 +24,8 @@ _INF = float("inf")
 
 def _sum_rule(self: Tensor, dim: int, *, dtype: Any = None) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
+    if dtype is bool_:
+        raise NotImplementedError("cumulative sums and products are not implemented for 'Bool'")
     return TensorSpec(self._shape, dtype or rules.sum_dtype(self._dtype))
 
 
@@ -79,6 +83,7 @@ op(
     inplace=True,
     inplace_decomposition=lambda self, dim, *, dtype=None: _inplace("cumsum", self, dim, dtype),
     out=True,
+    out_needs=("computed in",),
 )
 
 
@@ -124,6 +129,7 @@ op(
     inplace=True,
     inplace_decomposition=lambda self, dim, *, dtype=None: _inplace("cumprod", self, dim, dtype),
     out=True,
+    out_needs=("computed in",),
 )
 op(
     "cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",

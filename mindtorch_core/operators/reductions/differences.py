@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import BOOL, uint8
-from ...shapes import show, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, uint8
+from ...values.shapes import show, wrap_dim, wrap_dims
 
 
 def _neighbours(t: Any, dim: int) -> tuple[Any, Any]:

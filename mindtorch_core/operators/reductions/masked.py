@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, bool_, dtype, float32, iinfo, int64
-from ...shapes import wrap_dim, wrap_dims
-from ...tensor import Tensor
-from ..define import fn, fn_linalg, public
+from ...dispatch.functions import fn, fn_linalg
+from ...opdefs.define import public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, bool_, dtype, float32, iinfo, int64
+from ...values.shapes import wrap_dim, wrap_dims
 
 __all__ = ["full_mask"]
 
@@ -86,7 +87,10 @@ def prod(
 ) -> Tensor:
     """Product of the elements that ``mask`` selects."""
     found = _filled(input, mask, 1).to(_total_dtype(input, dtype))
-    for d in reversed(_dims(dim, input)):
+    dims = _dims(dim, input)
+    if not dims and dim not in (None, (), []):  # dimension 0 of a number
+        return found.prod()  # type: ignore[no-any-return]
+    for d in reversed(dims):
         found = found.prod(d, bool(keepdim))
     return found  # type: ignore[no-any-return]
 

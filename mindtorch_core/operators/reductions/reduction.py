@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...devices import row_of
-from ...dtypes import COMPLEX, FLOATING, bool_, get_default_dtype, int64, uint8
-from ...promotion import WIDER
-from ...shapes import numel, reduced, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.devices import row_of
+from ...values.dtypes import COMPLEX, FLOATING, bool_, get_default_dtype, int64, uint8
+from ...values.promotion import WIDER
+from ...values.shapes import numel, reduced, wrap_dim, wrap_dims
 from ..elementwise.arithmetic import conj
 from ..elementwise.elementary import in_single
 
@@ -50,6 +52,7 @@ op(
     },
     primitive=True,
     out=True,
+    out_needs=("computed in",),
     tags=frozenset({"reduction"}),
 )
 
@@ -126,6 +129,7 @@ op(
     grad={"self": _prod_grad},
     primitive=True,
     out=True,
+    out_needs=("computed in",),
     tags=frozenset({"reduction"}),
 )
 
@@ -306,6 +310,20 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
         out=True,
         tags=frozenset({"reduction"}),
     )
+
+
+op(
+    "_is_all_true(Tensor self) -> Tensor",
+    doc="Whether all elements of a boolean tensor are true.",
+    decomposition=lambda self: self.all(),
+    namespaces=("torch",),
+)
+op(
+    "_is_any_true(Tensor self) -> Tensor",
+    doc="Whether some element of a boolean tensor is true.",
+    decomposition=lambda self: self.any(),
+    namespaces=("torch",),
+)
 
 
 def _spread_rule(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import COMPLEX, FLOATING, float64, int64, uint64
-from ...promotion import WIDER
-from ...shapes import reduced, show, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, float64, int64, uint64
+from ...values.promotion import WIDER
+from ...values.shapes import reduced, show, wrap_dim, wrap_dims
 from .reduction import has_elements
 
 _INF = float("inf")
@@ -120,7 +122,7 @@ def _hash_tensor(self: Any, dim: Any = (), *, keepdim: bool = False, mode: int =
     if not self.numel():
         return self.new_zeros(spec.shape, dtype=uint64)  # type: ignore[no-any-return]
     wide = float64 if self._dtype.category == FLOATING else int64
-    bits = self.to(wide).contiguous()
+    bits = self.to(wide, copy=True).contiguous()  # so that one element alone is no view of it
     if wide is float64:
         bits = bits.view(int64)
     rank = len(self._shape)

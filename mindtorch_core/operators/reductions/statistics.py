@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...autograd.conform import sum_to
-from ...dtypes import BOOL, COMPLEX, FLOATING, float32, float64, int64
-from ...shapes import reduced, show, wrap_dim, wrap_dims
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...gradients.conform import sum_to
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, float32, float64, int64
+from ...values.shapes import reduced, show, wrap_dim, wrap_dims
 from ..elementwise.elementary import in_single
 from ..indexing.index import broadcast_or_none
 from .reduction import has_elements
@@ -32,6 +34,7 @@ op(
     doc="How many elements are not zero over dimensions.",
     grad=NONDIFF,
     decomposition=lambda self, dim: (self != 0).sum(list(dim) or None),
+    varargs="dim",
     tags=_REDUCTION,
 )
 
@@ -40,6 +43,8 @@ def _nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     if self._dtype.category == COMPLEX:
         raise RuntimeError("nansum does not support complex inputs")
     if self._dtype.category == FLOATING:
+        if dtype is not None and dtype.category == COMPLEX:
+            raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.label}'")
         self = fn.where(self.isnan(), 0, self)
     return self.sum(dim, keepdim, dtype=dtype)  # type: ignore[no-any-return]
 
@@ -69,6 +74,7 @@ for _name, _doc, _composed in (
         doc=_doc,
         decomposition=_composed,
         out=True,
+        out_needs=("whole computed in",) if _name == "nansum" else (),
         tags=_REDUCTION,
     )
 

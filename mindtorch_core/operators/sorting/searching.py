@@ -6,11 +6,23 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, INTEGER, dtype, float32, float64, int32, int64
-from ...promotion import promote_types, result_type
-from ...shapes import show
-from ...tensor import Tensor
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    INTEGER,
+    dtype,
+    float32,
+    float64,
+    int32,
+    int64,
+)
+from ...values.promotion import promote_types, result_type
+from ...values.shapes import show
 
 _Range = tuple[float, float]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dtypes import BOOL, COMPLEX, FLOATING, int64
-from ...shapes import reduced, wrap_dim
-from ...tensor import Tensor
-from .. import rules
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs import rules
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...values.shapes import reduced, wrap_dim
 from ..reductions.reduction import selected_grad
 
 _PAIR = "(Tensor values, Tensor indices)"
@@ -283,7 +285,7 @@ op(
 def _isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
-    from ...promotion import result_type
+    from ...values.promotion import result_type
 
     common = result_type(elements, test_elements)
     flat = test_elements.reshape(-1).to(common)
@@ -336,6 +338,6 @@ op(
 
 def _meeting(t: Tensor, number: Any) -> Any:
     """The dtype in which a tensor and a number meet."""
-    from ...promotion import result_type
+    from ...values.promotion import result_type
 
     return result_type(t, number)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes import bool_, int64
-from ...shapes import wrap_dim
-from ...tensor import Tensor
-from ..define import NONDIFF, TensorSpec, fn, op, public
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs.define import op, public
+from ...tensors.tensor import Tensor
+from ...values.dtypes import bool_, int64
+from ...values.shapes import wrap_dim
 from ..elementwise.composed import by_name
 
 Found = tuple[Tensor, Tensor, Tensor]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
 from ..elementwise.composed import alias
 
 # By name in torch.special, the method that it means and the kinds of dtypes that it serves.

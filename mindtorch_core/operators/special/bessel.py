@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..define import NONDIFF, fn
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF
+from ...opdefs.define import EVERYWHERE
 from ..elementwise.angles import sinc_slope
 from ..elementwise.composed import by_name, function
 
@@ -55,10 +57,8 @@ _bessel(
 
 
 def _spherical(x: Any) -> Any:
-    """Near 0 by the power series, whose next term is below the precision."""
-    square = x * x
-    series = 1 - square / 6 * (1 - square / 20 * (1 - square / 42 * (1 - square / 72)))
-    found = fn.where(x.abs() < 0.5, series, x.sin() / _nonzero(x))
+    """The quotient has no digits to lose next to 0, where the sine is its argument."""
+    found = fn.where(x == 0, 1.0, x.sin() / _nonzero(x))
     return fn.where(x.isinf(), 0.0, found)
 
 
@@ -79,6 +79,7 @@ function(
     "i0",
     _MODIFIED.format("first", 0) + ".",
     lambda g, self: g * _i1(self),
+    inplace_namespaces=EVERYWHERE,
 )
 _bessel(
     "i0e",

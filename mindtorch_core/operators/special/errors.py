@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from ..define import fn, fn_special
+from ...dispatch.functions import fn, fn_special
 from ..elementwise.composed import by_name, function
 
 _SQRT_HALF: Final = math.sqrt(0.5)

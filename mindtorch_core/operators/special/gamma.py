@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...dispatch.functions import fn
 from ...dispatch.keys import AUTOGRAD
-from ...promotion import to_floating
-from ...tensor import Tensor
-from .. import rules
-from ..define import fn, op, public
-from ..elementwise.arithmetic import as_operand
+from ...opdefs import rules
+from ...opdefs.define import op, public
+from ...opdefs.operands import as_operand
+from ...tensors.tensor import Tensor
+from ...values.promotion import check_cast, to_floating
 from ..elementwise.composed import by_name, function, refused, two
-from ..variants import check_cast
 
 function(
     "lgamma",

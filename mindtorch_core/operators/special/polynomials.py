@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..define import fn, op
-from ..elementwise.arithmetic import as_operand
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...opdefs.operands import as_operand
 from ..elementwise.composed import by_name, two
 
 Terms = tuple[float, float, float]

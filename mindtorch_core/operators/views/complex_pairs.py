@@ -1,10 +1,11 @@
-"""Complex numbers as pairs of real ones; conjugation and negation, which are never lazy."""
+"""Complex numbers as pairs of real ones."""
 
 from __future__ import annotations
 
-from ...dtypes import COMPLEX, FLOATING, float32
-from ...tensor import Tensor
-from ..define import TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
+from ...tensors.tensor import Tensor
+from ...values.dtypes import COMPLEX, FLOATING, float32
 from .reshaping import view
 
 __all__: list[str] = []
@@ -54,21 +55,3 @@ view(
     lambda g: fn.view_as_real(g),
     namespaces=("torch",),
 )
-
-
-def _settled_flag(name: str, what: str) -> None:
-    """Define what asks for, or resolves, a lazy ``what``: here it is done at once, so never lazy."""
-    op(
-        f"resolve_{name}(Tensor(a) self) -> Tensor(a)",
-        doc=f"The tensor itself: {what} is done at once, and never waits to be resolved.",
-        decomposition=lambda self: self,
-    )
-    op(
-        f"is_{name}(Tensor self) -> bool",
-        doc=f"False: {what} is done at once, and leaves no mark on a tensor.",
-        decomposition=lambda self: False,
-    )
-
-
-_settled_flag("conj", "conjugation")
-_settled_flag("neg", "negation")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...memory_formats import contiguous_format
-from ...shapes import is_dense, show, storage_extent
-from ...tensor import Tensor
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.memory_formats import contiguous_format
+from ...values.shapes import is_dense, show, storage_extent
 from ..creation.factory import fresh
-from ..define import fn, op
 
 __all__: list[str] = []
 

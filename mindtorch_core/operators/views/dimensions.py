@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...tensor import Tensor
-from ..define import op
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
 
 __all__: list[str] = []
 

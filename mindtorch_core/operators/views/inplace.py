@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...autograd.grad_mode import is_grad_enabled
-from ...autograd.inplace import refuse_leaves
-from ...devices import TABLE
-from ...dispatch.keys import AUTOGRAD, DispatchKey, exclude_keys
-from ...shapes import contiguous_strides, show, storage_extent
-from ...storage import BEFORE_EXPORT, Storage
-from ...tensor import Tensor
-from ..define import op
+from ...dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, with_masks
+from ...frontend.pickling import is_storage
+from ...gradients.inplace import refuse_leaves
+from ...opdefs.define import EVERYWHERE, op
+from ...tensors.storage import BEFORE_EXPORT, Storage
+from ...tensors.tensor import Tensor
+from ...values.devices import TABLE
+from ...values.shapes import contiguous_strides, show, storage_extent
 
 __all__: list[str] = []
 
@@ -31,13 +31,16 @@ def _become(self: Tensor, shown: Tensor) -> Tensor:
     return self
 
 
-def _inplace_view(schema: str, arguments: str, make: Callable[..., Tensor]) -> None:
+def _inplace_view(
+    schema: str, arguments: str, make: Callable[..., Tensor], places: Sequence[str] = ("Tensor",)
+) -> None:
     """Define ``<view>_``, which gives a tensor the geometry of one of its views.
 
     Args:
         schema: name of the op, with overload.
         arguments: of the view, after the tensor.
         make: makes the view.
+        places: as in `Exposure.namespaces`.
     """
 
     def decomposition(self: Tensor, *args: Any) -> Tensor:
@@ -45,8 +48,9 @@ def _inplace_view(schema: str, arguments: str, make: Callable[..., Tensor]) -> N
             refuse_leaves(self)
         _launch_recorded()
         self._settled()._own_storage()
-        with exclude_keys(DispatchKey.Pipeline):  # a record of the view would see what follows
-            return _become(self, make(self, *args))
+        # A record of the view would see what follows.
+        keep = MASKS.keep & ~DispatchKey.Pipeline
+        return _become(self, with_masks(MASKS.include, keep, make, self, *args))
 
     separator = ", " if arguments else ""
     base = schema.partition(".")[0]
@@ -55,13 +59,14 @@ def _inplace_view(schema: str, arguments: str, make: Callable[..., Tensor]) -> N
         doc=f"In-place version of `{base[:-1]}`: the tensor becomes that view of its memory.",
         decomposition=decomposition,
         fills=True,  # no element is written, so elements may share memory
-        namespaces=("Tensor",),
+        namespaces=places,
+        varargs="dim" if arguments == "int[] dim" else "",
         tags=frozenset({"inplace_view"}),
     )
 
 
 _inplace_view("as_strided_", "int[] size, int[] stride, int? storage_offset=None",
-              lambda self, *args: self.as_strided(*args))  # fmt: skip
+              lambda self, *args: self.as_strided(*args), EVERYWHERE)  # fmt: skip
 _inplace_view("squeeze_", "", lambda self: self.squeeze())
 _inplace_view("squeeze_.dim", "int dim", lambda self, dim: self.squeeze(dim))
 _inplace_view("squeeze_.dims", "int[] dim", lambda self, dim: self.squeeze(dim))
@@ -129,6 +134,33 @@ def _set_to_part(
     return _set(self, _same_kind(self, source), size, stride, storage_offset)
 
 
+def _set_to_storage(self: Tensor, source: Any) -> Tensor:
+    if not is_storage(source):
+        raise TypeError(
+            f"set_(): argument 'source' must be Tensor or Storage, not {type(source).__name__}"
+        )
+    typed = getattr(source, "dtype", self._dtype)
+    count = source.nbytes() // self._dtype.itemsize
+    if typed is not self._dtype:
+        raise RuntimeError(
+            f"Expected a Storage of type {self._dtype} or an UntypedStorage, but got type {typed}"
+        )
+    return _set_to_storage_part(self, source, 0, (count,), (1,))
+
+
+def _set_to_storage_part(
+    self: Tensor, source: Any, storage_offset: int, size: Sequence[int], stride: Any = ()
+) -> Tensor:
+    storage: Storage = getattr(source, "_untyped_storage", source)
+    if storage.device is not self._device:
+        raise RuntimeError(
+            f"Attempted to set the storage of a tensor on device {self._device} to a storage on "
+            f"different device {storage.device}. Move the storage there first"
+        )
+    storage.settle()
+    return _set(self, storage, size, stride, storage_offset)
+
+
 def _set_to_nothing(self: Tensor) -> Tensor:
     memory = TABLE[self._device.type].runtime.empty((0,), None, self._dtype, self._device)
     return _set(self, memory._own_storage(), (0,), (1,), 0)
@@ -140,6 +172,12 @@ for _overload, _arguments, _decomposition in (
         ".source_Tensor_storage_offset",
         ", Tensor source, int storage_offset, int[] size, int[] stride=[]",
         _set_to_part,
+    ),
+    (".source_Storage", ", Storage source", _set_to_storage),
+    (
+        ".source_Storage_storage_offset",
+        ", Storage source, int storage_offset, int[] size, int[] stride=[]",
+        _set_to_storage_part,
     ),
     ("", "", _set_to_nothing),
 ):

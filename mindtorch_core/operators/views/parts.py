@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...autograd.formulas import as_strided_backward
-from ...dtypes import BOOL, COMPLEX, FLOATING
-from ...shapes import Shape, show, storage_extent, wrap_dim
-from ...tensor import Tensor, alias
-from ..define import NONDIFF, TensorSpec, fn, op
+from ...dispatch.functions import fn
+from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...gradients.formulas import as_strided_backward
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor, alias
+from ...values.dtypes import BOOL, COMPLEX, FLOATING
+from ...values.shapes import Shape, show, storage_extent, wrap_dim
 from .reshaping import spec, view
 
 

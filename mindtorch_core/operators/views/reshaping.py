@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...autograd.conform import sum_to
-from ...memory_formats import contiguous_format, has_format, memory_format, preserve_format
-from ...shapes import (
+from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
+from ...opdefs.define import op
+from ...tensors.making import make_view, sole
+from ...tensors.tensor import Tensor
+from ...values.memory_formats import contiguous_format, has_format, memory_format, preserve_format
+from ...values.shapes import (
     broadcast_all,
     expand_strides,
     infer_size,
@@ -21,8 +25,6 @@ from ...shapes import (
     wrap_dim,
     wrap_dims,
 )
-from ...tensor import Tensor, make_view
-from ..define import TensorSpec, op
 
 
 def view(schema: str, doc: str, rule: Any, grad: Any, **more: Any) -> None:
@@ -92,7 +94,7 @@ def _view_dtype(self: Tensor, dtype: Any) -> Tensor:
 def _reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     new = infer_size(shape, numel(self._shape))
     if view_strides(self._shape, self._geometry()[0], new) is None:
-        self = self.clone(memory_format=contiguous_format)
+        return sole(self.clone(memory_format=contiguous_format).view(new))
     result: Tensor = self.view(new)
     return result
 
@@ -333,6 +335,7 @@ view(
     "Without those of the given dimensions that are of size 1.",
     lambda self, dim: _squeezed(self, set(wrap_dims(dim, len(self._shape))) if dim else set()),
     lambda g, self_shape: g.reshape(self_shape),
+    varargs="dim",
 )
 
 

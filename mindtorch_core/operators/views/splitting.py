@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dtypes import int64
-from ...tensor import Tensor
-from ..define import fn, op
+from ...dispatch.functions import fn
+from ...opdefs.define import op
+from ...tensors.tensor import Tensor
+from ...values.dtypes import int64
 
 __all__: list[str] = []
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...autograd.formulas import as_strided_backward
-from ...shapes import Shape, contiguous_strides, wrap_dim
-from ...tensor import Tensor
-from ..define import TensorSpec
+from ...dispatch.opdef import TensorSpec
+from ...gradients.formulas import as_strided_backward
+from ...tensors.tensor import Tensor
+from ...values.shapes import Shape, contiguous_strides, wrap_dim
 from .reshaping import spec, view
 
 __all__: list[str] = []

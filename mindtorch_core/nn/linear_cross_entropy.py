@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...dtypes import FLOATING
-from ...shapes import numel, show
-from ...tensor import Tensor
-from ..define import fn, fn_nn, public
+from ..dispatch.functions import fn, fn_nn
+from ..opdefs.define import public
+from ..tensors.tensor import Tensor
+from ..values.dtypes import FLOATING
+from ..values.shapes import numel, show
 
 __all__ = ["LinearCrossEntropyOptions", "linear_cross_entropy"]
 
@@ -96,7 +97,7 @@ def _chunked(
     more: dict[str, Any],
     options: Any,
 ) -> Tensor:
-    from ...utils.checkpoint import checkpoint
+    from ..utils.checkpoint import checkpoint
 
     kind = "none" if reduction == "none" else "sum"
 

@@ -1,0 +1,23 @@
+"""``torch.sparse``: functions of sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .frontend.sparse import SparseTensor, sparse_mm
+from .frontend.sparse_functions import addmm, log_softmax, softmax, spdiags
+
+__all__ = ["addmm", "log_softmax", "mm", "softmax", "spdiags", "sum"]
+
+mm = sparse_mm
+
+
+def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
+    """The sum of a sparse tensor's elements, or along dimensions; that is dense here.
+
+    Raises:
+        TypeError: if it is not sparse.
+    """
+    if not isinstance(input, SparseTensor):
+        raise TypeError(f"sparse.sum(): expected a sparse tensor, got {type(input).__name__}")
+    return input.sum(dim, dtype=dtype)
