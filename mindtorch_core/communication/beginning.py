@@ -1,0 +1,333 @@
+"""Beginning and ending: the default group, further groups, and letting go of them."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from . import engines
+from .calls import Call
+from .engine import Communicator, Engine
+from .errors import DistStoreError
+from .failures import Watch
+from .groups import (
+    NON_MEMBER,
+    WORLD,
+    ProcessGroup,
+    chosen,
+    default_group,
+    place,
+)
+from .rendezvous import Found, find, rendezvous
+from .stores import PrefixStore, Store
+from .tcp_store import TCPStore
+
+__all__ = ["DEFAULT_PG_TIMEOUT", "destroy_process_group", "init_process_group", "new_group"]
+
+DEFAULT_PG_TIMEOUT: Final = timedelta(minutes=30)
+# Names of PyTorch's backends, for what they are there: what moves the CPU's tensors, or an accelerator's.
+STAND_INS: Final = {"gloo": "cpu", "nccl": "cuda", "xccl": "xpu", "ucc": "cpu"}
+_WATCHES: Final[list[Watch]] = []  # of groups that were
+_STARTS: Final = itertools.count()  # how often a default group was made: all processes count alike
+
+
+def by_device(backend: str | None) -> dict[str, Engine]:
+    """Engines by type of device, as a backend's name says: ``mpi``, ``cpu:mpi,npu:hccl``, ``gloo``.
+
+    Raises:
+        BackendUnavailableError: if one is not there.
+        ValueError: for a text that is none.
+    """
+    text = (backend or "").lower() or "undefined"
+    if text == "undefined":
+        return {"cpu": for_device("cpu")}
+    found: dict[str, Engine] = {}
+    for part in text.split(","):
+        device, colon, name = part.strip().rpartition(":")
+        if colon and not (device and name):
+            raise ValueError(f"Invalid backend {backend!r}: say a name, or device:name,device:name")
+        if name in STAND_INS:
+            engine = for_device(STAND_INS[name])
+        else:
+            engine = engines.engine(name)
+        for each in (device,) if device else engine.devices:
+            found[each] = engine
+    if not any("cpu" in engine.devices for engine in found.values()):
+        found.setdefault("cpu", for_device("cpu"))
+    return found
+
+
+def for_device(device: str) -> Engine:
+    """The installed engine that moves a device's memory; that of the CPU for others' without one.
+
+    Raises:
+        BackendUnavailableError: if none is installed.
+    """
+    names = engines.installed()
+    for name in names:
+        engine = engines.engine(name)
+        if device in engine.devices or (device != "cpu" and "cpu" in engine.devices):
+            return engine
+    return engines.engine("mpi")  # says what to install
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
+    _ranks: list[int] | None = None,
+) -> None:
+    """Connect all processes and make the default group.
+
+    Args:
+        backend: name of a communicator plugin such as ``mpi``, or several by device
+            (``cpu:mpi,npu:hccl``); ``gloo`` and ``nccl`` mean what is installed for such tensors.
+        init_method: ``env://``, ``tcp://host:port`` or ``file:///path``; by default what has started
+            the processes is asked: torchrun's variables, MPI, Slurm.
+        timeout: of each call, 30 minutes by default.
+        world_size: how many processes there are.
+        rank: which of them this is.
+        store: through which they find each other, in place of ``init_method``.
+        group_name: taken for PyTorch's sake.
+        pg_options: taken for PyTorch's sake.
+        device_id: taken for PyTorch's sake.
+
+    Raises:
+        ValueError: if it was called before, or rank and world size are not known.
+        BackendUnavailableError: if the plugin is not there.
+        DistBackendError: if the processes cannot be connected.
+    """
+    if WORLD.group is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if store is not None and init_method is not None:
+        raise AssertionError("Cannot specify both init_method and store.")
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(
+            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
+        )
+    limit = DEFAULT_PG_TIMEOUT if timeout is None else timeout
+    made = by_device(backend)
+    first = next(iter(made.values()))
+    if store is not None:
+        if world_size <= 0:
+            raise AssertionError("world_size must be positive if using store")
+        if rank < 0:
+            raise AssertionError("rank must be non-negative if using store")
+        found = Found(store, rank, world_size)
+    elif init_method is not None:
+        found = next(iter(rendezvous(init_method, rank, world_size, timeout=limit)))
+    else:
+        found = find(first, rank, world_size, limit)
+    number = next(_STARTS)
+    own = PrefixStore(f"default_pg/{number}", found.store)
+    own.set_timeout(limit)
+    WORLD.watch = _watch(own, found, limit, again=number > 0)
+    try:
+        connected = _connected(made, found, own, limit)
+    except BaseException:
+        _forget()
+        raise
+    if not number:
+        atexit.register(_at_end)  # so it runs before what the engines do at the end
+    name = backend or ",".join(f"{device}:{engine.name}" for device, engine in made.items())
+    WORLD.group = _known(
+        ProcessGroup(
+            WORLD.next_name(), range(found.world_size), found.rank, backend=name, engines=made,
+            communicators=connected, store=own, timeout=limit, desc="default_pg",
+        )
+    )  # fmt: skip
+
+
+def _watch(store: Store, found: Found, limit: timedelta, *, again: bool) -> Watch | None:
+    """What hears of other processes: through a store that rank 0 serves, for stores that cannot."""
+    if found.world_size == 1:
+        return None
+    inner = found.store
+    while isinstance(inner, PrefixStore):
+        inner = inner.underlying_store
+    if not isinstance(inner, TCPStore) or again:  # events of an earlier group stay in its store
+        if found.rank == 0:
+            inner = TCPStore("localhost", 0, None, True, limit)
+            host = inner_host(found.store)
+            store.set("watch", f"{host}:{inner.port}")
+        else:
+            host, _, port = store.get("watch").decode().rpartition(":")
+            inner = TCPStore(host, int(port), None, False, limit)
+    return Watch(inner, found.rank)
+
+
+def inner_host(store: Store) -> str:
+    """How this machine is called by those that reach a store: by itself, where that is here."""
+    import socket
+
+    while isinstance(store, PrefixStore):
+        store = store.underlying_store
+    host = store.host if isinstance(store, TCPStore) else "127.0.0.1"
+    return host if host in ("localhost", "127.0.0.1") else socket.gethostname()
+
+
+def _connected(
+    made: dict[str, Engine], found: Found, store: Store, limit: timedelta
+) -> dict[str, Communicator]:
+    """Every engine's communicator, by device."""
+    by_engine: dict[int, Communicator] = {}
+    for engine in made.values():
+        if id(engine) not in by_engine:
+            by_engine[id(engine)] = engine.connect(
+                found.rank, found.world_size, PrefixStore(engine.name, store), limit.total_seconds()
+            )
+    return {device: by_engine[id(engine)] for device, engine in made.items()}
+
+
+def _known(group: ProcessGroup) -> ProcessGroup:
+    WORLD.groups[group.group_name] = group
+    return group
+
+
+def _forget() -> None:
+    if WORLD.watch is not None:
+        WORLD.watch.close()
+        _WATCHES.append(WORLD.watch)
+    WORLD.group = WORLD.watch = None
+    WORLD.groups.clear()
+    WORLD.count = 0
+
+
+def _at_end() -> None:
+    """The process ends: others hear of it."""
+    if WORLD.group is not None:
+        _forget()
+    for watch in _WATCHES:
+        watch.await_others()
+
+
+def destroy_process_group(group: Any = None) -> None:
+    """Let go of a group; of all, for None or the default one.
+
+    Raises:
+        ValueError: if there is no such group.
+    """
+    if group == NON_MEMBER:
+        return
+    gone = chosen(group)
+    whole = gone is WORLD.group
+    for each in list(WORLD.groups.values()) if whole else [gone]:
+        if each.group_name not in WORLD.groups:
+            raise ValueError("Invalid process group specified")
+        each.closed = True
+        for communicator in set(each.communicators.values()):
+            communicator.abort()
+        WORLD.groups.pop(each.group_name, None)
+    if whole:
+        _forget()
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: Any = None,
+    sort_ranks: bool = True,
+) -> Any:
+    """Make a group of some processes; all processes call it, unless they synchronize locally.
+
+    Args:
+        ranks: in the default group; None for all.
+        timeout: of its calls; by default the default group's.
+        backend: as in `init_process_group`; by default the default group's.
+        pg_options: taken for PyTorch's sake.
+        use_local_synchronization: whether only the members call it.
+        group_desc: what it is for.
+        device_id: taken for PyTorch's sake.
+        sort_ranks: whether the order of ``ranks`` is theirs by number.
+
+    Returns:
+        The group, or `GroupMember.NON_GROUP_MEMBER` for processes that are not in it.
+
+    Raises:
+        ValueError: if there is no such rank, or one is named twice.
+    """
+    world = default_group()
+    members = list(world.ranks) if ranks is None else [int(rank) for rank in ranks]
+    if sort_ranks:
+        members.sort()
+    if len(members) > world.size():
+        raise ValueError("the new group's world size should be less or equal to the world size set by "
+                         "init_process_group")  # fmt: skip
+    for rank in members:
+        if not 0 <= rank < world.size():
+            raise ValueError("The new group's rank should be within the world_size set by "
+                             "init_process_group")  # fmt: skip
+    if len(set(members)) < len(members):
+        raise ValueError(f"a rank is named twice: {members}")
+    inside = world.position in members
+    if use_local_synchronization and not inside:
+        return NON_MEMBER
+    made = world.engines if backend is None else by_device(backend)
+    if use_local_synchronization:
+        name = _local_name(world, members)
+    else:
+        name = WORLD.next_name()
+    limit = world.timeout if timeout is None else timeout
+    call = world.call(
+        "new_group", shape=tuple(members), timeout=limit, message=use_local_synchronization
+    )
+    if use_local_synchronization:
+        call = _assembled(world, call, members, name, limit)
+    parts: dict[int, Communicator | None] = {}
+    for device in made:
+        _, parent = world.communicator_for(device)
+        if id(parent) not in parts:
+            parts[id(parent)] = parent.split(call, members)
+    if not inside:
+        return NON_MEMBER
+    found = {d: parts[id(world.communicator_for(d)[1])] for d in made}
+    return _known(
+        ProcessGroup(
+            name, members, members.index(world.position), backend=backend or world.backend, engines=made,
+            communicators={d: c for d, c in found.items() if c is not None},
+            store=PrefixStore(name, world.store), timeout=limit, desc=group_desc or "undefined",
+        )
+    )  # fmt: skip
+
+
+def _local_name(world: ProcessGroup, members: Sequence[int]) -> str:
+    """A name for a group of which only the members know: the same for the same members in order."""
+    text = "_".join(map(str, members))
+    count = sum(name.startswith(f"local_{text}/") for name in WORLD.groups)
+    return f"local_{text}/{count}"
+
+
+def _assembled(
+    world: ProcessGroup, call: Call, members: Sequence[int], name: str, limit: timedelta
+) -> Call:
+    """Wait until all members have come, through the store; the call of these alone.
+
+    Raises:
+        DistributedError: if one does not come in time.
+    """
+    own = Call(
+        call.op, call.number, name, tuple(members), members.index(world.position),
+        shape=call.shape, where=place(), seconds=limit.total_seconds(),
+    )  # fmt: skip
+    world.store.set(f"assembly/{name}/{world.position}", "here")
+    keys = {rank: f"assembly/{name}/{rank}" for rank in members}
+    try:
+        world.store.wait(list(keys.values()), limit)
+    except DistStoreError as error:
+        missing = [rank for rank, key in keys.items() if not world.store.check([key])]
+        text = f"not done after {limit.total_seconds():g} s: rank {missing[0]} did not come"
+        raise own.error(text, missing[0], dict.fromkeys(missing, "did not come")) from error
+    return own

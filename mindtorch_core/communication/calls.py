@@ -1,0 +1,202 @@
+"""A call that several ranks make together: what it is called with, and until when it may wait.
+
+An engine exchanges the calls' fingerprints before any data, so that ranks that call different things
+hear of it instead of reading each other's memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from .errors import DistributedError
+
+__all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call"]
+
+FINGERPRINT: Final = 16  # bytes
+REPORT: Final = 1024  # bytes, of the description that follows where fingerprints differ
+
+_HASHES: Final[dict[tuple[Any, ...], bytes]] = {}
+# Asked by `Call.check` whether anything has happened to a rank; `failures` fills it.
+MONITORS: Final[list[Callable[[Call], DistributedError | None]]] = []
+
+
+class Call:
+    """One call of a group's collective operation, or of a message, by one rank.
+
+    Attributes:
+        op: the function's name.
+        number: which call of the group it is, from 1; messages are counted apart.
+        group: the group's name.
+        ranks: the members' ranks in the default group, in the group's order.
+        rank: which of them this process is: a position.
+        dtype, shape: of the tensor that every rank must have alike.
+        reduction: such as ``sum``; empty for ops that reduce nothing.
+        root: the position of the rank that sends to all or hears from all, or -1.
+        where: the user's line.
+        seconds: how long it may take.
+        deadline: when that is over, as `time.monotonic` counts.
+        waits: whether the caller waits for it at once.
+    """
+
+    __slots__ = (
+        "deadline", "dtype", "group", "number", "op", "rank", "ranks", "reduction", "root",
+        "seconds", "shape", "waits", "where",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        op: str,
+        number: int,
+        group: str,
+        ranks: tuple[int, ...],
+        rank: int,
+        *,
+        dtype: str = "",
+        shape: tuple[int, ...] = (),
+        reduction: str = "",
+        root: int = -1,
+        where: str = "",
+        seconds: float,
+        waits: bool = True,
+    ) -> None:
+        self.op = op
+        self.number = number
+        self.group = group
+        self.ranks = ranks
+        self.rank = rank
+        self.dtype = dtype
+        self.shape = shape
+        self.reduction = reduction
+        self.root = root
+        self.where = where
+        self.seconds = seconds
+        self.waits = waits
+        self.deadline = time.monotonic() + seconds
+
+    # ---- what other ranks must have alike --------------------------------------------------------
+
+    def _facts(self) -> tuple[Any, ...]:
+        return self.op, self.dtype, self.shape, self.reduction, self.root, self.group
+
+    def fingerprint(self) -> bytes:
+        """`FINGERPRINT` bytes that are the same on all ranks exactly if their calls go together."""
+        facts = self._facts()
+        found = _HASHES.get(facts)
+        if found is None:
+            if len(_HASHES) > 10_000:
+                _HASHES.clear()
+            text = repr(facts).encode()
+            found = zlib.crc32(text).to_bytes(4, "little") + zlib.adler32(text).to_bytes(
+                4, "little"
+            )
+            _HASHES[facts] = found
+        return self.number.to_bytes(8, "little") + found
+
+    def agrees(self, fingerprints: bytes | bytearray) -> bool:
+        """Whether all ranks' fingerprints, one after the other, are this call's."""
+        return bytes(fingerprints) == self.fingerprint() * (len(fingerprints) // FINGERPRINT)
+
+    def report(self) -> bytes:
+        """What is told to other ranks where fingerprints differ: `REPORT` bytes."""
+        where = self.where[-300:]
+        row = (self.op, self.dtype, self.shape[:16], self.reduction, self.root, self.number, where)
+        return json.dumps(row).encode()[:REPORT].ljust(REPORT)
+
+    def mismatch(self, reports: bytes) -> DistributedError:
+        """The error about ranks that called different things.
+
+        Args:
+            reports: of all ranks in the group's order.
+        """
+        rows = [json.loads(bytes(reports[i : i + REPORT])) for i in range(0, len(reports), REPORT)]
+        facts = [tuple(map(str, row[:6])) for row in rows]
+        usual = max(facts, key=facts.count)
+        odd = next((i for i, each in enumerate(facts) if each != usual), 0)
+        names = ("op", "dtype", "shape", "reduction", "root", "number of the call")
+        pairs = zip(names, facts[odd], usual, strict=True)
+        differs = [
+            f"{name} {own} instead of {common}" for name, own, common in pairs if own != common
+        ]
+        if facts[odd][0] != usual[0]:  # the rest follows from that
+            differs = differs[:1]
+        said = {self.ranks[i]: _described(*row) for i, row in enumerate(rows)}
+        return self.error(
+            f"rank {self.ranks[odd]} made another call than the others: {', '.join(differs)}",
+            self.ranks[odd],
+            said,
+        )
+
+    def unlike(self, peer: int, sent: bytes, expected: bytes) -> DistributedError | None:
+        """The error about a message that is not what its receiver expects, or None.
+
+        Args:
+            peer: the position of the other rank.
+            sent: the sender's `report`.
+            expected: the receiver's.
+        """
+        a, b = json.loads(sent), json.loads(expected)
+        if a[1] == b[1] and math.prod(a[2]) == math.prod(b[2]):
+            return None
+        mine = json.loads(self.report())
+        other = b if a == mine else a
+        text = f"a message of {a[1]} {a[2]} meets a receiver of {b[1]} {b[2]}"
+        rank = self.ranks[peer]
+        return self.error(text, rank, {rank: _described(*other)})
+
+    # ---- words -----------------------------------------------------------------------------------
+
+    def described(self) -> str:
+        """What was called, in words."""
+        row = self.op, self.dtype, self.shape, self.reduction, self.root, self.number, self.where
+        return _described(*row)
+
+    def error(
+        self, text: str, rank: int | None, by_rank: Mapping[int, str] | None = None
+    ) -> DistributedError:
+        """An error of this call.
+
+        Args:
+            text: what happened.
+            rank: whose fault it is, in the default group.
+            by_rank: what is known of others.
+        """
+        known = {self.ranks[self.rank]: self.described(), **(by_rank or {})}
+        message = f"{self.op}, call {self.number} of the group {self.group!r}: {text}"
+        return DistributedError(message, rank=rank, op=self.op, number=self.number, by_rank=known)
+
+    # ---- waiting ---------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Raise if waiting is of no use any more; engines ask this while they wait.
+
+        Raises:
+            DistributedError: if the time is over, or something has happened to a rank of the group.
+        """
+        for monitor in MONITORS:
+            found = monitor(self)
+            if found is not None:
+                raise found
+        if time.monotonic() > self.deadline:
+            raise self.error(f"not done after {self.seconds:g} s", None)
+
+
+def _described(
+    op: str,
+    dtype: str,
+    shape: Iterable[int],
+    reduction: str,
+    root: int,
+    number: int,
+    where: str,
+) -> str:
+    options: Sequence[str] = [
+        *([reduction] if reduction else []),
+        *([f"root {root}"] if root >= 0 else []),
+    ]
+    of = f" of {dtype} {list(shape)}" if dtype else ""
+    return f"{op}({', '.join(options)}){of}, call {number}, at {where or 'an unknown line'}"

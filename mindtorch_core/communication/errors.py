@@ -1,0 +1,86 @@
+"""What goes wrong between processes.
+
+Names and bases are PyTorch's, but for `DistributedError`::
+
+    RuntimeError
+    └── DistError
+        ├── DistBackendError        an engine, or a rank, failed
+        │   └── DistributedError    a call that ranks make together: who, what, which call
+        ├── DistNetworkError        no connection to the store
+        └── DistStoreError          a key of the store did not come in time
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+__all__ = [
+    "DistBackendError",
+    "DistError",
+    "DistNetworkError",
+    "DistStoreError",
+    "DistributedError",
+]
+
+
+class DistError(RuntimeError):
+    """An error of `torch.distributed`."""
+
+
+class DistBackendError(DistError):
+    """An engine, or a rank that it reaches, failed."""
+
+
+class DistNetworkError(DistError):
+    """The store cannot be reached."""
+
+
+class DistStoreError(DistError):
+    """The store did not answer in time."""
+
+
+class DistributedError(DistBackendError):
+    """Ranks did not make the same call together: another call, too late, or not at all.
+
+    Every rank of the group that is left raises it. After a mismatch the group can be used again; after a
+    death or a call that came too late it cannot.
+
+    Attributes:
+        rank: the rank, in the default group, that differs, died, or did not come; None if unknown.
+        op: the op that this rank called, such as ``all_reduce``.
+        number: which call of the group it was, counted from 1.
+        by_rank: what is known of each rank: what it called, and at which line.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        rank: int | None,
+        op: str,
+        number: int,
+        by_rank: Mapping[int, str],
+    ) -> None:
+        listed = "".join(f"\n  rank {each}: {said}" for each, said in sorted(by_rank.items()))
+        super().__init__(message + listed)
+        self.rank = rank
+        self.op = op
+        self.number = number
+        self.by_rank = dict(by_rank)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (type(self), str(self), self.rank, self.op, self.number, self.by_rank)
+
+
+def _again(
+    kind: type[DistributedError],
+    text: str,
+    rank: int | None,
+    op: str,
+    number: int,
+    by_rank: dict[int, str],
+) -> DistributedError:
+    """An error that was pickled in another process."""
+    made = kind(text, rank=rank, op=op, number=number, by_rank={})
+    made.by_rank = by_rank
+    return made

@@ -1,0 +1,173 @@
+"""News of ranks: who died, who raised, who waited in vain. Calls that wait ask it whether to go on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+import traceback
+from types import TracebackType
+from typing import Any, Final
+
+from .calls import MONITORS, Call
+from .errors import DistError, DistributedError
+from .tcp_store import TCPStore
+
+__all__ = ["Watch", "anything_failed"]
+
+# How long a call goes on waiting for a rank that has ended as it should: what it sent may be on its way.
+_GRACE: Final = 1.0
+# The same of one that has died.
+_ON_ITS_WAY: Final = 0.2
+# How long one that waited in vain listens for who else did.
+_LISTEN: Final = 0.5
+# How long the process that serves the store stays for others at its end, in seconds.
+_PATIENCE: Final = 5.0
+_FAILED: Final[list[str]] = []  # what has happened, of any group there was
+
+
+def anything_failed() -> bool:
+    """Whether a rank has failed, so that there is nobody to wait for at the end."""
+    return bool(_FAILED)
+
+
+class Watch:
+    """Hears what happens to the ranks, and tells what happens to this one.
+
+    Args:
+        store: the one that rank 0 serves.
+        rank: this process's.
+    """
+
+    def __init__(self, store: TCPStore, rank: int) -> None:
+        self._store = store
+        self._rank = rank
+        self._events: list[tuple[float, dict[str, Any]]] = []
+        self._closed = False
+        self._process = os.getpid()
+        own = store.clone()
+        own.watch(rank)
+        threading.Thread(
+            target=self._listen, args=(own,), name="mindtorch-watch", daemon=True
+        ).start()
+        self._hook = sys.excepthook
+        sys.excepthook = self._raised
+        MONITORS.append(self.concerning)
+
+    def _listen(self, store: TCPStore) -> None:
+        number = 0
+        while not self._closed:
+            try:
+                event = store.event(number)
+            except (DistError, OSError):
+                if not any(e["rank"] == 0 and e["kind"] == "left" for _, e in self._events):
+                    self._take({"rank": 0, "kind": "lost", "text": "its process has died"})
+                return
+            number += 1
+            self._take(event)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        if self._closed:
+            return
+        if event["kind"] != "left":
+            _FAILED.append(event["text"])
+        self._events.append((time.monotonic(), event))
+
+    def tell(self, kind: str, text: str, **more: Any) -> None:
+        """Tell all ranks what happens to this one, if there is anybody left to carry it."""
+        if os.getpid() != self._process:  # a forked child is no rank
+            return
+        with contextlib.suppress(DistError, OSError):  # a TimeoutError is one
+            self._store.tell({"rank": self._rank, "kind": kind, "text": text, **more})
+
+    def _raised(
+        self,
+        kind: type[BaseException],
+        error: BaseException,
+        trace: TracebackType | None,
+    ) -> None:
+        """Tell of an exception that ends the process; then it is shown as ever."""
+        last = traceback.extract_tb(trace)[-1:]
+        at = f" at {last[0].filename}:{last[0].lineno}" if last else ""
+        said = str(error).partition("\n")[0]
+        text = f"raised {kind.__name__}: {said}{at}"
+        if os.getpid() == self._process:
+            _FAILED.append(text)
+        self.tell("raised", text[:600], consequence=isinstance(error, DistributedError))
+        self._hook(kind, error, trace)
+
+    # ---- what calls ask ----------------------------------------------------------------------------
+
+    def concerning(self, call: Call) -> DistributedError | None:
+        """The error of a call that waits in vain, or None."""
+        late = time.monotonic() > call.deadline
+        if not self._events and not late:
+            return None
+        for since, event in [*self._events]:
+            found = self._told(call, since, event)
+            if found is not None:
+                return found
+        return self._too_late(call) if late else None
+
+    def _told(self, call: Call, since: float, event: dict[str, Any]) -> DistributedError | None:
+        rank, kind, text = event["rank"], event["kind"], event["text"]
+        if rank == self._rank or rank not in call.ranks:
+            return None
+        if kind in ("lost", "raised") and time.monotonic() > since + _ON_ITS_WAY:
+            return call.error(f"rank {rank} is gone: {text}", rank, {rank: text})
+        if kind == "left" and time.monotonic() > since + _GRACE:
+            return call.error(f"rank {rank} has ended without this call", rank, {rank: "ended"})
+        if kind == "late" and event["group"] == call.group:
+            missing = event["missing"]
+            who = missing[0] if missing else None
+            said = {rank: text, **{each: "did not come" for each in missing if each != self._rank}}
+            reason = f"rank {rank} has given up waiting"
+            if missing:
+                reason += f" for {_ranks(missing)}"
+            return call.error(reason, who, said)
+        return None
+
+    def _too_late(self, call: Call) -> DistributedError:
+        """Tell that this rank waits no longer, and hear who else does."""
+        about = {"group": call.group, "number": call.number}
+        self.tell("waits", call.described(), **about)
+        time.sleep(_LISTEN)
+        here = {
+            event["rank"]: event["text"]
+            for _, event in [*self._events]
+            if event["kind"] == "waits" and event["group"] == call.group
+        }
+        here[self._rank] = call.described()
+        missing = [rank for rank in call.ranks if rank not in here]
+        self.tell("late", call.described(), missing=missing, **about)
+        said = {**here, **dict.fromkeys(missing, "did not come")}
+        text = f"not done after {call.seconds:g} s"
+        if missing:
+            text += f": {_ranks(missing)} did not come"
+        return call.error(text, missing[0] if missing else None, said)
+
+    def close(self) -> None:
+        """Leave: tell that this rank ends as it should."""
+        if self._closed:
+            return
+        self._closed = True
+        if sys.excepthook == self._raised:
+            sys.excepthook = self._hook
+        MONITORS.remove(self.concerning)
+        if os.getpid() != self._process:
+            return
+        with contextlib.suppress(DistError, OSError):
+            self._store.leave(self._rank)
+        self.tell("left", "ended")
+
+    def await_others(self) -> None:
+        """Where this process serves the store, go on doing so for a while until all have left."""
+        if not _FAILED and os.getpid() == self._process:
+            self._store.await_leaving(_PATIENCE)
+
+
+def _ranks(ranks: list[int]) -> str:
+    shown = ", ".join(map(str, ranks))
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}"

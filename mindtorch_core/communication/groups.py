@@ -1,0 +1,248 @@
+"""Groups of processes, and the ones that this process knows."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from .calls import Call
+from .engine import Communicator, Engine
+from .failures import Watch
+from .stores import Store
+
+__all__ = [
+    "NON_MEMBER",
+    "WORLD",
+    "GroupMember",
+    "ProcessGroup",
+    "World",
+    "chosen",
+    "default_group",
+    "group_named",
+    "is_member",
+    "outside",
+    "place",
+]
+
+NON_MEMBER: Final = -100  # what PyTorch gives a process for a group that it is not in
+
+
+class ProcessGroup:
+    """Processes that make calls together.
+
+    Attributes:
+        name: unique among the groups of the process.
+        ranks: the members' ranks in the default group, in order.
+        timeout: of each call.
+        backend: the name that it was asked for by.
+        engines: by type of device, whose memory is moved by which engine.
+        store: for what the members tell each other beside the calls.
+        group_desc: what it is for.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        ranks: Sequence[int],
+        position: int,
+        *,
+        backend: str,
+        engines: dict[str, Engine],
+        communicators: dict[str, Communicator],
+        store: Store,
+        timeout: timedelta,
+        desc: str,
+    ) -> None:
+        self.group_name = name
+        self.ranks = tuple(ranks)
+        self.position = position
+        self.backend = backend
+        self.engines = engines
+        self.communicators = communicators
+        self.store = store
+        self.timeout = timeout
+        self.group_desc = desc
+        self.bound_device_id = None
+        self._numbers = 0
+        self._messages = 0
+        self._lock = threading.Lock()
+        self.closed = False
+
+    def rank(self) -> int:
+        """This process's position."""
+        return self.position
+
+    def size(self) -> int:
+        """How many processes there are."""
+        return len(self.ranks)
+
+    def name(self) -> str:
+        """Name of the backend."""
+        return self.backend
+
+    def communicator_for(self, device: str) -> tuple[Engine, Communicator]:
+        """What moves memory of a device; other devices' is staged through the CPU.
+
+        Raises:
+            ValueError: if the group was destroyed.
+        """
+        if self.closed:
+            raise ValueError("Invalid process group specified: it was destroyed")
+        key = device if device in self.communicators else next(iter(self.communicators))
+        return self.engines[key], self.communicators[key]
+
+    def call(
+        self,
+        op: str,
+        *,
+        message: bool = False,
+        timeout: timedelta | None = None,
+        waits: bool = True,
+        **facts: Any,
+    ) -> Call:
+        """The next call of the group.
+
+        Args:
+            op: the function's name.
+            message: whether it concerns two ranks alone.
+            timeout: if it is not the group's.
+            waits: whether the caller waits for it at once.
+            **facts: further attributes of `Call`.
+        """
+        with self._lock:
+            if message:
+                self._messages += 1
+                number = self._messages
+            else:
+                self._numbers += 1
+                number = self._numbers
+        return Call(
+            op,
+            number,
+            self.group_name,
+            self.ranks,
+            self.position,
+            where=place(),
+            seconds=(timeout or self.timeout).total_seconds(),
+            waits=waits,
+            **facts,
+        )
+
+    def __repr__(self) -> str:
+        return f"<ProcessGroup {self.group_name!r} of {self.backend}: ranks {list(self.ranks)}>"
+
+
+class World:
+    """What this process knows: one object, `WORLD`.
+
+    Attributes:
+        group: the default group, of all processes.
+        groups: all groups that this process is in, by name.
+        watch: hears what happens to other processes; None in a process that stands alone.
+    """
+
+    def __init__(self) -> None:
+        self.group: ProcessGroup | None = None
+        self.groups: dict[str, ProcessGroup] = {}
+        self.watch: Watch | None = None
+        self.count = 0
+
+    def next_name(self) -> str:
+        """A name for a group: all processes count alike."""
+        self.count += 1
+        return str(self.count - 1)
+
+
+WORLD: Final = World()
+
+
+class _Group(type):
+    @property
+    def WORLD(cls) -> ProcessGroup | None:
+        """The default group."""
+        return WORLD.group
+
+    @WORLD.setter
+    def WORLD(cls, group: ProcessGroup | None) -> None:
+        WORLD.group = group
+
+
+class group(metaclass=_Group):
+    """``group.WORLD`` is the default group."""
+
+
+class GroupMember(metaclass=_Group):
+    """``GroupMember.WORLD`` is the default group; the other stands for groups one is not in."""
+
+    NON_GROUP_MEMBER: Final = NON_MEMBER
+
+
+def default_group() -> ProcessGroup:
+    """The group of all processes.
+
+    Raises:
+        ValueError: if `init_process_group` was not called.
+    """
+    if WORLD.group is None:
+        raise ValueError(
+            "Default process group has not been initialized, please make sure to call "
+            "init_process_group."
+        )
+    return WORLD.group
+
+
+def chosen(given: ProcessGroup | None) -> ProcessGroup:
+    """A group, or the default one for None."""
+    if given is None:
+        return default_group()
+    if given.closed:
+        raise ValueError("Invalid process group specified: it was destroyed")
+    return given
+
+
+def group_named(name: str) -> ProcessGroup:
+    """A group by its name.
+
+    Raises:
+        ValueError: if this process is in none of that name.
+    """
+    found = WORLD.groups.get(name)
+    if found is None:
+        raise ValueError(
+            f"Group {name!r} is not registered: this process is in {list(WORLD.groups)}"
+        )
+    return found
+
+
+def is_member(given: Any) -> bool:
+    """Whether this process is in a group."""
+    return given is None or isinstance(given, ProcessGroup)
+
+
+def outside(given: Any, op: str) -> bool:
+    """Whether this process is not in a group, so that a call of it does nothing; warns if so."""
+    if is_member(given):
+        return False
+    rank = "" if WORLD.group is None else WORLD.group.position
+    warnings.warn(
+        f"Running {op} on global rank {rank} which does not belong to the given group.",
+        stacklevel=3,
+    )
+    return True
+
+
+_INSIDE: Final = ("mindtorch_core", "mindtorch_nn", "contextlib")
+
+
+def place() -> str:
+    """``file:line`` of the code outside that is calling."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _INSIDE:
+            break
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,204 @@
+"""Tensors as engines take them: contiguous, real, where the engine can reach them; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+from ..autograd.graph import increment_version
+from ..dispatch.functions import fn
+from ..gradients.grad_mode import no_grad
+from ..tensors.tensor import Tensor
+from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
+from .engine import Engine
+from .reductions import Premultiplied, ReduceOp
+
+__all__ = ["Lent", "check_op", "check_tensor", "lend", "lend_to_reduce", "unrecorded"]
+
+Step = Callable[[], None]
+F = TypeVar("F", bound=Callable[..., Any])
+_BITS: Final = (ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR)
+_NOT_COMPLEX: Final = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, *_BITS)
+
+
+def unrecorded(call: F) -> F:
+    """Decorator: what the function does to tensors is not recorded for backward."""
+    return cast("F", no_grad()(call))
+
+
+class Lent:
+    """A tensor that an engine works on.
+
+    Attributes:
+        memory: what the engine is given.
+        back: what makes the user's tensor of it, or None if they share memory.
+    """
+
+    __slots__ = ("back", "memory", "user")
+
+    def __init__(self, user: Tensor, memory: Tensor, back: Step | None) -> None:
+        self.user = user
+        self.memory = memory
+        self.back = back
+
+    def returned(self) -> None:
+        """Have the user's tensor hold what the engine has written."""
+        if self.back is not None:
+            self.back()
+        else:
+            increment_version(self.user)
+
+
+def check_tensor(tensor: Any, name: str) -> None:
+    """Refuse what is no tensor, or has no memory to send.
+
+    Raises:
+        TypeError: as PyTorch does.
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
+            f"             but got {type(tensor)} instead."
+        )
+    if tensor.device.type == "meta":
+        raise ValueError(f"{name} is on the device 'meta' and has no data to send")
+
+
+def check_tensors(tensors: Any, name: str) -> None:
+    """Refuse what is no list of tensors.
+
+    Raises:
+        TypeError: as PyTorch does.
+    """
+    if not isinstance(tensors, list | tuple) or not all(isinstance(t, Tensor) for t in tensors):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
+            f"             but got {type(tensors)} instead."
+        )
+
+
+def lend(tensor: Tensor, engine: Engine) -> Lent:
+    """A tensor whose memory an engine is to read or write.
+
+    Args:
+        tensor: the user's; results that are deferred are computed.
+        engine: who reads it.
+    """
+    plain = tensor.detach() if tensor.requires_grad else tensor
+    here = plain.device.type in engine.devices
+    if here and plain.is_contiguous() and not (plain.is_complex() or plain.is_neg()):
+        return Lent(tensor, plain, None)  # mostly
+    if plain.is_complex():
+        plain = fn.view_as_real(plain.resolve_conj())
+    elif plain.is_neg():
+        plain = plain.resolve_neg()
+    if not here:
+        plain = plain.to(engine.devices[0])
+    if not plain.is_contiguous():
+        plain = plain.contiguous()
+    shared = plain.numel() == 0 or plain.data_ptr() == tensor.data_ptr()
+    if shared and plain.device == tensor.device:
+        return Lent(tensor, plain, None)
+
+    def back() -> None:
+        whole = as_complex(plain) if tensor.is_complex() else plain
+        tensor.detach().copy_(whole)
+        increment_version(tensor)
+
+    return Lent(tensor, plain, back)
+
+
+def as_complex(tensor: Tensor) -> Tensor:
+    """Pairs of numbers as complex numbers."""
+    found: Tensor = fn.view_as_complex(tensor)
+    return found
+
+
+def check_op(op: Any, tensor: Tensor, name: str) -> None:
+    """Refuse a reduction that a dtype has not.
+
+    Raises:
+        TypeError: for what is no reduction.
+        ValueError: for complex numbers, which have no order.
+        RuntimeError: for bits of floating-point numbers.
+    """
+    if not isinstance(op, ReduceOp | Premultiplied) or op is ReduceOp.UNUSED:
+        raise TypeError(f"{name}: op must be a ReduceOp, got {op!r}")
+    if op is ReduceOp.PREMUL_SUM:
+        raise ValueError(f"{name}: PREMUL_SUM needs a factor: _make_nccl_premul_sum(factor)")
+    if tensor.is_complex() and op.op in _NOT_COMPLEX:
+        raise ValueError(f"{name} does not support {op.op!r} on complex tensors")
+    if op.op in _BITS and not _is_whole(tensor.dtype):
+        raise RuntimeError(f"Cannot use ReduceOp.{op.op.name} with non-integral dtype")
+    if tensor.dtype is bool_ and op.op in (ReduceOp.AVG, ReduceOp.PREMUL_SUM):
+        raise RuntimeError(f"Cannot use ReduceOp.{op.op.name} with torch.bool")
+
+
+def _is_whole(kind: dtype) -> bool:
+    return not (kind.is_floating_point or kind.is_complex)
+
+
+_ON_BOOL: Final = {"sum": "max", "product": "min"}
+
+
+def lend_to_reduce(
+    tensor: Tensor, engine: Engine, op: ReduceOp | Premultiplied, size: int
+) -> tuple[Lent, str, Callable[[Tensor], None]]:
+    """A tensor that is to be reduced in place, how, and what is to be done with the result.
+
+    bool is reduced as uint8. What the engine cannot add is widened and rounded once: float16 and
+    bfloat16 in float32.
+
+    Args:
+        tensor: the user's.
+        engine: who reduces.
+        op: how.
+        size: the number of ranks.
+    """
+    lent = lend(tensor, engine)
+    how = {ReduceOp.AVG: "sum", ReduceOp.PREMUL_SUM: "sum"}.get(op.op, op.op.name.lower())
+    memory = lent.memory
+    if memory.dtype is bool_:
+        how = _ON_BOOL.get(how, how)
+        lent = Lent(tensor, memory.view(uint8), lent.back)
+    elif str(memory.dtype).removeprefix("torch.") not in engine.reducible:
+        wide = memory.to(_wider(memory.dtype))
+        back = lent.back
+
+        def narrow() -> None:
+            memory.copy_(wide)
+            if back is not None:
+                back()
+            else:
+                increment_version(tensor)
+
+        lent = Lent(tensor, wide, narrow)
+    if isinstance(op, Premultiplied):
+        before = lent.memory
+        scaled = before * op.factor
+        if lent.back is None:  # the user's own memory may be overwritten: it is the result's place
+            before.copy_(scaled)
+        else:
+            lent.memory.copy_(scaled)
+
+    def finish(result: Tensor) -> None:
+        if op.op is ReduceOp.AVG:
+            if _is_whole(result.dtype):
+                result.div_(size, rounding_mode="trunc")
+            else:
+                result.div_(size)
+
+    return lent, how, finish
+
+
+def _wider(kind: dtype) -> dtype:
+    if kind.is_floating_point:
+        return float32 if kind.itemsize < 4 else float64
+    return int32
+
+
+def joined(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors of one dtype, one after the other."""
+    flat = [t.detach().reshape(-1) for t in tensors]
+    found: Tensor = fn.cat(flat)
+    return found

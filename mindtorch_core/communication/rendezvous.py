@@ -1,0 +1,180 @@
+"""How processes find each other: who they are, and the store that they share."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qsl, urlparse
+
+from .engine import Engine
+from .stores import DEFAULT_TIMEOUT, FileStore, Store
+from .tcp_store import TCPStore
+
+__all__ = ["Found", "find", "register_rendezvous_handler", "rendezvous"]
+
+
+class Found(NamedTuple):
+    """What a rendezvous ends with: a store, and who this process is."""
+
+    store: Store
+    rank: int
+    world_size: int
+
+
+Handler = Callable[..., Iterator[Any]]
+_HANDLERS: Final[dict[str, Handler]] = {}
+
+
+def register_rendezvous_handler(scheme: str, handler: Handler) -> None:
+    """Let URLs of a scheme be answered by a generator of ``(store, rank, world_size)``.
+
+    Raises:
+        RuntimeError: if the scheme has one.
+    """
+    if scheme in _HANDLERS:
+        raise RuntimeError(f"Rendezvous handler for {scheme}:// already registered")
+    _HANDLERS[scheme] = handler
+
+
+def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) -> Iterator[Any]:
+    """Triples of store, rank and world size, from what an URL says.
+
+    Raises:
+        RuntimeError: for a scheme that nobody answers, or a text that is no URL.
+    """
+    if not isinstance(url, str):
+        raise RuntimeError(f"`url` must be a string. {type(url)}: {url}")
+    if not isinstance(rank, int):
+        raise RuntimeError(f"`rank` must be an integer. {rank}")
+    if not isinstance(world_size, int):
+        raise RuntimeError(f"`world_size` must be an integer. {world_size}")
+    scheme = urlparse(url).scheme
+    if scheme not in _HANDLERS:
+        raise RuntimeError(f"No rendezvous handler for {scheme}://")
+    return _HANDLERS[scheme](url, rank=rank, world_size=world_size, **kwargs)
+
+
+def _said(url: str, rank: int, world_size: int) -> tuple[int, int]:
+    """Rank and world size, of which the URL may speak."""
+    query = dict(parse_qsl(urlparse(url).query))
+    return (
+        int(query.get("rank", -1)) if rank < 0 else rank,
+        int(query.get("world_size", -1)) if world_size < 0 else world_size,
+    )
+
+
+def _missing(scheme: str, what: str) -> ValueError:
+    return ValueError(f"Error initializing torch.distributed using {scheme}:// rendezvous: {what}")
+
+
+def _by_file(
+    url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT, **_: Any
+) -> Iterator[Found]:
+    rank, world_size = _said(url, rank, world_size)
+    path = urlparse(url).path
+    if not path:
+        raise _missing("file", "path missing")
+    for value, name in ((rank, "rank"), (world_size, "world size")):
+        if value < 0:
+            raise _missing("file", f"{name} parameter missing")
+    store = FileStore(path, world_size)
+    store.set_timeout(timeout)
+    yield Found(store, rank, world_size)
+    raise RuntimeError("Unable to perform rerendezvous using file:// method")
+
+
+def _by_tcp(
+    url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT, **_: Any
+) -> Iterator[Found]:
+    rank, world_size = _said(url, rank, world_size)
+    parsed = urlparse(url)
+    if parsed.port is None or not parsed.hostname:
+        raise _missing("tcp", "port number missing")
+    for value, name in ((rank, "rank"), (world_size, "world size")):
+        if value < 0:
+            raise _missing("tcp", f"{name} parameter missing")
+    store = _served(parsed.hostname, parsed.port, rank, world_size, timeout)
+    yield Found(store, rank, world_size)
+    raise RuntimeError("Unable to perform re-rendezvous using tcp:// method")
+
+
+def _by_environment(
+    url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT, **_: Any
+) -> Iterator[Found]:
+    rank, world_size = _said(url, rank, world_size)
+
+    def asked(name: str, given: int = -1) -> str:
+        if given >= 0:
+            return str(given)
+        if name not in os.environ:
+            raise _missing("env", f"environment variable {name} expected, but not set")
+        return os.environ[name]
+
+    rank, world_size = int(asked("RANK", rank)), int(asked("WORLD_SIZE", world_size))
+    host, port = asked("MASTER_ADDR"), int(asked("MASTER_PORT"))
+    yield Found(_served(host, port, rank, world_size, timeout), rank, world_size)
+    raise RuntimeError("Unable to perform re-rendezvous using env:// method")
+
+
+def _served(host: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
+    # Workers are not waited for: whoever needs a key waits for it.
+    return TCPStore(
+        host, port, world_size, rank == 0, timeout, wait_for_workers=False, multi_tenant=True
+    )
+
+
+register_rendezvous_handler("env", _by_environment)
+register_rendezvous_handler("file", _by_file)
+register_rendezvous_handler("tcp", _by_tcp)
+
+
+# ---- without an URL: what has started the processes ------------------------------------------------
+
+
+def find(engine: Engine, rank: int, world_size: int, timeout: timedelta) -> Found:
+    """Who this process is, by what has started it: torchrun's variables, MPI, or Slurm.
+
+    Raises:
+        ValueError: if nothing says so.
+    """
+    env = os.environ
+    named = rank >= 0 or "RANK" in env, world_size >= 0 or "WORLD_SIZE" in env
+    if not all(named):
+        started = engine.launched()
+        if started is not None:
+            if "MASTER_ADDR" in env and "MASTER_PORT" in env:
+                return next(_by_environment("env://", *started, timeout=timeout))
+            return _by_engine(engine, *started, timeout)
+        if "SLURM_PROCID" in env and "SLURM_NTASKS" in env:
+            return _by_slurm(timeout)
+    return next(_by_environment("env://", rank, world_size, timeout=timeout))
+
+
+def _by_engine(engine: Engine, rank: int, size: int, timeout: timedelta) -> Found:
+    """The engine's own launcher has started all: rank 0 serves a store and says where."""
+    store = TCPStore("localhost", 0, size, True, timeout, False) if rank == 0 else None
+    here = "" if store is None else f"{_address(size)}:{store.port}"
+    host, _, port = engine.share(here).rpartition(":")
+    if store is None:
+        store = TCPStore(host, int(port), size, False, timeout)
+    return Found(store, rank, size)
+
+
+def _address(size: int) -> str:
+    """How other processes reach this machine: by itself, where all of them are here."""
+    local = os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") or os.environ.get("MPI_LOCALNRANKS")
+    return "127.0.0.1" if local == str(size) else socket.gethostname()
+
+
+def _by_slurm(timeout: timedelta) -> Found:
+    """A step of Slurm's: its first machine serves the store."""
+    env = os.environ
+    rank, size = int(env["SLURM_PROCID"]), int(env["SLURM_NTASKS"])
+    host = env.get("MASTER_ADDR") or env.get("SLURM_LAUNCH_NODE_IPADDR") or "127.0.0.1"
+    # A port that the jobs of one machine do not share.
+    job = int(env.get("SLURM_JOB_ID", "0"))
+    port = int(env.get("MASTER_PORT", 20_000 + job % 20_000))
+    return Found(_served(host, port, rank, size, timeout), rank, size)

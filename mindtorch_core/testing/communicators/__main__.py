@@ -1,0 +1,58 @@
+"""One rank of ``mindtorch verify --communicator``: runs all checks, or those that are named."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from datetime import timedelta
+
+from ... import distributed as dist
+from . import faults  # noqa: F401  (adds its checks)
+from .checks import CHECKS
+
+_PATIENCE = 20.0  # for one check, in seconds
+
+
+def main(name: str, chosen: list[str]) -> int:
+    """Run the checks; 1 if one fails on any rank."""
+    dist.init_process_group(name, timeout=timedelta(seconds=_PATIENCE / 2))
+    store = dist.distributed_c10d._get_default_store()
+    rank, size = dist.get_rank(), dist.get_world_size()
+    bad = 0
+    for title, check in CHECKS.items():
+        if chosen and title not in chosen:
+            continue
+        watchdog = threading.Timer(_PATIENCE, _hangs, (title,))
+        watchdog.start()
+        said = ""
+        try:
+            check(rank, size)
+        except Exception as error:  # noqa: BLE001 (whatever a communicator raises is its fault)
+            said = f"{type(error).__name__}: {error}"
+        watchdog.cancel()
+        store.set(f"{title}/{rank}", said)
+        results = [store.get(f"{title}/{r}").decode() for r in range(size)]
+        wrong = [f"  rank {r}: {text}" for r, text in enumerate(results) if text]
+        bad += bool(wrong)
+        if rank == 0:
+            print(f"{'FAILED' if wrong else 'passed'} {title}", *wrong, sep="\n", flush=True)
+    if rank == 0:
+        print(f"{bad} of {len(chosen or CHECKS)} checks failed" if bad else "all checks passed")
+    sys.stdout.flush()
+    if bad:  # a communicator that is wrong may not let go
+        store.set(f"end/{rank}", "")
+        if rank == 0:  # it serves the store
+            store.wait([f"end/{r}" for r in range(size)], timedelta(seconds=_PATIENCE / 4))
+        os._exit(1)
+    dist.destroy_process_group()
+    return 0
+
+
+def _hangs(title: str) -> None:
+    print(f"FAILED {title}\n  it hangs: no deadline ended it", flush=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
