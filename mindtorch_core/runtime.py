@@ -12,14 +12,14 @@ import threading
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from .devices import device
-from .dtypes import bfloat16, dtype, float16
-from .shapes import Shape, contiguous_strides, numel, storage_extent
-from .storage import Storage
+from .tensors.storage import Storage
+from .values.devices import device
+from .values.dtypes import bfloat16, dtype, float16
+from .values.shapes import Shape, contiguous_strides, numel, storage_extent
 
 if TYPE_CHECKING:
     from .streams import EventType, StreamType
-    from .tensor import Tensor
+    from .tensors.tensor import Tensor
 
 __all__ = ["Runtime"]
 
@@ -31,6 +31,10 @@ class Runtime(ABC):
         type: the device type this runtime serves.
         key: bits that every tensor of the device carries, set when the backend is loaded.
         planned_from: bytes of results from which on a pipeline asks `plan` how to launch them.
+        compiles_at_once: whether blocks are compiled the first time that they come; False compiles only
+            those that come again at the same place.
+        donates: whether its executables make use of inputs that nobody can see any more. Where one that
+            was given such inputs fails, all of its ops have failed: they cannot be computed again.
         executes: False for a device without data, whose ops need not be deferred.
         autocast_dtype: dtype that `torch.autocast` uses on the device unless told otherwise; None
             leaves the choice to the core.
@@ -43,6 +47,8 @@ class Runtime(ABC):
     type: str = ""
     key: int = 0
     planned_from: int = 0
+    compiles_at_once: bool = True
+    donates: bool = False
     executes: bool = True
     autocast_dtype: dtype | None = None
     autocast_dtypes: tuple[dtype, ...] = (bfloat16, float16)
@@ -133,7 +139,7 @@ class Runtime(ABC):
         """The stream that threads use on a device unless they set another."""
         from .streams import Stream
 
-        return (self.stream_type or Stream)._numbered(on, 0)
+        return (self.stream_type or Stream).numbered(on, 0)
 
     def current_stream(self, on: device) -> Any:
         """The stream on which this thread's ops are queued on a device."""
@@ -156,7 +162,7 @@ class Runtime(ABC):
 
     def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
         """Make a tensor with undefined elements; row-major if ``strides`` is None."""
-        from .tensor import make_tensor
+        from .tensors.tensor import make_tensor
 
         extent = numel(shape) if strides is None else storage_extent(shape, strides, 0)
         nbytes = extent * d.itemsize
@@ -166,7 +172,7 @@ class Runtime(ABC):
         return make_tensor(data, shape, d, on, self.key, storage, layout)
 
     def payload(self, storage: Storage, shape: Shape, strides: Shape, offset: int, d: dtype) -> Any:
-        """What kernels of this backend find in ``tensor._data``; None if they need nothing."""
+        """What kernels of this backend find in ``tensor.raw_data``; None if they need nothing."""
         return None
 
     def storage_of(self, tensor: Tensor) -> Storage:
@@ -246,6 +252,17 @@ class Runtime(ABC):
         """
         raise ValueError(f"Unknown device type {self.type} for Dlpack")
 
+    def pinned(self, nbytes: int) -> memoryview | None:
+        """Page-locked memory of the host, from which the device copies faster.
+
+        Args:
+            nbytes: how much.
+
+        Returns:
+            The bytes, for writing, which own the memory; None from a backend that supplies none.
+        """
+        return None
+
     # ---- pipelines -----------------------------------------------------------------------------
 
     def plan(self, entries: Any) -> Any:
@@ -257,6 +274,31 @@ class Runtime(ABC):
 
         Returns:
             A `mindtorch_core.dispatch.pipeline.Plan`.
+        """
+        return None
+
+    def compiles(self, op: Any) -> bool:
+        """Whether ops of a kind may be part of programs; asked once for each.
+
+        Those that may not are launched between programs. By default it is what only computes: the op has
+        a definition, draws no random numbers and has no plan of its own.
+
+        Args:
+            op: a `mindtorch_core.backend.RecordedOp`.
+        """
+        d = op.definition
+        return d is not None and not d.traits.random and op.plan is None
+
+    def compile(self, program: Any) -> Any:
+        """Compile recorded ops. A backend that has this method is asked before `plan`.
+
+        What it returns is kept by ``program.key``, and called for each launch of that program.
+
+        Args:
+            program: a `mindtorch_core.backend.Program`.
+
+        Returns:
+            A `mindtorch_core.backend.Executable`; None to have `plan` asked, from now on as well.
         """
         return None
 

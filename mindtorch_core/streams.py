@@ -10,9 +10,11 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
 
-from .devices import concrete, row_of
-from .devices import device as Device
-from .dispatch.pipeline.context import flush_current
+from .tensors.attached import attach
+from .tensors.storage import BEFORE_EXPORT
+from .tensors.tensor import Tensor
+from .values.devices import TABLE, concrete, row_of
+from .values.devices import device as Device
 
 __all__ = ["Event", "EventType", "Stream", "StreamContext", "StreamType"]
 
@@ -37,6 +39,12 @@ def _device_for(wanted: Device | str | int | None, family: str | None) -> Device
     if family is not None and found.type != family:
         raise ValueError(f"expected a {family} device, got {found}")
     return found
+
+
+def _launch_recorded() -> None:
+    """Launch what a pipeline has recorded: it belongs before what is queued or asked for next."""
+    for launch in BEFORE_EXPORT:
+        launch()
 
 
 def _checked(given: Any, kind: type[_Kind]) -> _Kind:
@@ -73,10 +81,10 @@ class Stream:
         kind = row_of(on.type).runtime.stream_type or Stream
         if cls is Stream and kind is not Stream:
             return kind(on, priority)
-        return cls._numbered(on, cls._new_id(on, priority))
+        return cls.numbered(on, cls._new_id(on, priority))
 
     @classmethod
-    def _numbered(cls, on: Device, number: int) -> Any:
+    def numbered(cls, on: Device, number: int) -> Any:
         """The stream object of a number, without making a queue."""
         made = object.__new__(cls)
         made.device = on
@@ -113,12 +121,12 @@ class Stream:
 
     def query(self) -> bool:
         """Whether all work queued so far is done."""
-        flush_current()
+        _launch_recorded()
         return self._is_done()
 
     def synchronize(self) -> None:
         """Launch what this thread's pipeline has recorded, and wait for all work queued so far."""
-        flush_current()
+        _launch_recorded()
         self._finish()
 
     def wait_event(self, event: Event) -> None:
@@ -241,14 +249,14 @@ class Event:
                 f"Event device {self.device} does not match recording stream's device "
                 f"{stream.device}."
             )
-        flush_current()
+        _launch_recorded()
         self._record(stream)
         self._recorded = True
 
     def wait(self, stream: Stream | None = None) -> None:
         """Let what a stream, by default the current one, queues from now on wait for the mark."""
         stream = self._stream(stream)
-        flush_current()
+        _launch_recorded()
         if self._recorded:
             self._hold(stream)
 
@@ -306,7 +314,7 @@ class StreamContext:
         stream = self.stream
         if stream is None:
             return
-        flush_current()  # what was recorded before belongs on the stream before
+        _launch_recorded()  # what was recorded before belongs on the stream before
         runtime = row_of(stream.device.type).runtime
         self._before.append((runtime.current_device(), runtime.current_stream(stream.device)))
         runtime.set_device(stream.device.index or 0)
@@ -321,7 +329,7 @@ class StreamContext:
         if self.stream is None:
             return
         try:
-            flush_current()
+            _launch_recorded()
         finally:
             index, previous = self._before.pop()
             runtime = row_of(self.stream.device.type).runtime
@@ -331,3 +339,23 @@ class StreamContext:
 
 StreamType = type[Stream]
 EventType = type[Event]
+
+
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Keep the memory, once the tensor is gone, until a stream has done what it has queued.
+
+    To be called for a tensor that is used on another stream than it was made on.
+
+    Raises:
+        TypeError: if it is no stream.
+        ValueError: if it is one of another device.
+    """
+    if not isinstance(stream, Stream):
+        raise TypeError(f"record_stream expects a torch.Stream, got {type(stream).__name__}")
+    if stream.device is not self._device:
+        raise ValueError(f"a stream of {stream.device} cannot use a tensor on {self._device}")
+    storage = self._settled()._own_storage()
+    TABLE[self._device.type].runtime.record_stream(storage, stream)
+
+
+attach(__name__, {"record_stream": record_stream})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dispatch.keys import DispatchKey, DispatchKeySet
+from .text import explanation_text, names
 
 __all__ = ["Explanation", "KernelInfo", "Row"]
 
@@ -138,11 +139,4 @@ class Explanation:
         }
 
     def __str__(self) -> str:
-        from .text import explanation_text
-
         return explanation_text(self)
-
-
-def names(keys: DispatchKeySet) -> list[str]:
-    """Names of keys, highest first."""
-    return [key.name for key in keys]

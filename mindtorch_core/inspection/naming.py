@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..devices import KNOWN_TYPES, TABLE, device, row_of
+from ..dispatch.calls.overload_choice import fits
 from ..dispatch.entry import OpEntry
+from ..dispatch.functions import FUNCTIONS, find_packet
 from ..dispatch.keys import BACKEND_BITS, DispatchKey, parse_key
 from ..dispatch.nearest import nearest
-from ..dispatch.overload_choice import fits
 from ..dispatch.registry import registry
-from ..errors import BackendUnavailableError
-from ..operators.define import FUNCTIONS, find_packet
-from ..operators.overloads import OpOverload, OpOverloadPacket, ops
+from ..opdefs.torch_ops import OpOverload, OpOverloadPacket, ops
+from ..values.devices import KNOWN_TYPES, TABLE, device, row_of
+from ..values.errors import BackendUnavailableError
 
 __all__ = ["find_op", "key_of", "siblings_of"]
 

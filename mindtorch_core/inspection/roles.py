@@ -25,9 +25,20 @@ class Role:
     idle: str = "its wrapper has nothing to do for this op"
 
 
+_RESOLVES: Final = (
+    "hands views on marked, other ops resolved copies, and writes back what they wrote to these",
+    "a composition: the ops it is made of come here",
+)
+
 ROLES: Final[dict[str, Role]] = {
-    "PythonDispatcher": Role("dispatch written in Python, above everything"),
-    "PreDispatch": Role("tracing before anything else has happened"),
+    "PythonDispatcher": Role(
+        "tensors of classes with __torch_function__",
+        "hands the call, as it was written, to the __torch_function__ of its arguments' classes",
+    ),
+    "PreDispatch": Role(
+        "function modes",
+        "hands the call, as it was written, to the thread's innermost function mode",
+    ),
     "FuncTorchDynamicLayerFrontMode": Role("the way into function transforms"),
     "PythonTLSSnapshot": Role("the thread's state on entry, for the Python key"),
     "DeferredInit": Role("modules whose parameters are made later"),
@@ -56,8 +67,8 @@ ROLES: Final[dict[str, Role]] = {
         "the op writes none of its arguments",
     ),
     "ZeroTensor": Role("tensors known to be zero"),
-    "Negative": Role("views that negate when they are read"),
-    "Conjugate": Role("views that conjugate when they are read"),
+    "Negative": Role("views that negate when they are read", *_RESOLVES),
+    "Conjugate": Role("views that conjugate when they are read", *_RESOLVES),
     "Functionalize": Role("removal of writes and aliases"),
     "FuncTorchDynamicLayerBackMode": Role("re-entry of function transforms after autograd"),
     "Python": Role(

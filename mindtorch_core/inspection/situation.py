@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from ..autograd.grad_mode import inference_mode
-from ..devices import device as Device
 from ..dispatch.adapters import tensors_in
 from ..dispatch.autocast_keys import AUTOCAST_OF
 from ..dispatch.dispatcher import keys_of
@@ -22,6 +20,8 @@ from ..dispatch.keys import (
     include_keys,
     parse_key,
 )
+from ..gradients.grad_mode import inference_mode
+from ..values.devices import device as Device
 from .naming import key_of
 
 __all__ = ["keys_of_call", "thread_state"]

@@ -6,14 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..devices import TABLE
-from ..devices import device as Device
 from ..dispatch.choice import choose
 from ..dispatch.keys import DispatchKey
 from ..dispatch.registry import registry
+from ..values.devices import TABLE
+from ..values.devices import device as Device
 from .explanation import KernelInfo
 from .kernels import kernel_info
 from .naming import key_of
+from .text import coverage_text
 
 __all__ = ["SERVED", "Coverage", "OpSupport", "coverage"]
 
@@ -104,8 +105,6 @@ class Coverage:
         }
 
     def __str__(self) -> str:
-        from .text import coverage_text
-
         return coverage_text(self, self.ops)
 
 
@@ -129,13 +128,13 @@ def coverage(backend: str | Device | DispatchKey = "cpu") -> Coverage:
             continue
         choice = choose(entry, key)
         d = entry.definition
-        lacking = "host" if d is not None and d.host else "missing"
+        lacking = "host" if d is not None and d.traits.host else "missing"
         found.append(
             OpSupport(
                 entry.name,
                 str(entry.schema),
                 lacking if choice.record is None else SERVED[choice.rule],
-                d is not None and d.primitive,
+                d is not None and d.traits.primitive,
                 None
                 if choice.record is None or choice.registered is None
                 else kernel_info(choice.record, choice.registered),

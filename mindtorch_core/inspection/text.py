@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from .explanation import Explanation, KernelInfo, Row, names
-
 if TYPE_CHECKING:
+    from ..dispatch.keys import DispatchKeySet
+    from .explanation import Explanation, KernelInfo, Row
     from .key_list import AliasInfo, KeyInfo
     from .support import Coverage, OpSupport
 
-__all__ = ["coverage_text", "explanation_text", "keys_text"]
+__all__ = ["coverage_text", "explanation_text", "keys_text", "names"]
 
 WIDTH: Final = 100
 
@@ -29,6 +29,11 @@ _OUTCOMES: Final = {
     "missing": "MISSING",
     "unreached": "unreached",
 }
+
+
+def names(keys: DispatchKeySet) -> list[str]:
+    """Names of keys, highest first."""
+    return [key.name for key in keys]
 
 
 def explanation_text(e: Explanation) -> str:

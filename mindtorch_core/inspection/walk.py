@@ -6,17 +6,18 @@ well. Where a wrapper asks for the kernel below it, the walk goes on there.
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from ..amp.policies import policy_of
-from ..devices import device as Device
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.choice import RULES
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import (
     AUTOGRAD,
     BACKEND_BITS,
+    BEHIND_AUTOGRAD,
     DispatchKey,
     DispatchKeySet,
     apply_tls_masks,
@@ -24,8 +25,10 @@ from ..dispatch.keys import (
 )
 from ..dispatch.registry import registry
 from ..dispatch.tables import Step, resolve, steps
-from ..errors import NoKernelError
-from ..modes import active_modes
+from ..dispatch.whole import by_parts_because
+from ..frontend.dispatch_modes import active_modes
+from ..values.devices import device as Device
+from ..values.errors import NoKernelError
 from .explanation import Explanation, Row
 from .kernels import kernel_info, record_behind, shadowed_by, wrapper_info
 from .naming import Op, find_op, siblings_of
@@ -35,7 +38,7 @@ from .situation import keys_of_call, thread_state
 __all__ = ["explain"]
 
 # Kernels of these rules call other ops, which are dispatched on their own.
-_COMPOSITES: Final = frozenset({"explicit", "implicit", "nested"})
+_COMPOSITES: Final = frozenset({"explicit", "implicit", "nested", "parts"})
 
 
 def explain(
@@ -159,7 +162,8 @@ def _ends(entry: OpEntry, step: Step) -> bool:
     if step.key is None or step.key & BACKEND_BITS or step.choice.rule in _COMPOSITES:
         return True
     d = entry.definition
-    return d is not None and d.decomposition is not None and step.kernel is d.decomposition
+    kernel = inspect.unwrap(step.kernel) if step.kernel is not None else None
+    return d is not None and d.decomposition is not None and kernel is d.decomposition
 
 
 # ---- the rows ----------------------------------------------------------------------------------
@@ -174,9 +178,16 @@ def _with_kernel(entry: OpEntry, step: Step, outcome: str) -> Row:
     if record is None or registered is None:
         raise TypeError(f"{entry.name} has no kernel at {key}")
     notes = []
+    if choice.rule == "parts" and key is not None:
+        notes += [
+            f"passed over: the kernel at {at.name} ({records[-1].source}), because "
+            f"{by_parts_because(entry)}"
+            for at, records in entry.records.items()
+            if at & BEHIND_AUTOGRAD.get(key, 0)
+        ]
     d = entry.definition
     bare = record.promoted or record.with_keyset or choice.rule == "fallback"
-    if d is not None and d.promotes and not bare:
+    if d is not None and d.operands.promotes and not bare:
         notes.append("operands of differing dtypes are converted to a common one first")
     return Row(
         key,

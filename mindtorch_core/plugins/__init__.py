@@ -8,20 +8,28 @@ registry) is first asked for.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from .backend import PLUGIN_API, Backend
-from .diagnosis import Diagnosis, diagnose
+from ..frontend.aliases import alias
+from .backend import OLDEST_PLUGIN_API, PLUGIN_API, Backend
+from .device_module import DeviceModule
 from .loader import BackendStatus, backends, load, load_all, unload
 
 if TYPE_CHECKING:
+    from .diagnosis import Diagnosis, diagnose
     from .hookspecs import hookimpl
+    from .numerics import Numerics
 
 __all__ = [
+    "OLDEST_PLUGIN_API",
     "PLUGIN_API",
     "Backend",
     "BackendStatus",
+    "DeviceModule",
     "Diagnosis",
+    "Numerics",
+    "alias",
     "backends",
     "diagnose",
     "hookimpl",
@@ -31,10 +39,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "hookimpl":  # imported by plugins only: pluggy is no part of the core's import
-        from .hookspecs import hookimpl
+# Not part of the core's import, as pluggy is none.
+_ON_DEMAND = {
+    "Diagnosis": "diagnosis",
+    "Numerics": "numerics",
+    "diagnose": "diagnosis",
+    "hookimpl": "hookspecs",
+}
 
-        globals()[name] = hookimpl
-        return hookimpl
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        found = getattr(importlib.import_module(f"{__name__}.{_ON_DEMAND[name]}"), name)
+        globals()[name] = found
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -62,6 +62,14 @@ def check_fields(backend: Backend) -> None:
             raise TypeError(f"Backend({name}=...) takes {_a(kind)}, got {value!r}")
     if backend.key is not None and not isinstance(backend.key, str):
         raise TypeError(f"Backend(key=...) takes a key's name or None, got {backend.key!r}")
+    if backend.numerics is not None:
+        from .numerics import Numerics  # few backends say something, and all pay for imports
+
+        if not isinstance(backend.numerics, Numerics):
+            raise TypeError(
+                f"Backend(numerics=...) takes a mindtorch_core.plugins.Numerics, got "
+                f"{backend.numerics!r}"
+            )
     if not isinstance(backend.runtime, Runtime):
         raise TypeError(
             f"Backend(runtime=...) takes an instance of a class derived from "

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..devices import device as Device
-from ..dispatch.pipeline.context import flush_current
-from ..dtypes import bfloat16, dtype
+from ..deferred.blocks import flush_current
 from ..random import checked_seed, default_generator
 from ..runtime import Runtime
 from ..streams import Stream as AnyStream
 from ..streams import StreamContext
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
+from ..values.devices import device as Device
+from ..values.dtypes import bfloat16, dtype
 from .memory_summary import summary
 
 __all__ = ["DeviceModule", "DeviceProperties"]

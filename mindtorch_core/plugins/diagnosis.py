@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import BackendUnavailableError
+from ..values.errors import BackendUnavailableError
 
 __all__ = ["Diagnosis", "diagnose"]
 
@@ -33,7 +33,7 @@ def diagnose(name: str) -> Diagnosis:
     Raises:
         BackendUnavailableError: if it is not installed, switched off, or failed to load.
     """
-    from ..devices import TABLE
+    from ..values.devices import TABLE
     from .loader import ask, backends
 
     asked = "mindtorch_doctor()"

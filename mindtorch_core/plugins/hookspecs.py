@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pluggy
 
-from ..dispatch.keys import DispatchKey
-from .backend import Backend
-from .diagnosis import Diagnosis
+if TYPE_CHECKING:
+    from ..communication.engine import Engine
+    from ..dispatch.keys import DispatchKey
+    from .backend import Backend
+    from .diagnosis import Diagnosis
 
 __all__ = ["PROJECT", "hookimpl", "hookspec"]
 
@@ -37,4 +39,28 @@ def mindtorch_doctor() -> Diagnosis:  # type: ignore[empty-body]
     """Examine what the backend needs: libraries, drivers, devices. Must not raise. Optional.
 
     It answers the command ``mindtorch doctor``, and may load libraries and use devices.
+    """
+
+
+@hookspec
+def mindtorch_cache(clear: bool) -> str:  # type: ignore[empty-body]
+    """Say what the backend keeps on disk for later processes, and delete it first if asked. Optional.
+
+    It answers the command ``mindtorch cache``.
+    """
+
+
+@hookspec
+def mindtorch_native(op: str) -> str:  # type: ignore[empty-body]
+    """Show the program that the backend compiles for an op, as text, or say why there is none. Optional.
+
+    It answers ``mindtorch explain --native``.
+    """
+
+
+@hookspec
+def mindtorch_communicator() -> Engine:  # type: ignore[empty-body]
+    """Describe what moves tensors between processes. Must not start it.
+
+    Required of modules in the group ``mindtorch.communicators``, which are no backends.
     """

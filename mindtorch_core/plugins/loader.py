@@ -9,9 +9,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from ..devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
 from ..dispatch.keys import (
     AUTOGRAD_OF,
     BACKEND_KEYS,
@@ -22,9 +21,11 @@ from ..dispatch.keys import (
 )
 from ..dispatch.nearest import suggestion
 from ..dispatch.registry import registry
-from ..errors import BackendConflictError, BackendUnavailableError
+from ..values.devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
+from ..values.errors import BackendConflictError, BackendUnavailableError
 from .checking import check_hooks, line_of, package_of
 from .device_module import DeviceModule
+from .turns import Turns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,11 +34,13 @@ if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
 
     from .backend import Backend
+    from .numerics import Numerics
 
-__all__ = ["GROUP", "BackendStatus", "backends", "load", "load_all", "unload"]
+__all__ = ["GROUP", "BackendStatus", "Loader", "backends", "load", "load_all", "unload"]
 
 GROUP: Final = "mindtorch.backends"
 VARIABLE: Final = "MINDTORCH_BACKENDS"
+T = TypeVar("T")
 _CORE: Final = (os.path.dirname(os.path.dirname(__file__)), "<mindtorch ")  # files of the core
 
 
@@ -65,17 +68,33 @@ class BackendStatus:
     seconds: float = 0.0
 
 
-class _Loader:
-    """The process's backends. One thread loads at a time."""
+class Loader:
+    """The process's plugins of one kind. One thread loads a plugin; several may be loaded at a time.
+
+    Attributes:
+        group: of the entry points.
+        variable: of the environment, which chooses among them.
+        kind: what messages call such a plugin.
+    """
+
+    group = GROUP
+    variable = VARIABLE
+    kind = "backend"
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()
+        self.turns = Turns()
         self.found: dict[str, tuple[EntryPoint, BackendStatus]] | None = None
         self.undo: dict[str, list[Callable[[], None]]] = {}
         self._manager: pluggy.PluginManager | None = None
 
     @property
+    def lock(self) -> threading.RLock:
+        """Held while anybody looks at or changes which backends there are; not while one loads."""
+        return self.turns.lock
+
+    @property
     def manager(self) -> pluggy.PluginManager:
+        """Calls hooks."""
         if self._manager is None:
             import pluggy
 
@@ -90,9 +109,9 @@ class _Loader:
         if self.found is None:
             from importlib_metadata import entry_points
 
-            chosen = _chosen()
+            chosen = _chosen(self.variable)
             found: dict[str, tuple[EntryPoint, BackendStatus]] = {}
-            for ep in entry_points(group=GROUP):
+            for ep in entry_points(group=self.group):
                 status = BackendStatus(ep.name, _distribution(ep))
                 if chosen is not None and ep.name not in chosen:
                     status.state = "disabled"
@@ -100,7 +119,7 @@ class _Loader:
                     first = found[ep.name][1]
                     if first.distribution != status.distribution and status.state != "disabled":
                         _warn(
-                            f"the backend '{ep.name}' of {status.distribution} is ignored, "
+                            f"the {self.kind} '{ep.name}' of {status.distribution} is ignored, "
                             f"because {first.distribution} supplies one of that name; uninstall "
                             f"one of them."
                         )
@@ -110,62 +129,83 @@ class _Loader:
         return self.found
 
     def load_entry(self, name: str) -> None:
-        """Load one backend; a failure is a warning and remembered."""
-        ep, status = self.discover()[name]
-        if status.state != "available":
-            return
-        status.state = "loading"  # a plugin that asks for itself while loading finds this
+        """Load one plugin; a failure is a warning and remembered."""
+        with self.lock:
+            ep, status = self.discover()[name]
+        if status.state in ("available", "loading"):
+            with self.turns.at(name, status) as mine:
+                if mine:
+                    self._load_now(ep, status)
+
+    def _load_now(self, ep: EntryPoint, status: BackendStatus) -> None:
         before = set(sys.modules)
         start = time.perf_counter()
         try:
             # Independent: a backend that this one needs stays loaded when this one fails.
             with registry.transaction(status.distribution, independent=True) as journal:
                 self._load(ep, status)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 (a plugin may raise anything)
+        except (KeyboardInterrupt, GeneratorExit):
+            _forget_modules(ep, set(sys.modules) - before)
+            raise
+        except BaseException as error:  # noqa: BLE001 (a plugin may raise anything)
             _forget_modules(ep, set(sys.modules) - before)
             status.state, status.error = "failed", error
             status.place = line_of(ep, error) or f"the entry point {ep.name} = {ep.value}"
             status.device = status.key = ""
             _warn(
-                f"the backend '{name}' of {status.distribution} could not be loaded and is left "
+                f"the {self.kind} '{ep.name}' of {status.distribution} could not be loaded and is left "
                 f"out: {type(error).__name__}: {error} (at {status.place})"
             )
-        except BaseException:  # interrupted: the next call tries again
-            _forget_modules(ep, set(sys.modules) - before)
-            status.state = "available"
-            raise
         else:
             status.state = "loaded"
-            self.undo[name] = journal
+            self.undo[ep.name] = journal
         finally:
             status.seconds = time.perf_counter() - start
 
     def _load(self, ep: EntryPoint, status: BackendStatus) -> None:
         from .backend import Backend
 
+        plugin, backend = self.description(ep, "mindtorch_backend", Backend)
+        with self.lock:
+            row = _claim(backend, status)
+            backend.runtime.key = row.keys
+            backend.runtime.type = backend.device
+            TABLE[backend.device] = row
+            registry.note(lambda: _leave(backend.device))
+        registry.forget_computed()
+        status.device, status.key = backend.device, DispatchKey(row.key).name
+        self.answers(plugin, "mindtorch_register", key=DispatchKey(row.key))
+
+    def description(self, ep: EntryPoint, hook: str, kind: type[T]) -> tuple[object, T]:
+        """Import a plugin's module, register it, and return it with what it says of itself.
+
+        Raises:
+            TypeError: if its hook does not return one description.
+        """
         plugin = ep.load()
         check_hooks(plugin)
         pm = self.manager
-        pm.register(plugin, name=ep.name)
-        registry.note(lambda: _ignore(pm.unregister(name=ep.name)))
-        pm.check_pending()
-        others = [p for p in pm.get_plugins() if p is not plugin]
-        answers = pm.subset_hook_caller("mindtorch_backend", others)()
-        if len(answers) != 1 or not isinstance(answers[0], Backend):
+        with self.lock:
+            pm.register(plugin, name=ep.name)
+            registry.note(lambda: _ignore(pm.unregister(name=ep.name)))
+            pm.check_pending()
+        answers = self.answers(plugin, hook)
+        if len(answers) != 1 or not isinstance(answers[0], kind):
             found = f"it returns {answers[0]!r}" if answers else "there is none, or it returns None"
             raise TypeError(
-                f"{ep.value} must implement the hook mindtorch_backend() and return one Backend: "
-                f"{found}"
+                f"{ep.value} must implement the hook {hook}() and return one {kind.__name__}: {found}"
             )
-        backend: Backend = answers[0]
-        row = _claim(backend, status)
-        backend.runtime.key = row.keys
-        backend.runtime.type = backend.device
-        TABLE[backend.device] = row
-        registry.note(lambda: _leave(backend.device))
-        registry.forget_computed()
-        status.device, status.key = backend.device, DispatchKey(row.key).name
-        pm.subset_hook_caller("mindtorch_register", others)(key=DispatchKey(row.key))
+        return plugin, answers[0]
+
+    def answers(self, plugin: object, hook: str, **arguments: Any) -> list[Any]:
+        """What a plugin's own implementation of a hook returns, if that is not None.
+
+        Whatever other plugins are registered meanwhile, by it or in other threads, is not called.
+        """
+        found = getattr(self.manager.hook, hook).get_hookimpls()
+        own = [impl for impl in found if impl.plugin is plugin]
+        returned = [impl.function(*(arguments[name] for name in impl.argnames)) for impl in own]
+        return [each for each in returned if each is not None]
 
 
 def _ignore(_: object) -> None:
@@ -201,16 +241,12 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
 
     Raises:
         BackendConflictError: if another backend has one of them.
-        RuntimeError: if it was written for another plugin API.
+        RuntimeError: if it was written for a plugin API that is not served.
         ValueError: if the device name is not a lower-case identifier, or the key is not for it.
     """
-    from .backend import PLUGIN_API
+    from .backend import check_api
 
-    if backend.api != PLUGIN_API:
-        raise RuntimeError(
-            f"it was built for plugin API {backend.api}, and this mindtorch-core has API "
-            f"{PLUGIN_API}: install versions of the two that go together"
-        )
+    check_api(backend.api)
     name = backend.device
     if not name.isidentifier() or name != name.lower():
         raise ValueError(f"a device name must be a lower-case identifier, got {name!r}")
@@ -259,9 +295,9 @@ def _check_key(device: str, key: DispatchKey) -> None:
         )
 
 
-def _chosen() -> set[str] | None:
-    """Names in ``MINDTORCH_BACKENDS``, or None if it is not set."""
-    text = os.environ.get(VARIABLE)
+def _chosen(variable: str) -> set[str] | None:
+    """Names in a variable of the environment, or None if it is not set."""
+    text = os.environ.get(variable)
     if text is None or not text.strip():
         return None
     names = {part.strip() for part in text.split(",") if part.strip()}
@@ -273,7 +309,7 @@ def _distribution(ep: EntryPoint) -> str:
     return f"{dist.name} {dist.version}" if dist is not None else "an unknown distribution"
 
 
-_loader: Final = _Loader()
+_loader: Final = Loader()
 
 
 def load(device: str) -> DeviceRow:
@@ -283,45 +319,55 @@ def load(device: str) -> DeviceRow:
         BackendUnavailableError: if none is installed, it is switched off, or it failed to load.
     """
     with _loader.lock:
-        row = TABLE.get(device)
-        if row is not None:
-            return row
         found = _loader.discover()
-        if device in found:
-            _loader.load_entry(device)
-        else:  # an entry point may have another name than its device
-            for name in found:
-                _loader.load_entry(name)
-        row = TABLE.get(device)
-        if row is None:
+    if device in found:
+        _loader.load_entry(device)
+    elif device not in TABLE:  # an entry point may have another name than its device
+        for name in found:
+            _loader.load_entry(name)
+    row = TABLE.get(device)
+    if row is None:
+        with _loader.lock:
             error, cause = _unavailable(device)
-            raise error from cause
-        return row
+        raise error from cause
+    return row
 
 
 def load_all() -> None:
     """Load every installed backend that is not switched off."""
     with _loader.lock:
-        for name in list(_loader.discover()):
-            _loader.load_entry(name)
+        found = list(_loader.discover())
+    for name in found:
+        _loader.load_entry(name)
 
 
-def ask(name: str, hook: str) -> Any:
+def ask(name: str, hook: str, **arguments: Any) -> Any:
     """Call a hook of an installed backend, which is loaded; None if it does not implement the hook.
 
     Raises:
         BackendUnavailableError: if it is not installed, switched off, or failed to load.
     """
     with _loader.lock:
-        if name in _loader.discover():
-            _loader.load_entry(name)
+        known = name in _loader.discover()
+    if known:
+        _loader.load_entry(name)
+    with _loader.lock:
         plugin = _loader.manager.get_plugin(name)
         if plugin is None:
             error, cause = _unavailable(name)
             raise error from cause
-        others = [p for p in _loader.manager.get_plugins() if p is not plugin]
-    answers = _loader.manager.subset_hook_caller(hook, others)()
+    answers = _loader.answers(plugin, hook, **arguments)
     return answers[0] if answers else None
+
+
+def entry_point(name: str) -> EntryPoint:
+    """The entry point of an installed backend, which is not loaded.
+
+    Raises:
+        KeyError: if there is none of that name.
+    """
+    with _loader.lock:
+        return _loader.discover()[name][0]
 
 
 def entry_of(device: str) -> EntryPoint:
@@ -354,6 +400,18 @@ def known_failures_of(device: str) -> Path | None:
             f"the backend of '{device}' says that {path} lists its known failures"
         )
     return path
+
+
+def numerics_of(device: str) -> Numerics:
+    """What a device's backend declares of its arithmetic.
+
+    Raises:
+        BackendUnavailableError: if no backend serves the device.
+    """
+    from .numerics import Numerics
+
+    backend: Backend = ask(entry_of(device).name, "mindtorch_backend")
+    return backend.numerics or Numerics()
 
 
 def unload(name: str) -> None:

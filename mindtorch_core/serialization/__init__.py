@@ -1,22 +1,55 @@
-"""Tensors in files: `save` and `load` of nested containers, and safetensors.
+"""Objects in files: `save` and `load`, what files may hold, and safetensors.
 
-Reading a file never runs code that the file holds. See ``docs/serialization.md``.
+Unless it is told to, reading a file never runs code that the file holds. See ``docs/serialization.md``.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from ..devices import device
-from ..storage import Storage
+from ..tensors.storage import Storage
+from ..values.devices import device
+from .options import (
+    LoadEndianness,
+    get_crc32_options,
+    get_default_load_endianness,
+    get_default_mmap_options,
+    set_crc32_options,
+    set_default_load_endianness,
+    set_default_mmap_options,
+    skip_data,
+)
+from .safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 
 if TYPE_CHECKING:
     from . import safetensors
 
-__all__ = ["MapLocation", "Path", "load", "safetensors", "save"]
+__all__ = [
+    "LoadEndianness",
+    "MapLocation",
+    "Path",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "default_restore_location",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "location_tag",
+    "safe_globals",
+    "safetensors",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
+]
 
 Path = str | os.PathLike[str]
 MapLocation = (
@@ -25,69 +58,153 @@ MapLocation = (
 
 
 def save(
-    obj: Any, f: Path | IO[bytes], pickle_module: None = None, pickle_protocol: int = 2
+    obj: Any,
+    f: Path | IO[bytes],
+    pickle_module: Any = None,
+    pickle_protocol: int = 2,
+    _use_new_zipfile_serialization: bool = True,
 ) -> None:
-    """Write tensors, and containers of them, to a file that `load` and PyTorch read.
+    """Write an object to a file that `load` and PyTorch read.
 
     Args:
-        obj: tensors, numbers, strings, bytes, None, dtypes, devices and shapes in dicts, lists, tuples
-            and sets, at any depth. Tensors that share memory still do when they are loaded; the whole
-            memory is written, so `clone` a small part of a large tensor first.
+        obj: tensors, numbers, strings, None, containers of them, and any object that ``pickle`` takes.
+            Tensors that share memory still do when they are loaded; the whole memory is written, so
+            `clone` a small part of a large tensor first.
         f: path, or file open for writing bytes.
-        pickle_module: must be None: the structure is written without pickling objects.
-        pickle_protocol: accepted for compatibility; every pickle reader reads what is written.
+        pickle_module: writes the structure in the place of ``pickle``, as ``dill`` can; PyTorch does
+            not read such files.
+        pickle_protocol: that module's; without one, what is written every pickle reader reads.
 
     Raises:
-        ValueError: if there is a ``pickle_module``.
-        TypeError: for anything else; the text says where in ``obj`` it is. Nothing is written then.
+        NotImplementedError: for the format before version 1.6 of PyTorch.
+        TypeError: for an object that cannot be taken apart; the text says where in ``obj`` it is.
+            Nothing is written then.
+        pickle.PicklingError: for a class or function that cannot be imported by its name.
     """
     from .archive import write
+    from .writer import Writer
 
-    _refuse_pickle(pickle_module)
-    write(obj, f)
+    if not _use_new_zipfile_serialization:
+        raise NotImplementedError(
+            "the format that PyTorch wrote before version 1.6 is not written: all later versions read "
+            "the zip archives that are written without this option"
+        )
+    if pickle_module is None or pickle_module.__name__ == "pickle":
+        writer = Writer()
+        write(writer.dump(obj), writer.storages, f)
+    else:
+        from .unpickling import pickled
+
+        write(*pickled(obj, pickle_module, pickle_protocol), f)
 
 
 def load(
     f: Path | IO[bytes],
     map_location: MapLocation = None,
-    pickle_module: None = None,
+    pickle_module: Any = None,
     *,
-    weights_only: bool | None = True,
+    weights_only: bool | None = None,
     mmap: bool | None = None,
-    encoding: str = "utf-8",
+    **pickle_load_args: Any,
 ) -> Any:
     """Read what `save`, PyTorch's ``torch.save`` or safetensors wrote.
 
-    Nothing in the file can make this function run code: it makes tensors, numbers, strings and plain
-    containers, and refuses everything else.
+    Unless told otherwise, it makes tensors, numbers, strings, plain containers and what was declared
+    safe by `add_safe_globals`, and refuses everything else: nothing in the file can make it run code.
 
     Args:
         f: path, or file open for reading bytes.
         map_location: where tensors go: a device for all; a dict from the device in the file to
             another; a function of (storage in host memory, device in the file) that returns a storage
             or None. Whatever these leave open goes to the device it was saved from.
-        pickle_module: must be None: no object is unpickled.
-        weights_only: accepted for compatibility; False does not lift any restriction.
-        mmap: accepted for compatibility; the bytes of tensors are read, never mapped.
-        encoding: accepted for compatibility; it concerns texts that Python 2 wrote.
+        pickle_module: with ``weights_only=False``, what reads the structure; ``pickle`` by default.
+        weights_only: False lifts the restriction. Such a file can run any code: do that only for files
+            whose source you trust. None means True, without a ``pickle_module``.
+        mmap: whether bytes of tensors are mapped instead of read: they are read when they are looked
+            at. The file must be given by its path.
+        **pickle_load_args: of that module's ``Unpickler``, such as ``encoding``.
 
     Raises:
-        ValueError: if there is a ``pickle_module``.
-        RuntimeError: if the file is damaged or of another format.
-        pickle.UnpicklingError: if it holds objects of other types.
+        RuntimeError: if the file is damaged or of another format, or there is a ``pickle_module``
+            with ``weights_only=True``.
+        pickle.UnpicklingError: if it holds objects of other types, which the text names.
+        TypeError: if it is of safetensors and has elements of which there is no dtype here.
+        ValueError: if a file that is open is to be mapped.
     """
     from .loading import read
 
-    _refuse_pickle(pickle_module)
-    return read(f, map_location)
+    weights_only = _restricted(weights_only, pickle_module)
+    if mmap and not isinstance(f, str | os.PathLike):
+        raise ValueError("f must be a file path in order to use the mmap argument")
+    if weights_only:
+        if pickle_module is not None:
+            raise RuntimeError(
+                "Can not safely load weights when explicit pickle_module is specified: pass "
+                "weights_only=False too if you trust the file"
+            )
+        if pickle_load_args:
+            warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+        return read(f, map_location, mapped=bool(mmap))
+    import pickle
+
+    from .unpickling import loader
+
+    objects = loader(pickle_module or pickle, {"encoding": "utf-8", **pickle_load_args})
+    return read(f, map_location, objects, mapped=bool(mmap))
 
 
-def _refuse_pickle(module: object) -> None:
-    if module is not None:
-        raise ValueError(
-            "pickle_module must be None: torch.save and torch.load run no code of a pickle module. "
-            "To pickle other objects, call that module itself; tensors can be pickled."
+def get_unsafe_globals_in_checkpoint(f: Path | IO[bytes]) -> list[str]:
+    """Full names of what a file asks for and `load` refuses with ``weights_only=True``.
+
+    Raises:
+        RuntimeError: if the file is damaged or of another format.
+    """
+    from .loading import unsafe_globals
+
+    return unsafe_globals(f)
+
+
+def location_tag(storage: Storage) -> str:
+    """What files say of where a storage lies, such as ``cpu`` or ``npu:0``."""
+    return str(storage.device)
+
+
+def default_restore_location(storage: Storage, location: str) -> Storage:
+    """A storage where a file says that it lay: what `load` does unless ``map_location`` says more.
+
+    Raises:
+        RuntimeError: if there is no such device here.
+    """
+    from .loading import usable
+
+    usable(location)
+    return storage.to(device=location)  # type: ignore[no-any-return]
+
+
+_TRUE = ("1", "y", "yes", "true")
+
+
+def _restricted(wanted: bool | None, module: Any) -> bool:
+    """Whether only what is safe is read, by argument and environment."""
+    only, free = (
+        os.environ.get(f"TORCH_FORCE_{name}_LOAD", "0").lower() in _TRUE
+        for name in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")
+    )
+    if only and free:
+        raise RuntimeError(
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should "
+            "be set, but both were set."
         )
+    if only:
+        return True
+    if wanted is None and free:
+        warnings.warn(
+            "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the `weights_only` "
+            "argument was not explicitly passed to `torch.load`, forcing weights_only=False.",
+            stacklevel=3,
+        )
+        return False
+    return module is None if wanted is None else wanted
 
 
 def __getattr__(name: str) -> Any:

@@ -3,49 +3,94 @@
 from __future__ import annotations
 
 import io
+import mmap
+import os
+import sys
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from ..devices import concrete, device
-from ..dtypes import DTYPES, dtype
-from ..errors import BackendUnavailableError
-from ..layouts import layout, strided
-from ..pickling import rebuild_storage, rebuild_tensor
-from ..shapes import Shape, Size, storage_extent
-from ..storage import Storage
-from ..tensor import Tensor
-from . import MapLocation, Path, safetensors
+from ..frontend.pickling import rebuild_storage, rebuild_tensor
+from ..frontend.storages import mapped_bytes, storage_over
+from ..frontend.typed_storage import TypedStorage, wrapped
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor
+from ..tensors.unresolved import MARKS
+from ..values.devices import concrete, device
+from ..values.dtypes import DTYPES, FLOAT8, dtype
+from ..values.errors import BackendUnavailableError
+from ..values.layouts import layout, sparse_coo, strided
+from ..values.shapes import Shape, Size, storage_extent
+from . import legacy, safetensors
 from .archive import Archive, is_archive, opened
+from .homes import current
+from .legacy import is_legacy
 from .names import STORAGE_NAMES, UNTYPED, StorageType
-from .reader import Function, Reader, checked_elements, set_attributes
+from .options import OPTIONS
+from .reader import Function, Reader, checked_elements, set_attributes, set_state
+from .safe_globals import allowed, globals_in
 
-__all__ = ["read"]
+if TYPE_CHECKING:
+    from . import MapLocation, Path
 
-_LARGEST: Final = 1 << 62  # elements, and every number in a layout
+__all__ = ["NAMES", "read", "unsafe_globals", "usable", "with_state"]
+
+_LARGEST: Final = 1 << 63  # bytes: of all elements, and of each number of a layout
+Data = bytes | memoryview | None  # memoryview: of a mapped file; None: undefined
 
 
-def read(f: Path | IO[bytes], map_location: MapLocation) -> Any:
-    """Read a file of any of the formats."""
+def read(
+    f: Path | IO[bytes],
+    map_location: MapLocation,
+    objects: Callable[..., Any] | None = None,
+    mapped: bool = False,
+) -> Any:
+    """Read a file of any of the formats.
+
+    Args:
+        f: path or file.
+        map_location: where tensors go.
+        objects: makes of a structure, names and storages what it holds, whatever that is, and says
+            how long it is; None for the reader of what is safe.
+        mapped: whether the file's bytes become the memory of tensors, without being read.
+    """
     with opened(f, "rb") as file:
         if not (hasattr(file, "seek") and file.seekable()):
             file = io.BytesIO(file.read())
         start = file.read(16)
         if is_archive(start):
-            return _read_archive(Archive(file), Placement(map_location))
+            mapping = map_file(os.fspath(f)) if mapped else None  # type: ignore[arg-type]  # `load` checks it
+            return _read_archive(Archive(file, mapping), Placement(map_location), objects)
         if safetensors.is_safetensors(start):
             file.seek(-len(start), io.SEEK_CUR)
             return safetensors.load_file(file, Placement(map_location).device())
+        if is_legacy(start):
+            file.seek(-len(start), io.SEEK_CUR)
+            return _read_legacy(file.read(), Placement(map_location), objects, mapped)
     if not start:
         raise EOFError("Ran out of input: the file is empty")
     if start[:1] == b"\x80":
         raise RuntimeError(
-            "the file is a bare pickle, as PyTorch wrote before version 1.6, and pickles run code: "
-            "load it with what wrote it, and save it again with torch.save"
+            "the file is a bare pickle, which is none of PyTorch's formats, and pickles run code: load it "
+            "with what wrote it, and save it again with torch.save"
         )
     raise RuntimeError(
         f"the file is none that torch.save or safetensors writes: it starts with {start[:8]!r}"
     )
+
+
+def map_file(path: str | os.PathLike[str]) -> memoryview:
+    """The bytes of a file, read when they are looked at, as `set_default_mmap_options` says."""
+    shared = OPTIONS.mmap_flags == mmap.MAP_SHARED
+    return mapped_bytes(path, shared, os.path.getsize(path))
+
+
+def unsafe_globals(f: Path | IO[bytes]) -> list[str]:
+    """Full names of what a file asks for and `read` would refuse."""
+    with opened(f, "rb") as file:
+        known = {".".join(current(*name.split(" "))) for name in NAMES} | {*allowed()}
+        known |= {"torch._utils._rebuild_meta_tensor_no_storage"}
+        return sorted(globals_in(Archive(file).structure) - known)
 
 
 # ---- places -------------------------------------------------------------------------------------
@@ -61,15 +106,15 @@ class Placement:
             )
         self._wanted = wanted
 
-    def restore(self, data: bytes, nbytes: int, location: str) -> Storage:
-        """A storage with the bytes, on the device that the location leads to."""
+    def restore(self, data: Data, nbytes: int, location: str) -> Storage:
+        """A storage with the bytes, or undefined ones, on the device that the location leads to."""
         wanted = self._wanted
         if isinstance(wanted, str | device):
-            return rebuild_storage(data, nbytes, str(wanted))
+            return _made(data, nbytes, str(wanted))
         if isinstance(wanted, Mapping):
             return _on(data, nbytes, str(wanted.get(location, location)))
         if wanted is not None:
-            made = wanted(rebuild_storage(data, nbytes, "cpu"), location)
+            made = wanted(_made(data, nbytes, "cpu"), location)
             if made is not None:
                 if not isinstance(made, Storage):
                     raise TypeError(
@@ -83,8 +128,18 @@ class Placement:
         return self.restore(b"", 0, location).device
 
 
-def _on(data: bytes, nbytes: int, location: str) -> Storage:
+def _on(data: Data, nbytes: int, location: str) -> Storage:
     """A storage on the device a file names."""
+    usable(location)
+    return _made(data, nbytes, location)
+
+
+def usable(location: str) -> None:
+    """Refuse a device that a file names and that is not there.
+
+    Raises:
+        RuntimeError: if it is not.
+    """
     try:
         concrete(location)
     except (RuntimeError, BackendUnavailableError) as error:
@@ -92,108 +147,156 @@ def _on(data: bytes, nbytes: int, location: str) -> Storage:
             f"the file holds tensors of device {location!r}, which cannot be used here: pass "
             f"map_location, such as map_location='cpu' ({error})"
         ) from error
-    return rebuild_storage(data, nbytes, location)
+
+
+def _made(data: Data, nbytes: int, on: str) -> Storage:
+    """A storage with a copy of the bytes; over them, if they are those of a mapped file."""
+    if isinstance(data, memoryview) and concrete(on).type == "cpu" and nbytes:
+        return storage_over(data)
+    return rebuild_storage(data, nbytes, on)
 
 
 # ---- the structure ------------------------------------------------------------------------------
 
 
-class _Loaded(NamedTuple):
-    """A storage of the file that is counted in elements of a dtype."""
-
-    storage: Storage
-    dtype: dtype
-
-
-def _read_archive(archive: Archive, placement: Placement) -> Any:
-    loaded: dict[str, Storage] = {}
-
-    def storage(kind: StorageType, key: str, location: str, count: int) -> _Loaded | Storage:
-        found = loaded.get(key)
-        if found is None:
-            data = _bytes_of(archive, key, count * kind.itemsize)
-            found = loaded[key] = placement.restore(data, len(data), location)
-        return found if kind.dtype is None else _Loaded(found, kind.dtype)
-
-    def meta_tensor(d: dtype, size: Any, stride: Any, requires_grad: bool) -> Tensor:
-        shape, strides, _ = _checked_layout(size, stride, 0)
-        extent = storage_extent(shape, strides, 0) * d.itemsize
-        return rebuild_tensor(
-            Tensor, rebuild_storage(b"", extent, "meta"), shape, strides, 0, d, requires_grad
+def _read_legacy(
+    data: bytes, placement: Placement, objects: Callable[..., Any] | None, mapped: bool
+) -> Any:
+    if mapped:
+        raise RuntimeError(
+            "mmap can only be used with files of the zip format, which torch.save writes since version "
+            "1.6: save the file again"
         )
 
-    names = {**_NAMES, "torch._utils _rebuild_meta_tensor_no_storage": Function(meta_tensor)}
-    return Reader(archive.structure, names, storage).load()
+    def typed(storage: Storage, kind: StorageType) -> TypedStorage | Storage:
+        return storage if kind.dtype is None else wrapped(storage, kind.dtype)
+
+    def safely(structure: bytes, names: Any, storage: Any) -> tuple[Any, int]:
+        reader = Reader(structure, names, storage, allowed())
+        return reader.load(), reader.used
+
+    return legacy.load(data, NAMES, objects or safely, placement.restore, typed)
 
 
-def _bytes_of(archive: Archive, key: str, nbytes: int) -> bytes:
-    data = archive.read(f"data/{key}")
+def _read_archive(
+    archive: Archive, placement: Placement, objects: Callable[..., Any] | None
+) -> Any:
+    loaded: dict[str, Storage] = {}
+
+    def storage(
+        kind: StorageType, key: str, location: str, count: int, *views: object
+    ) -> TypedStorage | Storage:
+        if views:
+            raise RuntimeError("the file is damaged: archives have no views of storages")
+        found = loaded.get(key)
+        if found is None:
+            nbytes = count * kind.itemsize
+            data = None if OPTIONS.skips else _bytes_of(archive, key, nbytes, kind)
+            found = loaded[key] = placement.restore(data, nbytes, location)
+        return found if kind.dtype is None else wrapped(found, kind.dtype)
+
+    names = {**NAMES, "torch._utils _rebuild_meta_tensor_no_storage": Function(_meta_tensor)}
+    if objects is not None:
+        return objects(archive.structure, names, storage)[0]
+    return Reader(archive.structure, names, storage, allowed()).load()
+
+
+def _bytes_of(archive: Archive, key: str, nbytes: int, kind: StorageType) -> bytes | memoryview:
+    data = archive.data(f"data/{key}")
     if len(data) != nbytes:
         raise RuntimeError(
             f"the file is damaged: storage {key} should have {nbytes} bytes, and has {len(data)}"
         )
-    return data
+    return swapped(data, kind) if archive.byteorder != sys.byteorder else data
 
 
-def _checked_layout(size: Any, stride: Any, offset: Any) -> tuple[Shape, Shape, int]:
-    """Shape, strides and offset that the file gives.
+def swapped(data: bytes | memoryview, kind: StorageType) -> bytes:
+    """The bytes of elements in the other order."""
+    size = kind.itemsize
+    if kind.dtype is None:
+        raise RuntimeError(
+            "the file was written on a machine with another order of bytes, and has a storage without "
+            "dtype, whose elements cannot be turned round"
+        )
+    if kind.dtype.is_complex:
+        size //= 2
+    made = bytearray(len(data))
+    for i in range(size):
+        made[i::size] = data[size - 1 - i :: size]
+    return bytes(made)
+
+
+def _checked_layout(size: Any, stride: Any, offset: Any, d: dtype) -> tuple[Shape, Shape, int]:
+    """Shape, strides and offset that the file gives for elements of a dtype.
 
     Raises:
         ValueError: if they are none.
     """
     shape, strides = tuple(size), tuple(stride)
-    numbers = (*shape, *strides, offset)
-    if len(shape) != len(strides) or not all(type(n) is int and 0 <= n < _LARGEST for n in numbers):
+    numbers, most = (*shape, *strides, offset), _LARGEST // d.itemsize
+    if len(shape) != len(strides) or not all(type(n) is int and 0 <= n < most for n in numbers):
         raise ValueError(f"no layout of a tensor: {size}, {stride}, {offset}")
     count = 1
     for n in shape:
-        count *= n
-        if count >= _LARGEST:
+        count *= n or 1  # as NumPy counts
+        if count >= most:
             raise ValueError(f"a tensor of shape {list(shape)} is too large")
     return shape, strides, offset
 
 
 def _tensor(
-    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, d: Any
-) -> Tensor:
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, d: Any,
+    metadata: Any = None,
+) -> Tensor:  # fmt: skip
     if not isinstance(storage, Storage) or not isinstance(d, dtype):
         raise TypeError("a tensor without storage or dtype")
-    shape, strides, offset = _checked_layout(size, stride, offset)
+    shape, strides, offset = _checked_layout(size, stride, offset, d)
     needed = storage_extent(shape, strides, offset) * d.itemsize if 0 not in shape else 0
     if needed > storage.size_bytes:
         raise ValueError(
             f"a tensor reaches to byte {needed} of a storage of {storage.size_bytes} bytes"
         )
-    return rebuild_tensor(Tensor, storage, shape, strides, offset, d, bool(requires_grad))
+    marks = [name for name in MARKS if metadata and metadata.get(name)]
+    if "conj" in marks and not d.is_complex:
+        raise ValueError(f"a conjugate view of {d}, which is not complex")
+    return rebuild_tensor(Tensor, storage, shape, strides, offset, d, bool(requires_grad), *marks)
+
+
+def _meta_tensor(d: dtype, size: Any, stride: Any, requires_grad: bool) -> Tensor:
+    shape, strides, _ = _checked_layout(size, stride, 0, d)
+    extent = storage_extent(shape, strides, 0) * d.itemsize
+    return rebuild_tensor(
+        Tensor, rebuild_storage(b"", extent, "meta"), shape, strides, 0, d, requires_grad
+    )
+
+
+def rebuilding(name: str) -> Callable[..., Any]:
+    """A function of ``torch._utils`` that pickles of tensors call."""
+    if name == "_rebuild_meta_tensor_no_storage":
+        return _meta_tensor
+    found: Callable[..., Any] = NAMES[f"torch._utils {name}"].call
+    return found
 
 
 def _tensor_v1(stored: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-    return _tensor(stored.storage, offset, size, stride, False, stored.dtype)
+    return _tensor(stored._untyped_storage, offset, size, stride, False, stored.dtype)
 
 
 def _tensor_v2(
     stored: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any,
     metadata: Any = None,
 ) -> Tensor:  # fmt: skip
-    made = _tensor(stored.storage, offset, size, stride, False, stored.dtype)
-    return _lazily_changed(made, metadata).requires_grad_(bool(requires_grad))
+    return _tensor(
+        stored._untyped_storage, offset, size, stride, requires_grad, stored.dtype, metadata
+    )
 
 
 def _tensor_v3(
     stored: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, d: Any,
     metadata: Any = None,
 ) -> Tensor:  # fmt: skip
-    storage = stored.storage if isinstance(stored, _Loaded) else stored
-    made = _tensor(storage, offset, size, stride, False, d)
-    return _lazily_changed(made, metadata).requires_grad_(bool(requires_grad))
-
-
-def _lazily_changed(t: Tensor, metadata: Any) -> Tensor:
-    """PyTorch notes conjugation and negation in a tensor instead of computing them."""
-    for what in metadata or ():
-        if metadata[what]:
-            t = {"conj": Tensor.conj, "neg": Tensor.neg}[what](t).clone()
-    return t
+    storage = stored._untyped_storage if isinstance(stored, TypedStorage) else stored
+    return _tensor(storage, offset, size, stride, requires_grad, d, metadata)
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Tensor:
@@ -211,10 +314,22 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> 
 
 def _with_attributes(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     if kind is not Tensor or not isinstance(function, Function):
-        raise TypeError("attributes of something that is no tensor")
+        if not (isinstance(kind, type) and issubclass(kind, Tensor)):
+            raise TypeError("attributes of something that is no tensor")
+        return with_state(function, kind, arguments, state)  # of a class that is trusted
     made = function.call(*arguments)
     set_attributes(made, state)
     return made  # type: ignore[no-any-return]
+
+
+def with_state(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
+    """A tensor of any class, with its attributes."""
+    made: Tensor = getattr(function, "call", function)(*arguments)
+    if type(made) is not kind:
+        made = made.as_subclass(kind)
+    if state:
+        set_state(made, state)
+    return made
 
 
 def _encoded(text: str, encoding: str = "latin1") -> bytes:
@@ -239,7 +354,7 @@ def _byte_array(data: Any = b"", encoding: str = "latin1") -> bytearray:
 
 
 def _shape(sizes: Any = ()) -> Size:
-    return Size(_checked_layout(sizes, sizes, 0)[0])
+    return Size(_checked_layout(sizes, sizes, 0, DTYPES["uint8"])[0])
 
 
 def _device(text: str, index: int | None = None) -> device:
@@ -247,17 +362,31 @@ def _device(text: str, index: int | None = None) -> device:
 
 
 def _layout(name: str) -> layout:
-    if name != "torch.strided":
+    known = {repr(each): each for each in (strided, sparse_coo)}
+    if name not in known:
         raise ValueError(f"there are no tensors of layout {name}")
-    return strided
+    return known[name]
+
+
+def _sparse(kind: layout, held: Any) -> Any:
+    """A sparse tensor, whose indices are checked whatever the file says."""
+    if kind is not sparse_coo or not isinstance(held, tuple) or len(held) not in (3, 4):
+        raise ValueError("a sparse tensor that is not described by indices, values and a size")
+    from ..frontend.sparse_creation import sparse_coo_tensor
+
+    indices, values, size = held[:3]
+    if type(indices) is not Tensor or type(values) is not Tensor:
+        raise ValueError("a sparse tensor whose indices or values are no tensors")
+    made: Any = sparse_coo_tensor(indices, values, size)
+    return made.coalesce() if len(held) == 4 and held[3] is True else made
 
 
 def _builtin(name: str, call: Callable[..., Any]) -> dict[str, Function]:
     return {f"{m} {name}": Function(call, copies=True) for m in ("__builtin__", "builtins")}
 
 
-_NAMES: Final[dict[str, Any]] = {
-    **{f"torch {name}": d for name, d in DTYPES.items()},
+NAMES: Final[dict[str, Any]] = {
+    **{f"torch {name}": d for name, d in (DTYPES | FLOAT8).items()},
     **{name: StorageType(d) for d, name in STORAGE_NAMES.items()},
     UNTYPED: StorageType(None),
     "torch Tensor": Tensor,
@@ -269,6 +398,7 @@ _NAMES: Final[dict[str, Any]] = {
     "torch._utils _rebuild_tensor_v3": Function(_tensor_v3),
     "torch._utils _rebuild_parameter": Function(_parameter),
     "torch._utils _rebuild_parameter_with_state": Function(_parameter),
+    "torch._utils _rebuild_sparse_tensor": Function(_sparse),
     "torch._tensor _rebuild_from_type_v2": Function(_with_attributes),
     "collections OrderedDict": Function(_ordered, copies=True),
     "collections Counter": Function(_counted, copies=True),

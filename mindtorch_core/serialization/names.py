@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..devices import device
-from ..dtypes import DTYPES, dtype
+from ..values.devices import device
+from ..values.dtypes import DTYPES, dtype
 
 __all__ = ["STORAGE_NAMES", "UNTYPED", "StorageType", "is_key"]
 

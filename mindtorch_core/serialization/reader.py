@@ -1,7 +1,7 @@
 """A reader of the pickle format that cannot run code.
 
 It is a machine with a stack, as the format wants, but a name in the file is looked up in a table of
-known names and nowhere else, and only functions of that table are called.
+known names and among what the program has declared safe, and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
+from .homes import current
 from .names import StorageType, is_key
+from .safe_globals import BLOCKED
 
-__all__ = ["Function", "Reader"]
+__all__ = ["Function", "Reader", "checked_elements", "set_attributes", "set_state"]
 
 
 class Function:
@@ -55,6 +57,7 @@ class Reader:
         names: what the names in it stand for: values, or instances of `Function`.
         storage: makes the storage that a reference in the file means, from its type, its name in
             the file, its device and its number of elements.
+        allowed: classes and functions that the program has declared safe, by full name.
     """
 
     def __init__(
@@ -62,11 +65,14 @@ class Reader:
         data: bytes,
         names: Mapping[str, Any],
         storage: Callable[[StorageType, str, str, int], Any],
+        allowed: Mapping[str, Any] | None = None,
     ) -> None:
         self._data = data
         self._at = 0
         self._names = names
         self._storage = storage
+        self._allowed = allowed or {}
+        self._trusted = {id(each) for each in self._allowed.values()}
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
         self._outside = False  # errors that arise there are not the file's
@@ -95,6 +101,11 @@ class Reader:
             raise pickle.UnpicklingError(
                 f"refused to load: damaged at byte {self._at} ({type(error).__name__}: {error})"
             ) from error
+
+    @property
+    def used(self) -> int:
+        """How many of the bytes have been read."""
+        return self._at
 
     # ---- bytes ---------------------------------------------------------------------------------
 
@@ -140,7 +151,8 @@ class Reader:
 
     def _last(self, kind: type) -> Any:
         found = self._stack[-1]
-        if type(found) is not kind and not (kind is dict and isinstance(found, dict)):
+        plain = isinstance(found, dict) if kind is dict else type(found) is kind
+        if not (plain or self._trusts(type(found))):
             raise TypeError(f"a {kind.__name__} was expected, not {type(found).__name__}")
         return found
 
@@ -153,7 +165,7 @@ class Reader:
         if len(pairs) % 2:
             raise ValueError("a key without a value")
         for key, value in zip(pairs[::2], pairs[1::2], strict=True):
-            if not is_key(key):
+            if not (is_key(key) or self._trusts(type(key))):
                 raise TypeError(f"a {type(key).__name__} cannot be a key")
             target[key] = value
 
@@ -165,19 +177,40 @@ class Reader:
 
     # ---- names and calls -----------------------------------------------------------------------
 
+    def _trusts(self, kind: Any) -> bool:
+        """Whether the program has declared a class or function safe."""
+        return id(kind) in self._trusted
+
     def _find(self, module: Any, name: Any) -> Any:
         found = self._names.get(f"{module} {name}", self)
-        if found is self:
+        if found is not self:
+            return found
+        module, name = current(str(module), str(name))
+        full = f"{module}.{name}"
+        if module in BLOCKED:
             raise pickle.UnpicklingError(
-                f"refused to load: the file asks for {module}.{name}. Files may hold tensors, numbers, "
-                f"strings and plain containers, and nothing that runs code. Load it with what wrote it "
-                f"and save what you need of it, such as a state dict, with plain values."
+                f"refused to load: the file asks for {full}, and all of {module} is blocked"
             )
-        return found
+        if full in self._allowed:
+            return self._allowed[full]
+        shown = full.removeprefix("builtins.")
+        raise pickle.UnpicklingError(
+            f"refused to load: the file asks for {full}. Weights only load failed: files may hold "
+            f"tensors, numbers, strings and plain containers, and nothing that runs code. GLOBAL {full} "
+            f"was not an allowed global by default. If you trust it, say so with "
+            f"`torch.serialization.add_safe_globals([{shown}])` or the context "
+            f"`torch.serialization.safe_globals([{shown}])`; if you trust all of the file, load it with "
+            f"weights_only=False, which can run any code."
+        )
 
     def _reduce(self) -> None:
         arguments, function = self._pop(), self._pop()
-        if not isinstance(function, Function) or not isinstance(arguments, tuple):
+        if not isinstance(arguments, tuple):
+            raise TypeError("a call without a tuple of arguments")
+        if self._trusts(function):
+            self._push(self._call(function, *arguments))
+            return
+        if not isinstance(function, Function):
             raise pickle.UnpicklingError(
                 f"refused to load: the file calls a {type(function).__name__}, which is no function "
                 f"that makes tensors or plain containers"
@@ -190,9 +223,29 @@ class Reader:
                 )
         self._push(function.call(*arguments))
 
+    def _call(self, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        """Call what the program trusts; what it raises is its own."""
+        self._outside = True
+        made = function(*arguments, **named)
+        self._outside = False
+        return made
+
+    def _new(self, named: Any = None) -> None:
+        """An object of a class that the program trusts, before it has its attributes."""
+        arguments, kind = self._pop(), self._pop()
+        if not self._trusts(kind):
+            raise pickle.UnpicklingError(
+                f"refused to load: the file makes an object of {kind!r}, which was not allowed by "
+                f"torch.serialization.add_safe_globals"
+            )
+        self._push(self._call(kind.__new__, kind, *arguments, **(named or {})))
+
     def _build(self) -> None:
-        """Attributes: of an OrderedDict, as state dicts have them, or of a tensor."""
+        """Attributes: of an OrderedDict, as state dicts have them, of a tensor, of what is trusted."""
         state, target = self._pop(), self._stack[-1]
+        if self._trusts(type(target)):
+            self._call(set_state, target, state)
+            return
         if not isinstance(target, OrderedDict | Tensor) or type(state) is not dict:
             raise pickle.UnpicklingError(
                 f"refused to load: the file sets attributes of a {type(target).__name__}"
@@ -202,7 +255,8 @@ class Reader:
     def _persistent(self) -> None:
         reference = self._pop()
         kinds = tuple(map(type, reference)) if type(reference) is tuple else ()
-        if kinds != (str, StorageType, str, str, int) or reference[0] != "storage":
+        known = kinds[:5] == (str, StorageType, str, str, int) and reference[0] == "storage"
+        if not known or len(kinds) > 6:
             raise pickle.UnpicklingError("refused to load: a reference to something unknown")
         self._outside = True
         storage = self._storage(*reference[1:])
@@ -220,6 +274,20 @@ def set_attributes(target: Any, state: dict[Any, Any]) -> None:
         if not isinstance(name, str) or name.startswith("__") or name in _names_of(type(target)):
             raise ValueError(f"{name!r} cannot be an attribute of a {type(target).__name__}")
     target.__dict__.update(state)
+
+
+def set_state(target: Any, state: Any) -> None:
+    """Give an object its state, as pickle does."""
+    if hasattr(target, "__setstate__"):
+        target.__setstate__(state)
+        return
+    slots = None
+    if isinstance(state, tuple) and len(state) == 2:
+        state, slots = state
+    if state:
+        target.__dict__.update(state)
+    for name, value in (slots or {}).items():
+        setattr(target, name, value)
 
 
 def _names_of(cls: type) -> set[str]:
@@ -322,6 +390,8 @@ _BY_NAME: Final[dict[str, Callable[[Reader], Any]]] = {
     "GLOBAL": lambda r: r._push(r._find(r._line(), r._line())),
     "STACK_GLOBAL": _stack_global,
     "REDUCE": lambda r: r._reduce(),
+    "NEWOBJ": lambda r: r._new(),
+    "NEWOBJ_EX": lambda r: r._new(r._pop()),
     "BUILD": lambda r: r._build(),
     "BINPERSID": lambda r: r._persistent(),
 }

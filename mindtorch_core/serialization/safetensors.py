@@ -10,24 +10,27 @@ import io
 import json
 import os
 from collections.abc import Mapping
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from ..autograd_state import born
-from ..devices import concrete, device, row_of
-from ..dtypes import DTYPES, dtype
-from ..shapes import numel, storage_extent
-from ..tensor import Tensor
-from . import Path
+from ..tensors.autograd_state import born
+from ..tensors.tensor import Tensor
+from ..values.devices import concrete, device, row_of
+from ..values.dtypes import DTYPES, FLOAT8, dtype
+from ..values.shapes import numel, storage_extent
 from .archive import opened
+
+if TYPE_CHECKING:
+    from . import Path
 
 __all__ = ["is_safetensors", "load", "load_file", "load_metadata", "save", "save_file"]
 
 _CODES: Final[dict[str, str]] = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
     "int32": "I32", "uint64": "U64", "int64": "I64", "float16": "F16", "bfloat16": "BF16",
+    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0",
     "float32": "F32", "float64": "F64", "complex64": "C64",
 }  # fmt: skip
-_DTYPES: Final[dict[str, dtype]] = {code: DTYPES[name] for name, code in _CODES.items()}
+_DTYPES: Final[dict[str, dtype]] = {code: (DTYPES | FLOAT8)[name] for name, code in _CODES.items()}
 _LONGEST_HEADER: Final = 100_000_000
 _LARGEST: Final = 1 << 59  # elements, also of a tensor that has none because a size is 0
 _METADATA: Final = "__metadata__"
@@ -135,6 +138,7 @@ def load_file(filename: Path | IO[bytes], device: str | device = "cpu") -> dict[
 
     Raises:
         RuntimeError: if the file is damaged.
+        TypeError: if it has elements of which there is no dtype here.
     """
     where = concrete(device)
     runtime = row_of(where.type).runtime

@@ -1,7 +1,7 @@
 """The structure of what is saved, in the pickle format's words.
 
-Only what the reader takes is written, so whatever could be saved can be loaded. Names stand for
-PyTorch's functions and types, which need not be installed.
+Names stand for PyTorch's functions and types, which need not be installed. Tensors and plain containers
+are written as what the reader takes in any case, all else as pickle writes it.
 """
 
 from __future__ import annotations
@@ -11,28 +11,27 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..devices import device, row_of
-from ..dispatch.binding import python_number
-from ..dtypes import dtype
-from ..layouts import layout
-from ..shapes import Size
-from ..storage import Storage
-from ..tensor import Tensor
-from .names import STORAGE_NAMES, UNTYPED, is_key
+from ..frontend.typed_storage import TypedStorage
+from ..gradients.handles import warn_if_has_hooks
+from ..random import Generator
+from ..tensors.storage import Storage
+from ..tensors.tensor import Tensor
+from ..tensors.unresolved import unresolved
+from ..values.devices import device, row_of
+from ..values.dtypes import dtype
+from ..values.layouts import layout, sparse_coo
+from ..values.shapes import Size
+from .names import STORAGE_NAMES, UNTYPED
+from .objects import save_object
 
 __all__ = ["Writer"]
 
 _TENSOR_V2: Final = "torch._utils _rebuild_tensor_v2"
 _TENSOR_V3: Final = "torch._utils _rebuild_tensor_v3"
+_SPARSE: Final = "torch._utils _rebuild_sparse_tensor"
 _META: Final = "torch._utils _rebuild_meta_tensor_no_storage"
 _WITH_ATTRIBUTES: Final = "torch._tensor _rebuild_from_type_v2"
 _ORDERED: Final = "collections OrderedDict"
-
-_HINTS: Final = {
-    "ndarray": "make a tensor of it with torch.from_numpy(array)",
-    "Generator": "save its position, generator.get_state()",
-    "Module": "save module.state_dict()",
-}
 
 
 class Writer:
@@ -54,10 +53,11 @@ class Writer:
         """Write the object and return all bytes.
 
         Raises:
-            TypeError: if it holds what cannot be saved.
+            TypeError: if it holds what cannot be taken apart.
+            pickle.PicklingError: if it holds what cannot be imported by its name.
         """
         try:
-            self._save(obj, "obj")
+            self.save(obj, "obj")
         except RecursionError:
             raise TypeError("cannot save obj: its containers are nested too deeply") from None
         self.out += b"."
@@ -65,7 +65,15 @@ class Writer:
 
     # ---- the memo ------------------------------------------------------------------------------
 
-    def _known(self, key: Any) -> bool:
+    def keep(self, obj: Any) -> None:
+        """Keep an object alive, so that its id stays its own."""
+        self._alive.append(obj)
+
+    def holds(self, key: Any) -> bool:
+        """Whether something was written before."""
+        return key in self._memo
+
+    def known(self, key: Any) -> bool:
         """Write a reference to what was written before, if it was."""
         index = self._memo.get(key)
         if index is None:
@@ -73,28 +81,30 @@ class Writer:
         self.out += b"h" + bytes([index]) if index < 256 else b"j" + struct.pack("<I", index)
         return True
 
-    def _remember(self, key: Any) -> None:
+    def remember(self, key: Any) -> None:
+        """Let what was just written be referred to later."""
         index = self._memo[key] = len(self._memo)
         self.out += b"q" + bytes([index]) if index < 256 else b"r" + struct.pack("<I", index)
 
     # ---- by type -------------------------------------------------------------------------------
 
-    def _save(self, obj: Any, at: str) -> None:
+    def save(self, obj: Any, at: str) -> None:
+        """Write a value that lives on; ``at`` says in errors where it is."""
         kind = type(obj)
         if obj is None:
             self.out += b"N"
         elif kind is bool:
             self.out += b"\x88" if obj else b"\x89"
-        elif isinstance(obj, int):
-            self._integer(int(obj))
-        elif isinstance(obj, float):
+        elif kind is int:
+            self._integer(obj)
+        elif kind is float:
             self.out += b"G" + struct.pack(">d", obj)
-        elif isinstance(obj, str):
-            self._text(str(obj))
-        elif isinstance(obj, Tensor):
+        elif kind is str:
+            self._text(obj)
+        elif isinstance(obj, Tensor) and (obj.is_sparse or not _takes_itself_apart(kind)):
             self._tensor(obj, at)
         elif kind in _CONTAINERS:
-            if not self._known(id(obj)):
+            if not self.known(id(obj)):
                 self._alive.append(obj)
                 _CONTAINERS[kind](self, obj, at)
         else:
@@ -112,176 +122,183 @@ class Writer:
             self.out += raw
 
     def _text(self, value: str) -> None:
-        if not self._known(value):
+        if not self.known(value):
             raw = value.encode("utf-8", "surrogatepass")
             self.out += b"X" + struct.pack("<I", len(raw)) + raw
-            self._remember(value)
+            self.remember(value)
 
     def _list(self, obj: list[Any], at: str) -> None:
         self.out += b"]"
-        self._remember(id(obj))
+        self.remember(id(obj))
         self.out += b"("
         for i, element in enumerate(obj):
-            self._save(element, f"{at}[{i}]")
+            self.save(element, f"{at}[{i}]")
         self.out += b"e"
 
     def _tuple(self, obj: tuple[Any, ...], at: str) -> None:
         self.out += b"("
         for i, element in enumerate(obj):
-            self._save(element, f"{at}[{i}]")
+            self.save(element, f"{at}[{i}]")
         if id(obj) in self._memo:  # it holds a list that holds it
             self.out += b"1"
-            self._known(id(obj))
+            self.known(id(obj))
             return
         self.out += b"t"
-        self._remember(id(obj))
+        self.remember(id(obj))
 
     def _dict(self, obj: dict[Any, Any], at: str) -> None:
         self.out += b"}"
-        self._remember(id(obj))
+        self.remember(id(obj))
         self._items(obj, at)
 
     def _ordered(self, obj: OrderedDict[Any, Any], at: str) -> None:
-        self._name(_ORDERED)
+        self.name(_ORDERED)
         self.out += b")R"
-        self._remember(id(obj))
+        self.remember(id(obj))
         self._items(obj, at)
         if obj.__dict__:  # such as the _metadata of a state dict
-            self._save(obj.__dict__, f"{at}.__dict__")
+            self.save(obj.__dict__, f"{at}.__dict__")
             self.out += b"b"
 
     def _items(self, obj: dict[Any, Any], at: str) -> None:
         self.out += b"("
         for key, value in obj.items():
-            self._key(key, at)
-            self._save(key, at)
-            self._save(value, f"{at}[{key!r}]")
+            self.save(key, at)
+            self.save(value, f"{at}[{key!r}]")
         self.out += b"u"
-
-    @staticmethod
-    def _key(key: Any, at: str) -> None:
-        if not is_key(key):
-            raise TypeError(
-                f"cannot save {at}: a key or set element is a {type(key).__qualname__}, and files hold "
-                f"numbers, strings, bytes, None, dtypes, devices and short tuples of them there"
-            )
 
     def _counter(self, obj: Counter[Any], at: str) -> None:
         self._call("collections Counter", [dict(obj)], at)
-        self._remember(id(obj))
+        self.remember(id(obj))
 
     def _set(self, obj: set[Any] | frozenset[Any], at: str) -> None:
-        for element in obj:
-            self._key(element, at)
         self._call(f"__builtin__ {type(obj).__name__}", [list(obj)], at)
-        self._remember(id(obj))
+        self.remember(id(obj))
 
     def _bytes(self, obj: bytes, at: str) -> None:
         self._call("_codecs encode", [obj.decode("latin1"), "latin1"], at)
-        self._remember(id(obj))
+        self.remember(id(obj))
 
     def _bytearray(self, obj: bytearray, at: str) -> None:
         self._call("__builtin__ bytearray", [bytes(obj)], at)
-        self._remember(id(obj))
+        self.remember(id(obj))
 
     def _other(self, obj: Any, at: str) -> None:
-        number = python_number(obj)
-        if isinstance(obj, complex):
+        kind = type(obj)
+        if kind is complex:
             self._call("__builtin__ complex", [obj.real, obj.imag], at)
-        elif number is not None:  # NumPy's
-            self._save(number, at)
         elif isinstance(obj, dtype):
-            self._name(f"torch {obj.name}")
+            self.name(f"torch {obj.name}")
         elif isinstance(obj, device):
             self._call("torch device", [str(obj)], at)
         elif isinstance(obj, layout):
             self._call("torch.serialization _get_layout", [repr(obj)], at)
-        elif isinstance(obj, Size):
+        elif kind is Size:
             self._call("torch Size", [tuple(obj)], at)
         elif isinstance(obj, Storage):
             self._storage(obj, None)
+        elif isinstance(obj, TypedStorage):
+            if self._numbered(obj._untyped_storage, obj.dtype)[2] is not obj.dtype:
+                raise RuntimeError(
+                    f"Cannot save multiple tensors or storages that view the same data as different "
+                    f"types: {at} is the second"
+                )
+            self._storage(obj._untyped_storage, obj.dtype)
+        elif kind is Generator:
+            raise TypeError(f"cannot save {at}: it is a Generator; save generator.get_state()")
         else:
-            raise self._refusal(obj, at)
-
-    @staticmethod
-    def _refusal(obj: Any, at: str) -> TypeError:
-        hint = next((_HINTS[c.__name__] for c in type(obj).__mro__ if c.__name__ in _HINTS), None)
-        if hint is None and isinstance(obj, tuple | list | dict):
-            hint = f"convert it to a {next(k.__name__ for k in _PLAIN if isinstance(obj, k))}"
-        return TypeError(
-            f"cannot save {at}: it is a {type(obj).__qualname__}, and files hold tensors, numbers, "
-            f"strings, bytes, None, dtypes, devices and shapes, in dicts, lists, tuples and sets"
-            + (f"; {hint}" if hint else "")
-        )
+            save_object(self, obj, at)
 
     # ---- names and calls -----------------------------------------------------------------------
 
-    def _name(self, dotted: str) -> None:
+    def name(self, dotted: str) -> None:
         """Write a global's name: module, space, name."""
-        if not self._known(("name", dotted)):
+        if not self.known(("name", dotted)):
             module, _, name = dotted.partition(" ")
             self.out += b"c" + f"{module}\n{name}\n".encode()
-            self._remember(("name", dotted))
+            self.remember(("name", dotted))
 
     def _call(self, dotted: str, arguments: Iterable[Any], at: str) -> None:
-        self._name(dotted)
+        self.name(dotted)
         self.out += b"("
         for argument in arguments:
-            self._fresh(argument, at)
+            self.fresh(argument, at)
         self.out += b"tR"
 
     # ---- tensors -------------------------------------------------------------------------------
 
     def _tensor(self, t: Tensor, at: str) -> None:
-        if self._known(id(t)):
+        if self.known(id(t)):
             return
+        warn_if_has_hooks(t)
         self._alive.append(t)
+        if t.is_sparse:
+            s: Any = t
+            held = s._indices(), s._values(), s.shape, s.is_coalesced()
+            self._call(_SPARSE, [sparse_coo, held], at)
+            self.remember(id(t))
+            return
+        rebuilt_by = getattr(type(t), "_rebuilt_by", None)
+        if rebuilt_by is not None:
+            self._subclass(t, rebuilt_by, at)
+            return
         storage = t._settled()._own_storage()
         attributes = dict(t.__dict__)
-        if attributes:
-            self._name(_WITH_ATTRIBUTES)
+        derived = type(t) is not Tensor
+        if attributes or derived:
+            self.name(_WITH_ATTRIBUTES)
             self.out += b"("
         if not row_of(t.device.type).runtime.executes:
-            self._name(_META)
+            self.name(_META)
             arguments = self._meta_arguments
         elif self._numbered(storage, t.dtype)[2] is t.dtype:
-            self._name(_TENSOR_V2)
+            self.name(_TENSOR_V2)
             arguments = self._arguments
         else:
-            self._name(_TENSOR_V3)
+            self.name(_TENSOR_V3)
             arguments = self._arguments_with_dtype
-        if attributes:
-            self._name("torch Tensor")
+        if attributes or derived:
+            self.save(type(t), at)
         self.out += b"("
         arguments(t, storage, at)
+        marks = unresolved(t)
+        if marks and arguments != self._meta_arguments:  # there is no place for them
+            self.fresh(dict.fromkeys(marks, True), at)
         self.out += b"t"
-        if attributes:
-            self._save(attributes, f"{at}.__dict__")
+        if attributes or derived:
+            self.fresh(attributes, f"{at}.__dict__")
             self.out += b"t"
         self.out += b"R"
-        self._remember(id(t))
+        self.remember(id(t))
+
+    def _subclass(self, t: Tensor, rebuilt_by: str, at: str) -> None:
+        """A tensor of a subclass that names the function by which PyTorch makes one of its data."""
+        attributes = dict(t.__dict__)
+        arguments = [t.data, t.requires_grad, OrderedDict(), *([attributes] if attributes else [])]
+        self._call(rebuilt_by + ("_with_state" if attributes else ""), arguments, at)
+        self.remember(id(t))
 
     def _arguments(self, t: Tensor, storage: Storage, at: str) -> None:
         strides, offset = t._geometry()
         self._storage(storage, t.dtype)
         for value in (offset, tuple(t._shape), tuple(strides), t.requires_grad):
-            self._fresh(value, at)
-        self._name(_ORDERED)  # where PyTorch has hooks
+            self.fresh(value, at)
+        self.name(_ORDERED)  # where PyTorch has hooks
         self.out += b")R"
 
     def _arguments_with_dtype(self, t: Tensor, storage: Storage, at: str) -> None:
         self._arguments(t, storage, at)
-        self._name(f"torch {t.dtype.name}")
+        self.name(f"torch {t.dtype.name}")
 
     def _meta_arguments(self, t: Tensor, storage: Storage, at: str) -> None:
-        self._name(f"torch {t.dtype.name}")
+        self.name(f"torch {t.dtype.name}")
         for value in (tuple(t._shape), tuple(t.stride()), t.requires_grad):
-            self._fresh(value, at)
+            self.fresh(value, at)
 
-    def _fresh(self, value: Any, at: str) -> None:
-        """Write a value made for the purpose, whose id must stay taken."""
+    def fresh(self, value: Any, at: str) -> None:
+        """Write a value that was made for the purpose, and whose id must stay taken."""
         self._alive.append(value)
-        self._save(value, at)
+        self.save(value, at)
 
     def _numbered(self, storage: Storage, d: dtype | None) -> tuple[int, str, dtype | None]:
         """A storage's number in the file, its type's name, and the dtype it is counted in."""
@@ -304,14 +321,19 @@ class Writer:
             name, counted = UNTYPED, None
         self.out += b"("
         self._text("storage")
-        self._name(name)
+        self.name(name)
         self._text(str(number))
         self._text(str(storage.device))
         self._integer(storage.size_bytes // (1 if counted is None else counted.itemsize))
         self.out += b"tQ"
 
 
-_PLAIN: Final = (dict, list, tuple)
+def _takes_itself_apart(kind: Any) -> bool:
+    """Whether a class of tensors says itself how it is pickled."""
+    own: Any = Tensor
+    return any(getattr(kind, n) is not getattr(own, n) for n in ("__reduce__", "__reduce_ex__"))
+
+
 _CONTAINERS: Final[dict[type, Any]] = {
     list: Writer._list,
     tuple: Writer._tuple,

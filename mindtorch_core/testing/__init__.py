@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..operators.recipes import DEVICE, LAYOUTS, Sample, TensorRecipe, build, tensor
 from .comparison import (
     assert_close,
     assert_same_outcome,
@@ -15,7 +16,6 @@ from .comparison import (
     outcome,
 )
 from .make_tensor import make_tensor
-from .recipes import DEVICE, LAYOUTS, Sample, TensorRecipe, build, tensor
 from .samples import WITHOUT_SAMPLES, sampler, samples
 
 if TYPE_CHECKING:

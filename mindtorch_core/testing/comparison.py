@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ..dtypes import DTYPES, dtype
-from ..shapes import contiguous_strides
-from ..tensor import Tensor, from_values
+from ..tensors.tensor import Tensor, from_values
+from ..values.dtypes import DTYPES, dtype
+from ..values.shapes import contiguous_strides
 
 __all__ = ["assert_close", "assert_same_outcome", "default_tolerances", "from_pytorch", "outcome"]
 
@@ -27,6 +27,7 @@ TOLERANCES: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+_FIRST: Final = 3  # differences that a message shows besides the largest one
 _NUMBERS: Final = (bool, int, float, complex)
 
 
@@ -167,10 +168,13 @@ class _Comparison:
             return ""
         worst = max(bad, key=lambda i: _distance(actual[i], expected[i]))
         at = f" at index {_unravel(worst, shape)}" if shape else ""
-        return (
+        text = (
             f"{len(bad)} of {len(actual)} {what} differ; most{at}: {actual[worst]} is not within "
             f"atol={atol:g} and rtol={rtol:g} of {expected[worst]}"
         )
+        first = [i for i in bad[:_FIRST] if i != worst] if shape else []
+        places = [f"{_unravel(i, shape)}: {actual[i]} and not {expected[i]}" for i in first]
+        return f"{text}; first at {', '.join(places)}" if places else text
 
     def close(self, actual: Any, expected: Any, rtol: float, atol: float) -> bool:
         """Whether two numbers are close."""
@@ -238,7 +242,7 @@ def from_pytorch(foreign: Any, *, requires_grad: bool | None = None) -> Tensor:
 
 
 def _cpu() -> Any:
-    from ..devices import concrete
+    from ..values.devices import concrete
 
     return concrete("cpu")
 

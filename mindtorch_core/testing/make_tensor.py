@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..devices import device
-from ..dtypes import BOOL, COMPLEX, FLOATING, dtype, finfo, iinfo
-from ..memory_formats import memory_format
-from ..operators.define import fn
-from ..tensor import Tensor
+from ..dispatch.functions import fn
+from ..tensors.tensor import Tensor
+from ..values.devices import device
+from ..values.dtypes import BOOL, COMPLEX, FLOATING, dtype, finfo, iinfo
+from ..values.memory_formats import memory_format
 
 __all__ = ["make_tensor"]
 

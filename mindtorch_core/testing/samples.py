@@ -1,59 +1,57 @@
-"""Sample calls of every op, derived from its definition: schema, family and name.
+"""Sample calls of every op, derived from its definition: schema, tags and name.
 
-Element-wise ops, reductions and factories get their samples from what they are; ops whose
-arguments need to fit together are listed in `mindtorch_core.testing.sample_table`. An op that is
-defined later, here or by a plugin, gets a plain sample from its schema, or its own by `sampler`.
+Element-wise ops, reductions and factories get their samples from what they are. Where arguments need
+to fit together, samples stand beside the rows, in the ``samples`` module of the op's family in
+`mindtorch_core.operators`; those modules are loaded here, and by nothing else. An op that is defined
+later, here or by a plugin, gets a plain sample from its schema, or its own by `sampler`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from .. import operators
+from ..dispatch.opdef import OpDef
 from ..dispatch.schema import Argument, OperatorSchema, parse_schema
-from ..dtypes import float64, int64
-from ..operators.define import OpDef
-from .recipes import DEVICE, Sample, TensorRecipe, tensor
-from .sample_pointwise import DOMAINS, SECOND_DOMAINS
-from .sample_table import TABLE
+from ..nn import functional as _functional  # noqa: F401  (defines functions)
+from ..operators.family_samples import FamilySamples
+from ..operators.recipes import DEVICE, Sample, TensorRecipe, tensor
+from ..values.dtypes import float64, int64
 
-__all__ = ["WITHOUT_SAMPLES", "sampler", "samples"]
+__all__ = ["CALLS", "FAMILIES", "WITHOUT_SAMPLES", "merged", "named", "sampler", "samples"]
 
 Sampler = Callable[[OpDef], Iterable[Sample]]
 
-# Ops that no sample exists for, each with the reason.
-WITHOUT_SAMPLES: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        ("narrow.Tensor", "randint_like.Tensor", "tensor_split.tensor_indices_or_sections"),
-        "reads numbers that a tensor holds, which a device without data has not",
-    ),
-    **dict.fromkeys(("is_conj", "is_neg"), "answers without a look at the tensor"),
+# What each family of ops is tested with, by the family's name.
+FAMILIES: Final[Mapping[str, FamilySamples]] = {
+    found.name: importlib.import_module(f"{operators.__name__}.{found.name}.samples").SAMPLES
+    for found in pkgutil.iter_modules(operators.__path__)
+    if found.ispkg
 }
 
+
+def named(part: str) -> frozenset[str]:
+    """What all families say in one of the lists of names of `FamilySamples`, such as ``"few"``."""
+    return frozenset(name for family in FAMILIES.values() for name in getattr(family, part))
+
+
+def merged(part: str) -> dict[str, Any]:
+    """What all families say in one of the mappings of `FamilySamples`, such as ``"edges"``."""
+    return {
+        name: said for family in FAMILIES.values() for name, said in getattr(family, part).items()
+    }
+
+
+# Ops and functions that no sample exists for, each with the reason.
+WITHOUT_SAMPLES: Final[dict[str, str]] = merged("untested")
+
+# By the name of the op.
+CALLS: Final[dict[str, tuple[Sample, ...]]] = merged("calls")
+_DOMAINS: Final[dict[str, tuple[tuple[float, float], ...]]] = merged("domains")
 _CHOSEN: Final[dict[str, Sampler]] = {}
-
-# Where a function or an operator is defined: the range its operands are drawn from.
-_FIRST: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "reciprocal", "pow"), (0.25, 4.0)),
-    **dict.fromkeys(("_rdiv", "_rfloordiv", "_rmod", "_rpow"), (1.0, 4.0)),
-    **dict.fromkeys(("asin", "acos"), (-1.0, 1.0)),
-    "log1p": (-0.75, 4.0),
-    **DOMAINS,
-}
-_SECOND: Final[dict[str, tuple[float, float]]] = {
-    **dict.fromkeys(("div", "divide", "true_divide"), (1.0, 4.0)),
-    **dict.fromkeys(("floor_divide", "remainder", "fmod"), (1.0, 4.0)),
-    **dict.fromkeys(("pow", "_rpow"), (0.0, 3.0)),
-    **SECOND_DOMAINS,
-}
-# Compositions that serve fewer kinds of dtypes than they say (see `OpDef.kinds`).
-_KINDS: Final[dict[str, str]] = {
-    "positive": "ifc",
-    "_rpow": "ifc",
-    "_rfloordiv": "if",
-    "_rmod": "if",
-    **dict.fromkeys(("_rlshift", "_rrshift"), "i"),
-}
 _NAN: Final = float("nan")
 _INF: Final = float("inf")
 
@@ -83,8 +81,8 @@ def samples(d: OpDef) -> list[Sample]:
     chosen = _CHOSEN.get(base.name)
     if chosen is not None:
         return list(chosen(base))
-    if base.name in TABLE:
-        return list(TABLE[base.name])
+    if base.name in CALLS:
+        return list(CALLS[base.name])
     return list(_by_schema(base))
 
 
@@ -96,7 +94,7 @@ def _by_schema(d: OpDef) -> Iterator[Sample]:
         return _reduction(d.base_name, schema)
     if tensors == required and len(tensors) == 1:
         return _unary(d)
-    if tensors == required and len(tensors) == 2 and (d.numbers or "pointwise" in d.tags):
+    if tensors == required and len(tensors) == 2 and (d.operands.numbers or "pointwise" in d.tags):
         return _binary(d, schema)
     if not tensors and any(a.name == "device" for a in schema.keyword_only):
         return _factory(d, required)
@@ -108,21 +106,21 @@ def _by_schema(d: OpDef) -> Iterator[Sample]:
 
 def _dtypes(d: OpDef) -> tuple[str, list[str]]:
     """The dtype an op is mostly sampled in, and others that it takes."""
-    kinds = _KINDS.get(d.base_name, d.kinds)
-    wholes = ["int64"] if "f" in kinds else ["int64", "int32", "uint8"]
+    wholes = ["int64"] if "f" in d.operands.kinds else ["int64", "int32", "uint8"]
     of_kind = {
         "f": ["float32", "float64", "bfloat16"],
         "i": wholes,
         "b": ["bool"],
         "c": ["complex64"],
     }
-    found = [name for kind, names in of_kind.items() if kind in kinds for name in names]
+    found = [name for kind, names in of_kind.items() if kind in d.operands.kinds for name in names]
     return found[0], found[1:]
 
 
-def _drawn(name: str, *shape: int, dtype: str, second: bool = False) -> TensorRecipe:
-    """A recipe within an op's domain."""
-    low, high = (_SECOND if second else _FIRST).get(name, (-3.0, 3.0))
+def _drawn(name: str, *shape: int, dtype: str, position: int = 0) -> TensorRecipe:
+    """A recipe for an operand within an op's domain."""
+    domain = _DOMAINS.get(name, ())
+    low, high = domain[position] if position < len(domain) else (-3.0, 3.0)
     return tensor(*shape, dtype=dtype, low=low, high=high)
 
 
@@ -146,7 +144,7 @@ def _binary(d: OpDef, schema: OperatorSchema) -> Iterator[Sample]:
 
     def pair(label: str, a: Any, b: Any, *, kinds: tuple[str, str] = (main, main)) -> Sample:
         first = _drawn(name, *a, dtype=kinds[0])
-        return Sample(label, (first, _drawn(name, *b, dtype=kinds[1], second=True)))
+        return Sample(label, (first, _drawn(name, *b, dtype=kinds[1], position=1)))
 
     yield pair(main, (2, 3), (2, 3))
     for other in others:
@@ -161,7 +159,7 @@ def _binary(d: OpDef, schema: OperatorSchema) -> Iterator[Sample]:
         if "int64" in others:
             yield pair("int_float", (2, 3), (2, 3), kinds=("int64", "float32"))
             yield pair("float_int", (2, 3), (3,), kinds=("float32", "int32"))
-    if d.numbers:
+    if d.operands.numbers:
         yield Sample("number", (_drawn(name, 2, 3, dtype=main), 2))
         if main == "float32" and "int64" in others:
             yield Sample("float_number", (_drawn(name, 2, 3, dtype="int64"), 1.5))
@@ -170,9 +168,9 @@ def _binary(d: OpDef, schema: OperatorSchema) -> Iterator[Sample]:
         yield Sample("alpha", (tensor(2, 3), tensor(3)), {"alpha": 2})
     if "rounding_mode" in options:
         for mode in ("floor", "trunc"):
-            operands = _drawn(name, 2, 3, dtype=main), _drawn(name, 3, dtype=main, second=True)
+            operands = _drawn(name, 2, 3, dtype=main), _drawn(name, 3, dtype=main, position=1)
             yield Sample(mode, operands, {"rounding_mode": mode})
-            whole = _drawn(name, 5, dtype="int64"), _drawn(name, 5, dtype="int64", second=True)
+            whole = _drawn(name, 5, dtype="int64"), _drawn(name, 5, dtype="int64", position=1)
             yield Sample(f"{mode}_int64", whole, {"rounding_mode": mode})
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...dtypes import bfloat16, float16
+from ...values.dtypes import bfloat16, float16
 from .base import ConformanceBase
 from .checks import has_dtype, made, require
 

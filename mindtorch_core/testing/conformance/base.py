@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from ...devices import device as Device
-from ...devices import row_of
-from ...operators.define import definitions
-from ...plugins.loader import known_failures_of
+from ...opdefs.define import definitions
+from ...plugins.loader import known_failures_of, numerics_of
+from ...plugins.numerics import Numerics
 from ...runtime import Runtime
+from ...values.devices import device as Device
+from ...values.devices import row_of
 from ..samples import WITHOUT_SAMPLES, samples
 from .cases import RULES, Case, cases_of, reaches
 from .checks import has, has_dtype, require
@@ -133,6 +134,17 @@ class ConformanceBase:
         return row_of(cls.device).runtime
 
     @classmethod
+    def numerics(cls) -> Numerics:
+        """What the device's backend declares of its arithmetic."""
+        return numerics_of(cls.device)
+
+    @classmethod
+    def tolerances(cls, op: str, rtol: float, atol: float) -> tuple[float, float]:
+        """Tolerances of an op's results, at least what the backend declares of it."""
+        error = cls.numerics().error_of(op)
+        return max(rtol, error), max(atol, error)
+
+    @classmethod
     def executes(cls) -> bool:
         """Whether tensors of the device have elements."""
         return cls.runtime().executes
@@ -193,8 +205,8 @@ class ConformanceBase:
         bare = [d.name for d in definitions() if not samples(d) and d.name not in WITHOUT_SAMPLES]
         require(
             not bare,
-            f"ops without samples: {', '.join(bare)}; give them rows in "
-            f"mindtorch_core.testing.sample_table, or a function decorated with sampler",
+            f"ops without samples: {', '.join(bare)}; give them calls in the module samples of their "
+            f"family, or a function decorated with mindtorch_core.testing.sampler",
         )
 
 

@@ -6,57 +6,28 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ...dispatch.opdef import NONDIFF, OpDef
 from ...dispatch.registry import registry
-from ...operators.define import NONDIFF, OpDef, definitions, front
+from ...dispatch.written import written, written_places
+from ...opdefs.define import definitions
+from ...opdefs.packets import front
+from ...operators.recipes import Sample
 from ...random import manual_seed
-from ..recipes import Sample
-from ..samples import samples
+from ..samples import named, samples
 from .function_cases import FUNCTION_TESTS, FunctionCase, function_cases
-from .sweeps import CLOSELY, dtype_samples, edge_samples
+from .sweeps import dtype_samples, edge_samples
 
-__all__ = ["LEVELS", "NEEDS_DTYPE", "RULES", "UNDEFINED", "Case", "Rule", "cases_of", "reaches"]
+__all__ = ["LEVELS", "NEEDS_DTYPE", "RULES", "Case", "Rule", "cases_of", "reaches"]
 
 # How much is tested. Each level includes those before it.
 LEVELS: Final = ("smoke", "core", "full")
 
-# Ops whose results' elements are undefined.
-UNDEFINED: Final = frozenset(
-    {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
-)
-# Ops that draw random numbers somewhere inside, beside those whose definition says so.
-RANDOM: Final = frozenset({"dropout", "rand", "randn", "randint", "rand_like", "randn_like"})
-# Ops that read the memory behind a tensor, so that its layout changes their result, and views made
-# of other views, which refuse layouts that they have no strides for.
-NEEDS_LAYOUT: Final = frozenset(
-    {
-        *("as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter"),
-        "set_.source_Tensor_storage_offset",
-        *("view_as", "unflatten", "resize_", "resize_as_", "view_as_complex"),
-        *("view_as_complex_copy",),
-    }
-)
-# Ops that mean something else when their tensors are float64.
-NEEDS_DTYPE: Final = frozenset({"view.dtype", "view_copy.dtype"})
-
-# Ops whose samples lie where differences say nothing: on jumps, kinks and ends of the domain; and ops
-# with arguments that count as constants, such as weights of classes.
-NO_DIFFERENCES: Final = frozenset(
-    {
-        *("remainder", "fmod", "_rmod", "frexp", "grid_sampler", "kl_div", "poisson_nll_loss"),
-        *("asin", "acos", "arcsin", "arccos", "nll_loss", "nll_loss_backward"),
-        *("batch_norm", "native_batch_norm", "_native_batch_norm_legit"),
-    }
-)
-
-# Ops that the level smoke tests closely: some of every kind.
-FEW: Final = frozenset(
-    {
-        *("add", "mul", "div", "eq", "exp", "where.self", "clamp", "copy_", "fill_.Scalar"),
-        *("sum", "mean", "amax", "argmax", "max.dim", "cumsum", "sort.stable", "softmax.int"),
-        *("mm", "matmul", "cat", "index_select", "gather", "masked_fill.Scalar", "gelu"),
-        *("view", "transpose.int", "select.int", "linear", "layer_norm", "zeros", "arange.start"),
-    }
-)
+# Ops of which something is said in their families' samples; see `FamilySamples`.
+NEEDS_LAYOUT: Final = named("needs_layout")
+NEEDS_DTYPE: Final = named("needs_dtype")
+NO_DIFFERENCES: Final = named("no_differences")
+FEW: Final = named("few")
+CLOSELY: Final = named("closely")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +55,20 @@ class Case:
     @property
     def random(self) -> bool:
         """Whether the values depend on the generator."""
-        return self.op.random or self.op.base_name in RANDOM
+        return self.op.traits.random
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the op; random numbers start from one seed."""
+        """Call the op; random numbers start from one seed.
+
+        Of an op that returns nothing, such as one on lists in place, the result is what it wrote.
+        """
         if self.random:
             manual_seed(0)
-        return front(registry.entry(self.op.name))(*args, **kwargs)
+        entry = registry.entry(self.op.name)
+        result = front(entry)(*args, **kwargs)
+        return (
+            result if result is not None else [*written(written_places(entry.schema), args, kwargs)]
+        )
 
     def variant(self, layout: str) -> Case:
         """The same call on tensors of another layout."""
@@ -174,11 +152,10 @@ def _has_gradient(case: Case) -> bool:
     d = case.op
     return (
         d.functional is None
-        and not d.random
-        and not case.random
+        and not d.traits.random
         and d.grad != NONDIFF
         and d.name not in NEEDS_DTYPE
-        and d.name not in UNDEFINED
+        and not d.traits.undefined
         and not d.name.partition(".")[0].endswith("_")
         and any(recipe.dtype in ("float32", "float64") for recipe in case.sample.recipes())
     )
@@ -193,15 +170,16 @@ def _is_smooth(case: Case) -> bool:
 # Which cases each test is for.
 RULES: Final[dict[str, Rule]] = {
     "test_forward": Rule(_is_functional, smoke="every"),
-    "test_layouts": Rule(
+    "test_layouts": Rule(  # random numbers may come in the order of the memory that they fill
         lambda case: (
             case.op.functional is None
+            and not case.random
             and case.name not in NEEDS_LAYOUT
             and any(recipe.shape for recipe in case.sample.recipes())
         )
     ),
     "test_inplace": Rule(lambda case: case.op.functional is not None),
-    "test_out": Rule(lambda case: case.op.out),
+    "test_out": Rule(lambda case: case.op.out is not None),
     "test_deferred": Rule(lambda case: True),
     "test_agrees_with_meta": Rule(_is_functional, smoke="none"),
     "test_agrees_with_cpu": Rule(lambda case: True, smoke="every"),
@@ -223,4 +201,4 @@ RULES: Final[dict[str, Rule]] = {
 
 def _is_checked(case: Case) -> bool:
     """Whether the level core compares the gradients of a case with differences."""
-    return (case.name in FEW or bool(case.op.primitive)) and _is_first(case)
+    return (case.name in FEW or bool(case.op.traits.primitive)) and _is_first(case)

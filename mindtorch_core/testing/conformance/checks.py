@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from ...devices import concrete, row_of
+from ...dispatch.opdef import OpDef, TensorSpec
 from ...dispatch.schema import parse_schema
-from ...dtypes import COMPLEX, DTYPES, FLOATING
-from ...errors import BackendUnavailableError, PipelineError
-from ...operators.define import OpDef, TensorSpec
-from ...promotion import can_cast
-from ...shapes import contiguous_strides
-from ...tensor import Tensor, from_values
+from ...operators.recipes import values_of
+from ...plugins.loader import numerics_of
+from ...tensors.tensor import Tensor, from_values
+from ...values.devices import concrete, row_of
+from ...values.dtypes import COMPLEX, DTYPES, FLOATING
+from ...values.errors import BackendUnavailableError, PipelineError
+from ...values.promotion import can_cast
+from ...values.shapes import contiguous_strides
 from ..comparison import outcome
 from .cases import Case
 
 __all__ = [
+    "OPERANDS",
     "check_pending",
     "check_spec",
     "fits",
@@ -23,14 +26,19 @@ __all__ = [
     "has_dtype",
     "is_mutable",
     "made",
+    "operands_of",
     "raised_alike",
     "refuses",
     "require",
     "specs_of",
     "strided_like",
     "tensors_of",
+    "works_with",
     "writes_first",
 ]
+
+
+_SHOWN: Final = 6  # elements of an operand in a message
 
 
 def require(condition: bool, problem: str) -> None:
@@ -58,11 +66,26 @@ def refuses(what: str, call: Any, *kinds: type[Exception]) -> Exception:
     return found
 
 
+# How the line of a message begins that shows the operands of a call.
+OPERANDS: Final = "operands: "
+
+
+def operands_of(case: Case) -> str:
+    """Shapes, dtypes and first elements of the tensors of a call."""
+    shown = []
+    for recipe in case.sample.recipes():
+        values = values_of(recipe)
+        first = ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in values[:_SHOWN])
+        more = ", ..." if len(values) > _SHOWN else ""
+        shown.append(f"{recipe.dtype}{list(recipe.shape)} [{first}{more}]")
+    return "; ".join(shown)
+
+
 def tensors_of(result: Any) -> list[Tensor]:
-    """The tensors of a result, alone or in tuples; none if it is a truth value."""
+    """The tensors of a result, alone or in tuples, which may lack some or hold whole numbers."""
     if isinstance(result, tuple | list):
-        return [t for part in result for t in tensors_of(part)]
-    if isinstance(result, bool):
+        return [t for part in result if part is not None for t in tensors_of(part)]
+    if isinstance(result, int):  # a truth value among them
         return []
     require(isinstance(result, Tensor), f"the result holds {type(result).__name__}, not a tensor")
     return [result]
@@ -82,12 +105,17 @@ def raised_alike(case: Case, found: Any, wanted: Any) -> bool:
 
 
 def specs_of(d: OpDef, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What the op's rule says of a call: specs, the exception it raises, or None without a rule."""
+    """What the op's rule says of a call: specs, the exception it raises, or None without a rule.
+
+    Results that a call does not have are left out, as `tensors_of` does.
+    """
     rule = d.rule
     if rule is None:
         return None
     found = outcome(rule, *args, **kwargs)
-    return [found] if isinstance(found, TensorSpec) else found
+    if isinstance(found, TensorSpec):
+        return [found]
+    return found if isinstance(found, Exception) else [s for s in found if s is not None]
 
 
 def check_spec(case: Case, t: Tensor, spec: TensorSpec) -> None:
@@ -101,7 +129,7 @@ def check_spec(case: Case, t: Tensor, spec: TensorSpec) -> None:
         significant(t, tuple(t.stride())) == significant(t, wanted),
         f"{case} gave strides {tuple(t.stride())}, its rule says {wanted}",
     )
-    if case.op.view and t.numel():
+    if case.op.traits.view and t.numel():
         require(
             t.storage_offset() == spec.offset,
             f"{case} gave offset {t.storage_offset()}, its rule says {spec.offset}",
@@ -141,7 +169,8 @@ def strided_like(t: Tensor) -> Tensor:
 
 def writes_first(d: OpDef) -> bool:
     """Whether the op writes its first argument, which it then returns."""
-    first = parse_schema(d.schema).arguments[:1]
+    schema = parse_schema(d.schema)
+    first = schema.arguments[:1] if schema.returns else ()
     return any(a.alias is not None and a.alias.is_write for a in first)
 
 
@@ -165,7 +194,15 @@ def made(values: list[Any], device: Any, dtype: str = "float32") -> Tensor:
 
 
 def has_dtype(device: str, dtype: str) -> bool:
-    """Whether a device keeps a dtype and computes with it: it can copy and compare elements."""
+    """Whether a device keeps a dtype and computes with it: it can copy and compare elements.
+
+    It has none that its backend declares to lack.
+    """
+    return dtype not in numerics_of(device).without and works_with(device, dtype)
+
+
+def works_with(device: str, dtype: str) -> bool:
+    """Whether a device can copy and compare elements of a dtype."""
 
     def equal() -> Any:
         one = made([1, 0], device, dtype)

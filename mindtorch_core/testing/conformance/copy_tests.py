@@ -10,9 +10,9 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...dtypes import DTYPES
+from ...operators.recipes import LAYOUTS, build, tensor
+from ...values.dtypes import DTYPES
 from ..comparison import assert_close, outcome
-from ..recipes import LAYOUTS, build, tensor
 from .base import ConformanceBase
 from .checks import has, has_dtype, made, require
 from .sweeps import SWEPT

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dispatch.functions import FUNCTIONS
 from ...dispatch.registry import registry
-from ...operators.define import FUNCTIONS
-from ..function_samples import FUNCTION_SAMPLES
-from ..recipes import Sample
+from ...operators.recipes import Sample
+from ..samples import merged
 
-__all__ = ["FUNCTION_TESTS", "FunctionCase", "function_cases"]
+__all__ = ["FUNCTION_CALLS", "FUNCTION_TESTS", "FunctionCase", "function_cases"]
 
 # The tests of functions. They are no part of the level smoke: what functions are made of is.
 FUNCTION_TESTS: Final = ("test_functions", "test_deferred_functions", "test_function_gradients")
+# By namespace and name, as in ``nn.cross_entropy``.
+FUNCTION_CALLS: Final[dict[str, Sample]] = merged("functions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,6 @@ def function_cases(level: str) -> Iterator[FunctionCase]:
     """The cases of each test of functions at a level."""
     if level == "smoke":
         return
-    registry.rest.define()
-    for name, sample in FUNCTION_SAMPLES.items():
+    registry.on_demand.define_all()
+    for name, sample in FUNCTION_CALLS.items():
         yield FunctionCase(name, sample)

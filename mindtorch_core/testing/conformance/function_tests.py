@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dispatch.pipeline import pipeline_context
+from ...deferred import pipeline_context
 from ..comparison import assert_close, default_tolerances, outcome
 from .base import ConformanceBase
 from .checks import require, tensors_of
@@ -28,7 +28,7 @@ class FunctionTests(ConformanceBase):
                 (t._shape, t._dtype) == (cpu._shape, cpu._dtype),
                 f"{case} gave {t.dtype}{list(t.shape)}, on the CPU {cpu.dtype}{list(cpu.shape)}",
             )
-            rtol, atol = default_tolerances(t.dtype)
+            rtol, atol = self.tolerances(case.name, *default_tolerances(t.dtype))
             assert_close(
                 t, want, rtol=rtol, atol=atol, equal_nan=True, check_dtype=False,
                 check_device=False, msg=str(case),

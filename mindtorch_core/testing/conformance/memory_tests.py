@@ -10,8 +10,8 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...errors import OutOfMemoryError
-from ...storage import Storage
+from ...tensors.storage import Storage
+from ...values.errors import OutOfMemoryError
 from ..comparison import outcome
 from .base import ConformanceBase, from_level
 from .checks import made, refuses, require

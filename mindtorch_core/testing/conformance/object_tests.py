@@ -11,8 +11,8 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...dtypes import DTYPES
-from ..recipes import LAYOUTS, build, tensor
+from ...operators.recipes import LAYOUTS, build, tensor
+from ...values.dtypes import DTYPES
 from .base import ConformanceBase
 from .checks import has, has_dtype, made, require
 from .sweeps import SWEPT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CHOSEN", "Options"]
+__all__ = ["CHOSEN", "Options", "shard_of"]
 
 
 @dataclass(slots=True)
@@ -17,12 +17,28 @@ class Options:
         level: how much is tested.
         page: file for the report as a page; empty for none.
         quiet: show no sign of each test.
+        fallback: whether the CPU may compute what the device has no kernel for.
+        shard: which part of the tests is run, of how many.
     """
 
     device: str = ""
     level: str = "core"
     page: str = ""
     quiet: bool = False
+    fallback: bool = True
+    shard: tuple[int, int] = (1, 1)
+
+
+def shard_of(text: str) -> tuple[int, int]:
+    """The part of the tests that ``i/n`` names.
+
+    Raises:
+        ValueError: if it names none.
+    """
+    part, _, parts = text.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise ValueError(f"a shard is i/n with i from 1 to n, such as 2/4, not {text!r}")
+    return int(part), int(parts)
 
 
 CHOSEN: Final = Options()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
-from ...devices import row_of
+from ...values.devices import row_of
 from .cases import LEVELS
 from .results import STATES, Results
 from .sweeps import SWEPT

@@ -6,24 +6,29 @@ pytest loads it when it is asked for the kit by ``--pyargs mindtorch_core.testin
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Generator
 from typing import Any, Final
 
 import pytest
 
-from ...errors import BackendUnavailableError
+from ...inspection.support import coverage
+from ...library.cpu_fallback import fallback_counts
 from ...plugins.checking import line_of
-from ...plugins.loader import entry_of
+from ...plugins.loader import entry_of, numerics_of
+from ...plugins.private_names import findings
+from ...values.errors import BackendUnavailableError
 from .cases import LEVELS, RULES, Case
-from .checks import has
+from .checks import OPERANDS, has, operands_of
 from .function_cases import FUNCTION_TESTS, FunctionCase
-from .options import CHOSEN
+from .options import CHOSEN, shard_of
 from .page import write_page
 from .results import Results, family_of
 
 __all__ = ["RESULTS"]
 
 RESULTS: Final = Results()
+SERVED: Final[Counter[str]] = Counter()  # by op: the calls that the CPU computed
 _LISTED: Final = 40  # failures named in the terminal
 
 
@@ -41,6 +46,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-html", dest="kit_page", default="", metavar="FILE",
         help="write a page with the results of every op by dtype",
     )  # fmt: skip
+    group.addoption(
+        "--no-fallback", dest="kit_no_fallback", action="store_true",
+        help="a test in which the CPU computed an op for the device fails",
+    )  # fmt: skip
+    group.addoption(
+        "--conformance-shard", dest="kit_shard", default="1/1", metavar="I/N",
+        help="run part I of N of the tests",
+    )  # fmt: skip
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,10 +62,16 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         UsageError: if no device is named, or no backend serves it.
     """
-    from ...devices import row_of
+    from ...values.devices import row_of
 
     CHOSEN.device, CHOSEN.level = config.getoption("kit_device"), config.getoption("kit_level")
     CHOSEN.page = config.getoption("kit_page")
+    CHOSEN.fallback = not config.getoption("kit_no_fallback")
+    try:
+        CHOSEN.shard = shard_of(config.getoption("kit_shard"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+    SERVED.clear()
     RESULTS.clear()  # a process may run the kit several times
     sys.modules.pop(f"{__package__}.test_installed", None)  # it is made for one device
     if not CHOSEN.device:
@@ -72,15 +91,45 @@ def pytest_report_header() -> list[str]:
 
 def headline() -> list[str]:
     """What is tested, and what it is compared with, in words."""
-    from ...devices import row_of
+    from ...values.devices import row_of
     from .pytorch import oracle
 
     row = row_of(CHOSEN.device)
     torch = oracle() if CHOSEN.level != "smoke" else None
     lines = [f"conformance of '{row.type}', {row.distribution}, level {CHOSEN.level}"]
     cpu = "the CPU backend in float64" if has("cpu") else "no CPU backend is installed: left out"
+    declared = str(numerics_of(CHOSEN.device))
+    if declared:
+        lines.append(f"declared: {declared}")
     lines.append(f"reference: {cpu}" + ("" if torch is None else f"; PyTorch {torch.__version__}"))
     return lines
+
+
+@pytest.hookimpl(trylast=True)  # of what -k chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests of this part: every n-th, so that all parts take about as long."""
+    part, parts = CHOSEN.shard
+    if parts > 1:
+        left = [item for i, item in enumerate(items) if i % parts != part - 1]
+        config.hook.pytest_deselected(items=left)
+        items[:] = items[part - 1 :: parts]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Keep which ops the CPU computed in a test; with ``--no-fallback`` the test fails for them."""
+    before = fallback_counts(CHOSEN.device)
+    left: dict[str, int] = {}
+    try:
+        result = yield
+    finally:
+        now = fallback_counts(CHOSEN.device)
+        left = {name: n - before.get(name, 0) for name, n in now.items() if n > before.get(name, 0)}
+        SERVED.update(left)
+    if left and not CHOSEN.fallback:
+        names = ", ".join(f"{name} ({n} calls)" for name, n in sorted(left.items()))
+        raise AssertionError(f"the CPU computed {names} for {CHOSEN.device}")
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
@@ -95,7 +144,7 @@ def pytest_runtest_makereport(
     report.kit = {  # type: ignore[attr-defined]
         "test": item.name,
         "op": _described(case),
-        "error": _told(error),
+        "error": _told(error, case),
     }
     return report
 
@@ -107,8 +156,8 @@ def _described(case: Any) -> list[str] | None:
     return [case.name, family_of(case.op), case.dtype] if isinstance(case, Case) else None
 
 
-def _told(error: BaseException | None) -> str:
-    """An exception as text, with the backend's line that it came from, if any."""
+def _told(error: BaseException | None, case: Any = None) -> str:
+    """An exception as text, with the backend's line that it came from, if any, and the operands."""
     if error is None:
         return ""
     own = isinstance(error, AssertionError)  # what a check says speaks for itself
@@ -117,7 +166,9 @@ def _told(error: BaseException | None) -> str:
     cause: BaseException | None = error
     while cause is not None and not at:
         at, cause = line_of(ep, cause), cause.__cause__
-    return f"{text} (at {at})" if at else text
+    text = f"{text} (at {at})" if at else text
+    shown = operands_of(case) if isinstance(case, Case) else ""
+    return f"{text}\n{OPERANDS}{shown}" if shown and own else text
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -159,6 +210,34 @@ def _order(problem: tuple[str, str, str]) -> int:
     return places.index(test) if test in places else -1
 
 
+def private_names() -> list[str]:
+    """The backend's lines that use what is not for backends: they work, but not for ever."""
+    found = findings(entry_of(CHOSEN.device))
+    lines = [f"warning: {each}" for each in found[:_LISTED]]
+    if len(found) > _LISTED:
+        rest = len(found) - _LISTED
+        lines.append(f"... and {rest} more; mindtorch doctor {CHOSEN.device} lists them all")
+    return ["", *lines] if lines else []
+
+
+def served() -> list[str]:
+    """Who computed the ops of the run, in words: kernels of the device, compositions, the CPU."""
+    ways = {each.op.removeprefix("aten::"): each.served for each in coverage(CHOSEN.device).ops}
+    found = Counter(ways[op] for op in RESULTS.ops if op in ways)
+    left = {name.removeprefix("aten::"): n for name, n in SERVED.items()}
+    parts = [f"{found['kernel']} ops by kernels of {CHOSEN.device}"]
+    parts.append(f"{found['decomposition']} by compositions")
+    parts.append(f"{found['fallback'] + found['host']} left to the CPU")
+    lines = [f"served: {', '.join(parts)}"]
+    if left:
+        most = ", ".join(f"{op} {n}" for op, n in Counter(left).most_common(6))
+        more = f", and {len(left) - 6} more" if len(left) > 6 else ""
+        lines.append(
+            f"the CPU computed {sum(left.values())} calls of {len(left)} ops: {most}{more}"
+        )
+    return lines
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print the table, the failures, and where the page is."""
     write = terminalreporter.write_line
@@ -174,10 +253,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if found:
         write("")
     for state, test, message in found[:_LISTED]:
-        first = (message.splitlines() or [""])[0]
+        first, *rest = message.splitlines() or [""]
         write(f"{state}: {test}: {first:.240}")
+        for line in rest:
+            if line.startswith(OPERANDS):
+                write(f"  {line:.240}")
     if len(found) > _LISTED:
         write(f"... and {len(found) - _LISTED} more; --conformance-html FILE lists them all")
+    for line in ("", *served(), *private_names()):
+        write(line)
     if CHOSEN.page:
         write_page(CHOSEN.page, RESULTS, CHOSEN.device, CHOSEN.level)
         write(f"page: {CHOSEN.page}")

@@ -9,9 +9,9 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...dispatch.pipeline import pipeline_context
+from ...deferred import pipeline_context
+from ...operators.recipes import build, tensor
 from ..comparison import assert_close
-from ..recipes import build, tensor
 from .base import ConformanceBase
 from .checks import has, made, refuses, require
 

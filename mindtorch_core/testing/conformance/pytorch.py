@@ -8,25 +8,16 @@ import importlib.util
 import warnings
 from typing import Any, Final
 
-from ...dtypes import DTYPES, dtype
-from ..recipes import DEVICE, Sample, values_of
+from ...operators.recipes import DEVICE, Sample, values_of
+from ...values.dtypes import DTYPES, dtype
+from ..samples import merged
 from .cases import NEEDS_DTYPE, Case
 
-__all__ = ["call", "installed", "kind", "oracle"]
+__all__ = ["arguments_of", "call", "function_of", "installed", "kind", "oracle"]
 
 # Where a function that is no op of PyTorch's is found, by the namespace that it has here.
 _PLACES: Final = {"torch": "", "Tensor": "Tensor", "nn": "nn.functional"}
-# Functions whose results PyTorch may give otherwise, with the reason.
-_FREE: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        ("svd", "linalg_svd", "linalg_eig", "linalg_eigh", "qr", "linalg_qr"),
-        "vectors are unique but for a sign or a phase",
-    ),
-    "special_airy_ai": "PyTorch 2.13 gives nan at infinity, where the limit is 0",
-    "embedding_bag": "the results beside the first serve its own backward",
-    "unique_dim": "results that were not asked for have any shape",
-    "cumprod_backward": "the sample's result is not that of its input",
-}
+_UNLIKE: Final = merged("unlike_pytorch")
 
 
 def installed() -> bool:
@@ -47,8 +38,7 @@ def call(case: Case) -> list[tuple[Any, Any]] | None:
         None if PyTorch has no such public function, refuses the call, which may take more here, or
         is free to give something else.
     """
-    name = case.op.base_name
-    fn = None if name.startswith("_") or name in _FREE else _function(case)
+    fn = None if case.op.base_name.startswith("_") else function_of(case)
     if fn is None:
         return None
     exact = case.sample if case.name in NEEDS_DTYPE else case.sample.in_float64()
@@ -67,10 +57,13 @@ def kind(t: Any) -> tuple[tuple[int, ...], str]:
     return tuple(t.shape), str(t.dtype).rpartition(".")[2]
 
 
-def _function(case: Case) -> Any:
+def function_of(case: Case) -> Any:
+    """PyTorch's function for an op; None if it has none that means the same."""
+    if case.op.base_name in _UNLIKE:
+        return None
     torch = oracle()
     found = getattr(torch.ops.aten, case.op.base_name, None)
-    for namespace in case.op.namespaces if found is None else ():
+    for namespace in case.op.exposure.namespaces if found is None else ():
         place, _, name = namespace.partition(":")
         module = torch
         for part in filter(None, _PLACES.get(place, place).split(".")):
@@ -80,6 +73,12 @@ def _function(case: Case) -> Any:
 
 
 def _called(fn: Any, sample: Sample) -> Any:
+    args, kwargs = arguments_of(sample)
+    return fn(*args, **kwargs)
+
+
+def arguments_of(sample: Sample) -> tuple[list[Any], dict[str, Any]]:
+    """A sample's arguments as PyTorch takes them."""
     torch = oracle()
 
     def made(recipe: Any) -> Any:
@@ -87,7 +86,7 @@ def _called(fn: Any, sample: Sample) -> Any:
         return t.reshape(recipe.shape)
 
     args, kwargs = sample.arguments(made, "cpu")
-    return fn(*(_foreign(a) for a in args), **{k: _foreign(v) for k, v in kwargs.items()})
+    return [_foreign(a) for a in args], {k: _foreign(v) for k, v in kwargs.items()}
 
 
 def _foreign(value: Any) -> Any:

@@ -11,7 +11,7 @@ import pytest
 
 import mindtorch_core as torch
 
-from ...dispatch.pipeline import pipeline_context
+from ...deferred import pipeline_context
 from ..comparison import outcome
 from .base import ConformanceBase
 from .checks import has, made, require

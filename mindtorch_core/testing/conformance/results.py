@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ...operators.define import OpDef
+from ...dispatch.opdef import OpDef
 
 __all__ = ["STATES", "Cell", "Results", "family_of"]
 
@@ -129,14 +129,14 @@ def family_of(d: OpDef) -> str:
     d = d.functional or d
     if "::" in d.name:
         return d.name.partition("::")[0]
-    if d.random:
+    if d.traits.random:
         return "random"
-    if d.view:
+    if d.traits.view:
         return "views"
     for prefix, family in _PREFIXES.items():
         if d.name.startswith(prefix):
             return family
-    for namespace in d.namespaces:
+    for namespace in d.exposure.namespaces:
         family = _NAMESPACES.get(namespace.partition(":")[0], "")
         if family:
             return family

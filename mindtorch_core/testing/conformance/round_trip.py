@@ -9,15 +9,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pkgutil import iter_modules
 from typing import Any, Final
 
 import mindtorch_core as torch
 
 from ... import plugins
-from ...devices import TABLE
 from ...dispatch.registry import registry
-from ...errors import BackendUnavailableError
 from ...plugins import loader
+from ...values.devices import TABLE
+from ...values.errors import BackendUnavailableError
 
 __all__ = ["COMMAND", "NOT_INSTALLED", "main"]
 
@@ -37,7 +38,8 @@ def _state() -> State:
         "kernels": {f"{e.name} at {key.name}" for e in registry for key in e.kernels},
         "ops": {e.name for e in registry if e.definition is not None or e.schema is not None},
         "fallbacks": {key.name for key in registry.fallbacks},
-        "names in torch": set(dir(torch)),  # also those that are not looked up yet
+        # Also those that are not looked up yet, but for the core's own modules: they come as imported.
+        "names in torch": set(dir(torch)) - {m.name for m in iter_modules(torch.__path__)},
         "names in torch.Tensor": set(dir(torch.Tensor)),
         "devices": set(TABLE),
     }
@@ -141,7 +143,7 @@ def _fail(device: str, count: int, before: State) -> None:
 
 def main(device: str, entry: str) -> int | str:
     """Status of the process: 0, `NOT_INSTALLED`, or what is wrong."""
-    registry.rest.define()
+    registry.on_demand.define_all()
     names = [status.name for status in plugins.backends()]
     if entry not in names:
         return NOT_INSTALLED

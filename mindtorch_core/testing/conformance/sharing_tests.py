@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ...dispatch.pipeline import pipeline_context
+from ...deferred import pipeline_context
 from ..comparison import outcome
 from .base import ConformanceBase, without_data
 from .checks import made, require

@@ -10,8 +10,10 @@ from .copy_tests import CopyTests
 from .function_tests import FunctionTests
 from .gradient_tests import GradientTests
 from .memory_tests import MemoryTests
+from .numeric_tests import NumericTests
 from .object_tests import ObjectTests
 from .op_tests import OpTests
+from .plan_tests import PlanTests
 from .program_tests import ProgramTests
 from .queue_tests import QueueTests
 from .random_tests import RandomTests
@@ -36,6 +38,8 @@ class BackendConformance(
     ObjectTests,
     AutocastTests,
     ProgramTests,
+    PlanTests,
+    NumericTests,
     OpTests,
     GradientTests,
     FunctionTests,

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from ...dispatch.opdef import OpDef
 from ...dispatch.schema import parse_schema
-from ...dtypes import DTYPES, FLOATING
-from ...operators.define import OpDef
-from ..recipes import Sample, TensorRecipe, tensor
-from ..samples import samples
+from ...operators.family_samples import LIMITS, TIES, rows, special_rows
+from ...operators.recipes import Sample, TensorRecipe, tensor
+from ...values.dtypes import DTYPES, FLOATING
+from ..samples import merged, named, samples
 
-__all__ = ["CLOSELY", "SWEPT", "dtype_samples", "edge_samples"]
+__all__ = ["SWEPT", "dtype_samples", "edge_samples"]
 
 # The dtypes that every op is called with.
 SWEPT: Final = (
@@ -28,30 +29,8 @@ FLOATS: Final = (
     *(_NAN, _INF, -_INF, 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5),
     *(3.4028234663852886e38, -3.4028234663852886e38, 1.1754943508222875e-38),
 )
-LIMITS: Final = {
-    "uint8": (0, 1, 2, 127, 128, 254, 255),
-    "int32": (0, 1, -1, 2, 65536, 2147483647, -2147483648),
-    "int64": (0, 1, -1, 3, 1 << 33, (1 << 63) - 1, -(1 << 63)),
-    "bool": (False, True, True, False, True),
-}
-# Element-wise ops whose edges the level core looks at; full looks at all.
-CLOSELY: Final = frozenset(
-    {
-        *("add", "sub", "mul", "div", "neg", "abs", "sign", "square", "reciprocal", "maximum"),
-        *("minimum", "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_not", "isnan"),
-        *("isinf", "isfinite", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "tanh", "sigmoid"),
-        *("floor", "ceil", "round", "trunc", "relu", "bitwise_and", "bitwise_or", "bitwise_xor"),
-        *("bitwise_not", "fmax", "fmin", "signbit", "copysign", "where.self", "nan_to_num"),
-    }
-)
-# Undefined at the limits of integers: division by zero, shifts by more bits than there are.
-_NO_LIMITS: Final = frozenset(
-    {
-        *("div", "divide", "true_divide", "floor_divide", "remainder", "fmod", "pow", "ldexp"),
-        *("bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__", "gcd", "lcm"),
-        *("_rdiv", "_rfloordiv", "_rmod", "_rpow", "_rlshift", "_rrshift", "float_power"),
-    }
-)
+_NO_LIMITS: Final = named("no_limits")
+_EDGES: Final[dict[str, tuple[Sample, ...]]] = merged("edges")
 
 
 def dtype_samples(d: OpDef) -> Iterator[Sample]:
@@ -86,8 +65,8 @@ def _can_be_drawn(recipe: TensorRecipe) -> bool:
 
 def edge_samples(d: OpDef) -> Iterator[Sample]:
     """Calls on nan, infinities, zeros of both signs, limits of integers, ties, and many halves."""
-    if d.base_name in _BY_NAME:
-        yield from _BY_NAME[d.base_name] if "." not in d.name or d.name in _WITH_OVERLOAD else ()
+    if d.name in _EDGES:
+        yield from _EDGES[d.name]
     elif "reduction" in d.tags:
         yield from _of_reduction(d)
     elif "pointwise" in d.tags:
@@ -119,27 +98,6 @@ def _crossed(count: int, dtype: str, values: tuple[Any, ...], d: OpDef) -> tuple
 
 # ---- ops that look at several elements ----------------------------------------------------------
 
-_TIES: Final = tuple(i * 7 % 5 % 3 for i in range(96))
-
-
-def _rows(dtype: str, rows: list[tuple[Any, ...]]) -> TensorRecipe:
-    flat = tuple(value for row in rows for value in row)
-    return tensor(len(rows), len(rows[0]), dtype=dtype, values=flat)
-
-
-def _special_rows() -> TensorRecipe:
-    """Rows with a nan at the start, at the end, with infinities, with zeros of both signs."""
-    return _rows(
-        "float32",
-        [
-            (_NAN, 1.0, _INF, 2.0),
-            (1.0, -_INF, 3.0, _NAN),
-            (_INF, _INF, -1.0, 0.0),
-            (0.0, -0.0, -0.0, 0.0),
-            (-_INF, 5.0, -5.0, 5.0),
-        ],
-    )
-
 
 def _along(label: str, t: TensorRecipe, *options: Any) -> Sample:
     return Sample(label, (t, *options))
@@ -150,59 +108,14 @@ def _of_reduction(d: OpDef) -> Iterator[Sample]:
     names = [a.name for a in arguments]
     if "dim" not in names or names.index("dim") != 1:
         if all(a.has_default for a in arguments[1:]):
-            yield _along("float32_ties", _rows("float32", [_TIES[:8]]))
+            yield _along("float32_ties", rows("float32", [TIES[:8]]))
         return
-    yield _along("float32_edges", _special_rows(), 1)
-    yield _along("float32_ties", _rows("float32", [_TIES[i : i + 8] for i in range(0, 96, 8)]), 1)
+    yield _along("float32_edges", special_rows(), 1)
+    yield _along("float32_ties", rows("float32", [TIES[i : i + 8] for i in range(0, 96, 8)]), 1)
     yield _along("negative_dim", tensor(2, 3, 4), -2)
     yield _along("float16_long", tensor(3000, dtype="float16", low=0.5, high=1.5), 0)
     yield _along("bfloat16_long", tensor(2, 700, dtype="bfloat16", low=0.5, high=1.5), 1)
     yield _along("one", tensor(3, 1, 2), 1)
     for name in ("uint8", "int32", "int64"):
-        yield _along(f"{name}_edges", _rows(name, [LIMITS[name], LIMITS[name][::-1]]), 1)
-    yield _along("bool_edges", _rows("bool", [(True, True), (False, False), (False, True)]), 1)
-
-
-_SORTED: Final = (
-    Sample("float32_edges", (_special_rows(),), {"stable": True, "dim": 1}),
-    Sample("ties", (tensor(96, dtype="int64", values=_TIES),), {"stable": True, "dim": 0}),
-    Sample(
-        "ties_descending",
-        (tensor(96, dtype="int32", values=_TIES),),
-        {"stable": True, "dim": -1, "descending": True},
-    ),
-    Sample("int64_edges", (tensor(7, dtype="int64", values=LIMITS["int64"]),), {"stable": True}),
-)
-_WITH_OVERLOAD: Final = frozenset({"sort.stable"})
-_LONG: Final = ("float16", "bfloat16")
-# Edges of ops that are neither element-wise nor reductions, by name without overload.
-_BY_NAME: Final[dict[str, tuple[Sample, ...]]] = {
-    "sort": _SORTED,
-    "cumsum": (
-        Sample("float32_edges", (_special_rows(), 1)),
-        Sample("int32_edges", (tensor(7, dtype="int32", values=LIMITS["int32"]), 0)),
-        Sample("negative_dim", (tensor(2, 3, 4), -2)),
-        *(Sample(f"{d}_long", (tensor(600, dtype=d, low=0.5, high=1.5), 0)) for d in _LONG),
-    ),
-    "mm": (
-        Sample("zero_inner", (tensor(2, 0), tensor(0, 3))),
-        Sample("wide", (tensor(3, 257), tensor(257, 2))),
-        *(Sample(f"{d}_long", (tensor(2, 900, dtype=d), tensor(900, 3, dtype=d))) for d in _LONG),
-    ),
-    "bmm": (
-        Sample("no_batch", (tensor(0, 2, 3), tensor(0, 3, 2))),
-        Sample("zero_inner", (tensor(2, 2, 0), tensor(2, 0, 3))),
-        *(
-            Sample(f"{d}_long", (tensor(2, 2, 600, dtype=d), tensor(2, 600, 2, dtype=d)))
-            for d in _LONG
-        ),
-    ),
-    "nonzero": (
-        Sample("float32_edges", (tensor(4, values=(_NAN, -0.0, 0.0, _INF)),)),
-        Sample("none", (tensor(2, 2, dtype="int64", values=(0, 0, 0, 0)),)),
-        Sample("bool_0d", (tensor(dtype="bool", values=(True,)),)),
-    ),
-    "softmax": (Sample("large", (tensor(2, 3, low=200.0, high=900.0), 1)),),
-    "log_softmax": (Sample("large", (tensor(2, 3, low=200.0, high=900.0), 1)),),
-    "cat": (Sample("with_empty", ([tensor(0, 3), tensor(2, 3), tensor(1, 3)], -2)),),
-}
+        yield _along(f"{name}_edges", rows(name, [LIMITS[name], LIMITS[name][::-1]]), 1)
+    yield _along("bool_edges", rows("bool", [(True, True), (False, False), (False, True)]), 1)

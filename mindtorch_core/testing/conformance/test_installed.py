@@ -2,8 +2,8 @@
 
 import pytest
 
-from mindtorch_core.testing.conformance import BackendConformance
-from mindtorch_core.testing.conformance.options import CHOSEN
+from . import BackendConformance
+from .options import CHOSEN
 
 if not CHOSEN.device:
     pytest.skip("no device was chosen by --device", allow_module_level=True)
