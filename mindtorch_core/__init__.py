@@ -11,9 +11,9 @@ import importlib
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
-from . import amp, autograd, nn
+from . import amp, autograd
+from . import deferred as _pipeline
 from . import operators as _operators  # noqa: F401  (defines the ops)
-from . import subscript as _subscript  # noqa: F401  (attaches indexing)
 from .amp import autocast
 from .amp.state import (
     autocast_decrement_nesting,
@@ -33,24 +33,88 @@ from .autograd import (
     no_grad,
     set_grad_enabled,
 )
-from .autograd import record as _record
-from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
-from .autograd.grad_mode import is_inference_mode_enabled
-from .autograd.inference import is_inference
 from .autograd.methods import detach_  # (its module attaches Tensor's methods)
-from .creation import as_tensor, from_numpy, tensor
-from .device_methods import ACCELERATORS as _ACCELERATORS
-from .devices import device, get_default_device, get_device_module, set_default_device
-from .dispatch import pipeline as _pipeline
+from .deferred import Pipeline, current_pipeline
+from .deferred import pipeline_context as pipeline
+from .dispatch.functions import find_packet as _find_packet
+from .dispatch.functions import names_in as _names_in
 from .dispatch.keys import DispatchKey, DispatchKeySet
-from .dispatch.pipeline import Pipeline, current_pipeline
-from .dispatch.pipeline import pipeline_context as pipeline
-from .dtypes import (
+from .dispatch.overrides import install as _install_overrides
+from .frontend import companion as _companion
+from .frontend import indexing as _subscript  # noqa: F401  (attaches indexing)
+from .frontend import overriding as _overriding  # noqa: F401  (attaches what classes override)
+from .frontend import pickling as _pickling  # noqa: F401  (attaches copies and pickles)
+from .frontend import python_values as _values  # noqa: F401  (attaches item, tolist and Python's own)
+from .frontend import sparse_methods as _sparse_methods  # noqa: F401  (attaches them)
+from .frontend import surroundings as _surroundings
+from .frontend.creation import as_tensor, from_numpy, tensor
+from .frontend.device_methods import ACCELERATORS as _ACCELERATORS
+from .frontend.dispatch_modes import DispatchMode
+from .frontend.dispatch_modes import install as _install_modes
+from .frontend.foreign_arrays import asarray, from_dlpack, frombuffer, to_dlpack
+from .frontend.legacy_constructors import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .frontend.printing import set_printoptions
+from .frontend.storage_methods import typed as _typed  # noqa: F401  (attaches storages' methods)
+from .frontend.storages import BEFORE_SHARING as _BEFORE_SHARING
+from .frontend.storages import UntypedStorage
+from .frontend.swapping import swap_tensors as _swap_tensors  # noqa: F401  (attaches module_load)
+from .frontend.tensor_memory import from_file
+from .frontend.tensor_properties import (
+    get_device,
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_storage,
+    typename,
+)
+from .frontend.type_promotion import can_cast, promote_types, result_type
+from .gradients import record as _record
+from .gradients.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
+from .gradients.grad_mode import is_inference_mode_enabled
+from .gradients.inference import is_inference
+from .opdefs.tags import Tag
+from .opdefs.torch_ops import ops
+from .plugins import PLUGIN_API
+from .plugins import loader as _loader
+from .plugins import moved as _moved
+from .random import (
+    Generator,
+    fork_rng,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from .random import default_generator as _default_generator
+from .streams import Event, Stream
+from .tensors.tensor import Tensor, is_tensor, numel
+from .values.devices import device, get_default_device, get_device_module, set_default_device
+from .values.devices import type_meant as _type_meant
+from .values.dtypes import (
     bfloat16,
     complex64,
     complex128,
     dtype,
     finfo,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -66,8 +130,8 @@ from .dtypes import (
     uint32,
     uint64,
 )
-from .dtypes import bool_ as bool
-from .errors import (
+from .values.dtypes import bool_ as bool
+from .values.errors import (
     BackendConflictError,
     BackendUnavailableError,
     NoKernelError,
@@ -76,67 +140,47 @@ from .errors import (
     PipelineError,
     SchemaError,
 )
-from .layouts import layout, strided
-from .memory_formats import (
+from .values.layouts import (
+    _mkldnn,  # noqa: F401
+    jagged,
+    layout,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
+from .values.memory_formats import (
     channels_last,
     channels_last_3d,
     contiguous_format,
     memory_format,
     preserve_format,
 )
-from .modes import DispatchMode
-from .modes import install as _install_modes
-from .operators.define import find_packet as _find_packet
-from .operators.define import names_in as _names_in
-from .operators.overloads import ops
-from .operators.tags import Tag
-from .plugins import PLUGIN_API
-from .plugins import loader as _loader
-from .printing import set_printoptions
-from .queries import (
-    can_cast,
-    get_device,
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_storage,
-    promote_types,
-    result_type,
-    typename,
-)
-from .random import (
-    Generator,
-    fork_rng,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from .random import default_generator as _default_generator
-from .serialization import load, save
-from .shapes import Size, broadcast_shapes
-from .sharing import asarray, from_dlpack, frombuffer, to_dlpack
-from .streams import Event, Stream
-from .tensor import Tensor, is_tensor, numel
-from .tensor_types import (
-    BFloat16Tensor,
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from .threads import get_num_threads, set_num_threads
+from .values.named_only import QSCHEMES as _QSCHEMES
+from .values.named_only import QUANTIZED as _QUANTIZED
+from .values.named_only import SymBool, SymFloat, SymInt, qscheme
+from .values.shapes import Size, broadcast_shapes
+from .values.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:  # functions of ops, which `__getattr__` below makes when they are first used
-    from . import fft, library, linalg, masked, signal, special, testing, utils  # noqa: F401
+    from . import (  # noqa: F401
+        fft,
+        library,
+        linalg,
+        masked,
+        multiprocessing,
+        nn,
+        serialization,
+        signal,
+        special,
+        storage,
+        testing,
+        utils,
+    )  # fmt: skip
+    from .frontend.typed_storage import TypedStorage
+    from .serialization import load, save
     from .stubs.functions import *  # noqa: F403
 
 __all__ = [
@@ -166,8 +210,13 @@ __all__ = [
     "ShortTensor",
     "Size",
     "Stream",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
     "Tag",
     "Tensor",
+    "TypedStorage",
+    "UntypedStorage",
     "__version__",
     "amp",
     "as_tensor",
@@ -197,11 +246,17 @@ __all__ = [
     "enable_grad",
     "finfo",
     "float",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
     "float16",
     "float32",
     "float64",
     "fork_rng",
     "from_dlpack",
+    "from_file",
     "from_numpy",
     "frombuffer",
     "get_autocast_dtype",
@@ -235,7 +290,9 @@ __all__ = [
     "is_signed",
     "is_storage",
     "is_tensor",
+    "jagged",
     "layout",
+    "legacy_contiguous_format",
     "load",
     "long",
     "manual_seed",
@@ -250,6 +307,7 @@ __all__ = [
     "pipeline",
     "preserve_format",
     "promote_types",
+    "qscheme",
     "result_type",
     "save",
     "seed",
@@ -263,6 +321,11 @@ __all__ = [
     "set_printoptions",
     "set_rng_state",
     "short",
+    "sparse_bsc",
+    "sparse_bsr",
+    "sparse_coo",
+    "sparse_csc",
+    "sparse_csr",
     "strided",
     "tensor",
     "to_dlpack",
@@ -273,27 +336,68 @@ __all__ = [
     "uint64",
 ]
 
-__version__ = "0.1.0"
+__version__ = _VERSION = "0.1.0"
 
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 newaxis = None
+globals().update(_QUANTIZED | _QSCHEMES)
+legacy_contiguous_format = contiguous_format
 
 # Submodules that are imported when they are first used.
-_LAZY = frozenset({"fft", "library", "linalg", "masked", "signal", "special", "testing", "utils"})
+_LAZY = frozenset(
+    {
+        "__future__", "fft", "func", "library", "linalg", "masked", "multiprocessing", "nn",
+        "overrides", "serialization", "signal", "sparse", "special", "storage", "testing", "utils",
+    }
+)  # fmt: skip
+_OF_NN = frozenset({"distributions", "optim"})  # of the distribution mindtorch-nn
+# Names, and the modules that have them, which are imported when they are first used too.
+_HOMES = {
+    "GradScaler": "amp", "load": "serialization", "save": "serialization",
+    "sparse_coo_tensor": "frontend.sparse_creation", "sparse_csr_tensor": "frontend.sparse_rows",
+    "vmap": "func",
+}  # fmt: skip
 
 _record.install()
 _pipeline.install()
 _install_modes()
+_install_overrides()
 amp.install()
+_moved.install()
+_companion.install()
+_BEFORE_SHARING.append(lambda: importlib.import_module("mindtorch_core.multiprocessing"))
+_surroundings.install()
+
+
+def _capture(fn: Any) -> Any:
+    from .ecosystem.captured import capture
+
+    return capture(fn)
+
+
+vars(pipeline)["capture"] = _capture
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name.startswith("__"):
+        return importlib.import_module(f"mindtorch_core.{name}")
+    if name in _HOMES:
+        found = getattr(importlib.import_module(f"mindtorch_core.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+    if name == "spmm":
+        return importlib.import_module("mindtorch_core.sparse").mm
+    if name in _OF_NN:
+        return _companion.module_at(f"mindtorch_core.{name}")
+    if name.startswith("__") and not _surroundings.has(name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.endswith("Storage"):
+        from .frontend.typed_storage import CLASSES, TypedStorage
+
+        if name in CLASSES or name == "TypedStorage":
+            return CLASSES.get(name, TypedStorage)
     packet = _find_packet("torch", name)
     if packet is not None:
         made = packet.function()
@@ -309,12 +413,20 @@ def __getattr__(name: str) -> Any:
         absent = _absent_device(name)  # not kept: a backend may come
         if absent is not None:
             return absent
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if _surroundings.has(name):
+        return _surroundings.surrounding(name)
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}: mindtorch {_VERSION} lacks it. If PyTorch has "
+        f"it, ask for it in mindtorch's list of issues.",
+        name=name,
+    )
 
 
 def _device_module(name: str) -> Any:
     """``torch.<device>``, for devices whose backend is installed."""
     # No builtin that an op shares its name with: `torch.any` would be found first.
+    if _type_meant(name) != name:  # its module has the names of both, see `mindtorch run`
+        return _surroundings.surrounding(name)
     if name in {status.name for status in _loader.backends()}:
         return _loader.load(name).module
     return None
@@ -324,10 +436,14 @@ def _absent_device(name: str) -> Any:
     """``torch.<device>`` for a type of devices that PyTorch knows and no backend serves."""
     if name not in (*_ACCELERATORS, "mps"):
         return None
+    if name in _surroundings.MODULES:
+        return _surroundings.surrounding(name)
     from .plugins.absent_device import AbsentDevice
 
     return AbsentDevice(name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names_in("torch"), *_LAZY})
+    return sorted(
+        {*globals(), *_names_in("torch"), *_LAZY, *_HOMES, *_OF_NN, *_surroundings.PUBLIC}
+    )

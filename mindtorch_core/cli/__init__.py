@@ -26,9 +26,12 @@ COMMANDS: Final = {
     "ops": "list the ops and how a backend serves them",
     "keys": "list the dispatch keys in their order, and the aliases",
     "backends": "list the installed backends, and why one cannot be used",
+    "cache": "show what backends keep on disk for later processes, and clear it",
     "doctor": "examine what the installed backends need, and say what is missing",
     "verify": "test an installed backend with the conformance kit",
     "new-backend": "write the package of a new backend",
+    "run": "run a program that says `import torch` on mindtorch",
+    "wheel-torch": "write a wheel named torch that is mindtorch, for what requires torch",
     "trace": "run a script and show what its pipelines record and launch",
 }
 

@@ -83,8 +83,8 @@ def _row(status: BackendStatus) -> _Row:
             reason = f"{_told(status.error)} (at {status.place})"
         taken = 1000 * status.seconds if status.seconds else None
         return _Row(status.name, name, version, status.state, milliseconds=taken, reason=reason)
-    from ..devices import TABLE
     from ..inspection import coverage
+    from ..values.devices import TABLE
 
     state, devices, reason = "loaded", None, ""
     try:

@@ -1,6 +1,8 @@
 """Examine what backends need, such as libraries, drivers and devices, and say what is missing.
 
 Without a name all installed backends are examined. The exit status is 1 if one of them cannot be used.
+Lines of a backend that use private names of the core are listed with the public name; they work today,
+and may not with the next release.
 
 Examples:
   mindtorch doctor
@@ -45,8 +47,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _examined(name: str) -> dict[str, object]:
     """What is known of one installed backend."""
-    from ..errors import BackendUnavailableError
     from ..plugins import backends, diagnose
+    from ..plugins.loader import entry_point
+    from ..plugins.private_names import findings
+    from ..values.errors import BackendUnavailableError
 
     (status,) = [each for each in backends() if each.name == name]
     try:
@@ -59,6 +63,7 @@ def _examined(name: str) -> dict[str, object]:
         "distribution": status.distribution,
         "healthy": healthy,
         "text": text,
+        "private": [str(each) for each in findings(entry_point(name))],
     }
 
 
@@ -66,4 +71,7 @@ def _as_text(report: dict[str, object]) -> str:
     head = f"{report['backend']}: {report['distribution']}"
     verdict = "can be used" if report["healthy"] else "CANNOT be used"
     lines = str(report["text"]).splitlines()
+    private = report["private"]
+    if isinstance(private, list) and private:
+        lines += ["uses what is not for backends:", *(f"  {line}" for line in private)]
     return "\n".join([f"{head}, {verdict}", *(f"  {line}".rstrip() for line in lines)])

@@ -9,6 +9,7 @@ Examples:
   mindtorch explain add
   mindtorch explain max.dim --requires-grad
   mindtorch explain aten::exp --device CUDA
+  mindtorch explain --native gelu
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--modes": "inside a dispatch mode",
     }.items():
         parser.add_argument(option, action="store_true", help=text)
+    parser.add_argument(
+        "--native",
+        action="store_true",
+        help="show the program that the device's backend compiles for the op instead",
+    )
     add_modules(parser)
     add_json(parser)
 
@@ -46,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     from ..inspection import explain
 
     import_modules(options.modules)
+    if options.native:
+        return _show_program(options.op, options.device)
     with usage_errors():
         found = explain(
             options.op,
@@ -61,3 +69,14 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(found)
     return 0
+
+
+def _show_program(op: str, device: str) -> int:
+    """Print what the backend of a device compiles for an op; 1 if it compiles nothing."""
+    from ..inspection.naming import find_op
+    from ..plugins.loader import ask
+
+    with usage_errors():
+        found = ask(device, "mindtorch_native", op=find_op(op).name)
+    print(found or f"the backend {device} compiles nothing")
+    return 0 if found else 1

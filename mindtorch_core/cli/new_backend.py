@@ -28,6 +28,7 @@ _FILES: Final = {
     "README.md": "README.md",
     "gitignore": ".gitignore",
     "ci.yml": ".github/workflows/ci.yml",
+    "publish.yml": ".github/workflows/publish.yml",
     "init.py": "src/$package/__init__.py",
     "plugin.py": "src/$package/plugin.py",
     "runtime.py": "src/$package/runtime.py",
@@ -93,8 +94,8 @@ def _check_name(name: str) -> None:
         )
     if len(name) > _LONGEST:
         raise UsageError(f"{name!r} is too long: at most {_LONGEST} letters")
-    from ..devices import KNOWN_TYPES
     from ..plugins import backends
+    from ..values.devices import KNOWN_TYPES
 
     for status in backends():
         if name in (status.name, status.device):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TextIO
 from .usage import UsageError
 
 if TYPE_CHECKING:
-    from ..dispatch.pipeline.history import Tracing
+    from ..deferred.pictures.history import Tracing
 
 __all__ = ["add_arguments", "run"]
 
@@ -57,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the script, write the files, and return the script's exit status."""
-    from ..dispatch.pipeline.dot import check_suffix
-    from ..dispatch.pipeline.history import trace_pipelines
+    from ..deferred.pictures.dot import check_suffix
+    from ..deferred.pictures.history import trace_pipelines
 
     if not Path(options.script).is_file():
         raise UsageError(f"there is no file {options.script!r}")
@@ -138,14 +138,16 @@ def _show_warning(
 
 def _write(tracing: Tracing, out: Path, picture: Path | None, most: int) -> None:
     """Write the files, and say so on standard error: standard output is the script's."""
-    from ..dispatch.pipeline.chrome_trace import write_chrome_trace
-    from ..dispatch.pipeline.graph import count
+    from ..deferred.pictures.chrome_trace import write_chrome_trace
+    from ..deferred.pictures.nodes import count
 
     graph = tracing.graph()
     if not tracing.histories:
         _say("the script opened no torch.pipeline(), so there is nothing to show")
     write_chrome_trace(out, tracing.histories)
     groups = len({node.group for node in graph} - {None})
+    for name, start, end, _ in tracing.asides:
+        _say(f"{name}: {(end - start) * 1e3:.0f} ms")
     _say(
         f"{out}: {count(len(tracing.histories), 'pipeline')}, "
         f"{count(len(graph.flushes), 'flush', 'flushes')}, {count(len(graph), 'op')}, "

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..dispatch.keys import DispatchKey
-from ..errors import BackendUnavailableError
+from ..values.errors import BackendUnavailableError
 
 __all__ = ["UsageError", "add_json", "add_modules", "import_modules", "print_json", "usage_errors"]
 

@@ -7,7 +7,9 @@ was declared to fail.
 Examples:
   mindtorch verify acme
   mindtorch verify acme --level smoke -k copies
+  mindtorch verify acme --no-fallback --shard 1/4
   mindtorch verify acme --level full --html acme.html --junit acme.xml
+  mindtorch verify --communicator mpi -n 4
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 from .usage import UsageError, add_modules, import_modules
@@ -28,7 +31,16 @@ _UNUSABLE, _NO_TESTS = 4, 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("device", metavar="DEVICE", help="the device to test, such as acme")
+    device = parser.add_argument(
+        "device", metavar="DEVICE", nargs="?", help="the device to test, such as acme"
+    )
+    device.required = False
+    parser.add_argument(
+        "--communicator", metavar="NAME", help="test a communicator in place of a device"
+    )
+    parser.add_argument(
+        "-n", dest="count", type=int, default=2, help="with how many processes (default: 2)"
+    )
     parser.add_argument(
         "--level",
         choices=("smoke", "core", "full"),
@@ -40,16 +52,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-k", dest="chosen", metavar="EXPRESSION", help="only tests whose ids match, as in pytest"
     )
+    parser.add_argument(
+        "--no-fallback",
+        action="store_true",
+        help="a test in which the CPU computed an op for the device fails",
+    )
+    parser.add_argument(
+        "--shard", metavar="I/N", default="1/1", help="run part I of N, on several machines"
+    )
     add_modules(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the tests; 0 if all is as declared, 1 if not."""
+    if options.communicator is not None:
+        return _verify_communicator(options)
+    if options.device is None:
+        raise UsageError("name a device, or a communicator by --communicator")
     if importlib.util.find_spec("pytest") is None:
         raise UsageError("the tests need pytest: pip install pytest")
     import pytest
 
-    from ..devices import row_of
+    from ..values.devices import row_of
 
     for file in (options.html, options.junit):
         if file is not None and not Path(file).absolute().parent.is_dir():
@@ -60,8 +84,12 @@ def run(options: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise UsageError(" ".join(str(error).split())) from None
 
-    from ..testing.conformance.options import CHOSEN
+    from ..testing.conformance.options import CHOSEN, shard_of
 
+    try:
+        shard_of(options.shard)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     CHOSEN.quiet = True
     status = int(pytest.main(_arguments(options)))
     if status == _UNUSABLE:
@@ -69,6 +97,21 @@ def run(options: argparse.Namespace) -> int:
     if status == _NO_TESTS:
         raise UsageError(f"no test matches -k {options.chosen!r} at the level {options.level}")
     return status
+
+
+def _verify_communicator(options: argparse.Namespace) -> int:
+    """Run the checks of communicators in several processes."""
+    from ..communication.engines import engine
+    from .launch import launch
+
+    if options.count < 1:
+        raise UsageError(f"-n wants a number of processes, got {options.count}")
+    try:
+        engine(options.communicator)
+    except RuntimeError as error:
+        raise UsageError(" ".join(str(error).split())) from None
+    program = [sys.executable, "-m", "mindtorch_core.testing.communicators", options.communicator]
+    return launch([*program, *filter(None, [options.chosen])], os.environ, options.count)
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:
@@ -79,6 +122,9 @@ def _arguments(options: argparse.Namespace) -> list[str]:
     given += ["--assert=plain"]  # the framework is imported already: too late to rewrite it
     given += ["--no-header", "--tb=no", "-rN", "-q", "--device", options.device]
     given += ["--level", options.level]
+    given += ["--conformance-shard", options.shard]
+    if options.no_fallback:
+        given += ["--no-fallback"]
     if options.html is not None:
         given += ["--conformance-html", str(Path(options.html).absolute())]
     if options.junit is not None:

@@ -1,19 +1,19 @@
 """Functions of ``torch``.
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import results
 
 __all__ = [
@@ -250,6 +250,8 @@ __all__ = [
     "grid_sampler_2d",
     "grid_sampler_3d",
     "group_norm",
+    "gru",
+    "gru_cell",
     "gt",
     "hamming_window",
     "hann_window",
@@ -330,6 +332,8 @@ __all__ = [
     "logit_",
     "logspace",
     "logsumexp",
+    "lstm",
+    "lstm_cell",
     "lt",
     "lu",
     "lu_solve",
@@ -392,6 +396,7 @@ __all__ = [
     "nonzero",
     "nonzero_static",
     "norm",
+    "norm_except_dim",
     "normal",
     "not_equal",
     "nuclear_norm",
@@ -456,6 +461,10 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "rms_norm",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
     "roll",
     "rot90",
     "round",
@@ -1422,7 +1431,7 @@ def concatenate(
     """Alias of `cat`."""
 
 def conj(input: Tensor) -> Tensor:
-    """Complex conjugate; the tensor itself where it is real."""
+    """Complex conjugate as a view, computed when it is read; the tensor itself where it is real."""
 
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate, written out into new memory; real tensors are returned as they are."""
@@ -1604,6 +1613,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08
 @overload
 def count_nonzero(input: Tensor, dim: _int | None = None) -> Tensor:
     """How many elements are not zero, in all or along a dimension."""
+@overload
+def count_nonzero(input: Tensor, *dim: _int) -> Tensor:
+    """How many elements are not zero over dimensions."""
 @overload
 def count_nonzero(input: Tensor, dim: Sequence[_int]) -> Tensor:
     """How many elements are not zero over dimensions."""
@@ -2287,6 +2299,43 @@ def group_norm(
 ) -> Tensor:
     """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018)."""
 
+@overload
+def gru(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of GRU over packed sequences: outputs and last states."""
+@overload
+def gru(
+    input: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+    batch_first: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of GRU over sequences (steps, batch, features): outputs and last states."""
+
+def gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of `gru` for a batch."""
+
 def gt(
     input: Tensor,
     other: Tensor | _float | _complex,
@@ -2614,10 +2663,10 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of a square matrix."""
 
 def is_conj(input: Tensor) -> _bool:
-    """False: conjugation is done at once, and leaves no mark on a tensor."""
+    """Whether it is a view whose conjugation is computed when it is read."""
 
 def is_neg(input: Tensor) -> _bool:
-    """False: negation is done at once, and leaves no mark on a tensor."""
+    """Whether it is a view whose negation is computed when it is read."""
 
 def isclose(
     input: Tensor,
@@ -3068,6 +3117,43 @@ def logsumexp(
     out: Tensor | None = None,
 ) -> Tensor:
     """Logarithm of the sum of exponentials, without overflow."""
+
+@overload
+def lstm(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Sequence[Tensor],
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Layers of LSTM over packed sequences: outputs and last states."""
+@overload
+def lstm(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+    batch_first: _bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Layers of LSTM over sequences (steps, batch, features): outputs and last states."""
+
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of `lstm` for a batch."""
 
 def lt(
     input: Tensor,
@@ -3546,6 +3632,9 @@ def norm(
 ) -> Tensor:
     """Norm of elements over dimensions; `torch.linalg.vector_norm` and `matrix_norm` are
     clearer."""
+
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
+    """The norm over all dimensions but one, which stay with size 1; over all of them for -1."""
 
 @overload
 def normal(
@@ -4136,10 +4225,10 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: Any = None
     """`resize_` to the shape of another tensor."""
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """The tensor itself: conjugation is done at once, and never waits to be resolved."""
+    """A copy in which conjugation is computed; the tensor itself unless it is such a view."""
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """The tensor itself: negation is done at once, and never waits to be resolved."""
+    """A copy in which negation is computed; the tensor itself unless it is such a view."""
 
 def rms_norm(
     input: Tensor,
@@ -4148,6 +4237,82 @@ def rms_norm(
     eps: _float | None = None,
 ) -> Tensor:
     """Root mean square 1 over the last dimensions, then scale (Zhang and Sennrich, 2019)."""
+
+@overload
+def rnn_relu(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of Elman's network with relu over packed sequences: outputs and last states."""
+@overload
+def rnn_relu(
+    input: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+    batch_first: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of Elman's network with relu over sequences (steps, batch, features): outputs and last
+    states."""
+
+def rnn_relu_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of `rnn_relu` for a batch."""
+
+@overload
+def rnn_tanh(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of Elman's network with tanh over packed sequences: outputs and last states."""
+@overload
+def rnn_tanh(
+    input: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+    batch_first: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Layers of Elman's network with tanh over sequences (steps, batch, features): outputs and last
+    states."""
+
+def rnn_tanh_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """One step of `rnn_tanh` for a batch."""
 
 def roll(
     input: Tensor,
@@ -4502,6 +4667,9 @@ def squeeze(input: Tensor) -> Tensor:
 @overload
 def squeeze(input: Tensor, dim: _int) -> Tensor:
     """Without one dimension, if it is of size 1."""
+@overload
+def squeeze(input: Tensor, *dim: _int) -> Tensor:
+    """Without those of the given dimensions that are of size 1."""
 @overload
 def squeeze(input: Tensor, dim: Sequence[_int]) -> Tensor:
     """Without those of the given dimensions that are of size 1."""

@@ -1,19 +1,19 @@
 """Functions of ``torch.masked``.
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import results
 
 __all__ = [

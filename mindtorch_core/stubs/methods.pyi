@@ -1,23 +1,29 @@
 """Methods of tensors.
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import results
 
 class TensorMethods:
     """What ops and other modules add to `Tensor`."""
+
+    def _conj(self) -> Tensor:
+        """Complex conjugate of a complex tensor as a view, computed when it is read."""
+
+    def _conj_physical(self) -> Tensor:
+        """Complex conjugate, written out into new memory, also of real tensors."""
 
     def _index_put_positions(
         self,
@@ -35,6 +41,9 @@ class TensorMethods:
     ) -> Tensor:
         """In-place version of `_index_put_positions`: writes the result into ``input`` and returns
         it."""
+
+    def _neg_view(self) -> Tensor:
+        """The negative as a view, computed when it is read."""
 
     def abs(self) -> Tensor:
         """Absolute value."""
@@ -526,7 +535,8 @@ class TensorMethods:
         positions."""
 
     def conj(self) -> Tensor:
-        """Complex conjugate; the tensor itself where it is real."""
+        """Complex conjugate as a view, computed when it is read; the tensor itself where it is
+        real."""
 
     def conj_physical(self) -> Tensor:
         """Complex conjugate, written out into new memory; real tensors are returned as they are."""
@@ -565,6 +575,9 @@ class TensorMethods:
     @overload
     def count_nonzero(self, dim: _int | None = None) -> Tensor:
         """How many elements are not zero, in all or along a dimension."""
+    @overload
+    def count_nonzero(self, *dim: _int) -> Tensor:
+        """How many elements are not zero over dimensions."""
     @overload
     def count_nonzero(self, dim: Sequence[_int]) -> Tensor:
         """How many elements are not zero over dimensions."""
@@ -1043,10 +1056,10 @@ class TensorMethods:
         """Inverse of a square matrix."""
 
     def is_conj(self) -> _bool:
-        """False: conjugation is done at once, and leaves no mark on a tensor."""
+        """Whether it is a view whose conjugation is computed when it is read."""
 
     def is_neg(self) -> _bool:
-        """False: negation is done at once, and leaves no mark on a tensor."""
+        """Whether it is a view whose negation is computed when it is read."""
 
     def isclose(
         self,
@@ -1783,10 +1796,10 @@ class TensorMethods:
         """`resize_` to the shape of another tensor."""
 
     def resolve_conj(self) -> Tensor:
-        """The tensor itself: conjugation is done at once, and never waits to be resolved."""
+        """A copy in which conjugation is computed; the tensor itself unless it is such a view."""
 
     def resolve_neg(self) -> Tensor:
-        """The tensor itself: negation is done at once, and never waits to be resolved."""
+        """A copy in which negation is computed; the tensor itself unless it is such a view."""
 
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = ...) -> Tensor:
         """Elements moved on along dimensions; what leaves at the end comes in at the start. Without
@@ -1915,6 +1928,18 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor shows the memory of another one, or none, from now on."""
     @overload
+    def set_(self, source: Any) -> Tensor:
+        """The tensor shows the memory of another one, or none, from now on."""
+    @overload
+    def set_(
+        self,
+        source: Any,
+        storage_offset: _int,
+        size: Sequence[_int],
+        stride: Sequence[_int] = ...,
+    ) -> Tensor:
+        """The tensor shows the memory of another one, or none, from now on."""
+    @overload
     def set_(self) -> Tensor:
         """The tensor shows the memory of another one, or none, from now on."""
 
@@ -2021,6 +2046,9 @@ class TensorMethods:
     def squeeze(self, dim: _int) -> Tensor:
         """Without one dimension, if it is of size 1."""
     @overload
+    def squeeze(self, *dim: _int) -> Tensor:
+        """Without those of the given dimensions that are of size 1."""
+    @overload
     def squeeze(self, dim: Sequence[_int]) -> Tensor:
         """Without those of the given dimensions that are of size 1."""
 
@@ -2029,6 +2057,9 @@ class TensorMethods:
         """In-place version of `squeeze`: the tensor becomes that view of its memory."""
     @overload
     def squeeze_(self, dim: _int) -> Tensor:
+        """In-place version of `squeeze`: the tensor becomes that view of its memory."""
+    @overload
+    def squeeze_(self, *dim: _int) -> Tensor:
         """In-place version of `squeeze`: the tensor becomes that view of its memory."""
     @overload
     def squeeze_(self, dim: Sequence[_int]) -> Tensor:
@@ -2340,21 +2371,103 @@ class TensorMethods:
     def zero_(self) -> Tensor:
         """In-place version of `zero`: writes the result into ``input`` and returns it."""
 
+    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
+        """What NumPy calls to make an array."""
+
+    def __array_wrap__(
+        self,
+        array: Any,
+        context: Any = None,
+        return_scalar: _bool = False,
+    ) -> Any:
+        """What NumPy's functions of a tensor return: a tensor, as far as their result can be
+        one."""
+
+    def __bool__(self) -> _bool:
+        """Whether the one element differs from zero."""
+
+    def __complex__(self) -> _complex:
+        """The one element as a complex number."""
+
+    def __contains__(self, value: Any) -> _bool:
+        """Whether an element equals a value."""
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Any:
+        """A deep copy of the tensor, or storage."""
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[_int, _int] | None = None,
+        dl_device: tuple[Any, _int] | None = None,
+        copy: _bool | None = None,
+    ) -> Any:
+        """A DLPack capsule over the tensor's memory."""
+
+    def __dlpack_device__(self) -> tuple[_int, _int]:
+        """DLPack's numbers for the tensor's device."""
+
+    def __float__(self) -> _float:
+        """The one element as a float."""
+
+    def __format__(self, spec: _str) -> _str:
+        """The text of a number for 0 dimensions, else as any object's."""
+
     def __getitem__(self, index: Any) -> Tensor:
         """``self[index]``: views for ints, slices, None and Ellipsis; a copy for masks and
         tensors."""
 
-    @staticmethod
-    def __new__(value: Any) -> Tensor: ...
+    def __index__(self) -> _int:
+        """The one element of an integer tensor, for use as an index."""
+
+    def __int__(self) -> _int:
+        """The one element as an int."""
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """The slices along the first dimension."""
+
+    def __len__(self) -> _int:
+        """Size of the first dimension."""
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """What pickle needs to make the tensor, or storage, again."""
+
+    def __repr__(self) -> _str:
+        """The text of a tensor; launches recorded work."""
+
+    def __reversed__(self) -> Any:
+        """The slices in reverse order, as one tensor."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """``self[index] = value`` in place, with the value broadcast and converted."""
 
+    @property
+    def _backward_hooks(self) -> Any:
+        """What `register_hook` has registered, by number; None if there is nothing."""
+
     @staticmethod
-    def _from_array(value: Any) -> Tensor: ...
+    def _from_array(*args: Any, **kwargs: Any) -> Any: ...
+
+    def _host(self) -> memoryview:
+        """Row-major bytes in host memory."""
+
+    @staticmethod
+    def _make_subclass(*args: Any, **kwargs: Any) -> Any: ...
+
+    @staticmethod
+    def _make_wrapper_subclass(*args: Any, **kwargs: Any) -> Any: ...
+
+    @staticmethod
+    def _refuse_ops(*args: Any, **kwargs: Any) -> Any: ...
+
+    def _typed_storage(self) -> Any: ...
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """Replace every element by what a Python function returns for it."""
+
+    def as_subclass(self, cls: Any) -> Any:
+        """A view of the whole tensor as an instance of a subclass of Tensor."""
 
     def backward(
         self,
@@ -2383,8 +2496,17 @@ class TensorMethods:
     def char(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as char."""
 
+    def coalesce(self) -> Any:
+        """Raise RuntimeError: coalesce is for sparse tensors."""
+
+    def col_indices(self) -> Any:
+        """Raise RuntimeError: col_indices is for sparse tensors."""
+
     def cpu(self, memory_format: Any = ...) -> Tensor:
         """The tensor in host memory."""
+
+    def crow_indices(self) -> Any:
+        """Raise RuntimeError: crow_indices is for sparse tensors."""
 
     def cuda(
         self,
@@ -2393,6 +2515,9 @@ class TensorMethods:
         memory_format: Any = ...,
     ) -> Tensor:
         """The tensor on a device of type cuda, the current one by default."""
+
+    def dense_dim(self) -> _int:
+        """Number of dimensions whose elements are all stored: all of a dense tensor's."""
 
     def detach_(self) -> Tensor:
         """Cut this tensor off its history, in place. Its ``grad`` stays."""
@@ -2418,6 +2543,9 @@ class TensorMethods:
     def imag(self) -> Tensor:
         """The imaginary part of a complex tensor, a view."""
 
+    def indices(self) -> Any:
+        """Raise RuntimeError: indices is for sparse tensors."""
+
     def int(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as int."""
 
@@ -2428,6 +2556,9 @@ class TensorMethods:
         memory_format: Any = ...,
     ) -> Tensor:
         """The tensor on a device of type ipu, the current one by default."""
+
+    def is_coalesced(self) -> Any:
+        """Raise RuntimeError: is_coalesced is for sparse tensors."""
 
     @property
     def is_cuda(self) -> _bool:
@@ -2468,9 +2599,15 @@ class TensorMethods:
     def is_npu(self) -> _bool:
         """Whether the tensor is on a device of type npu."""
 
+    def is_pinned(self, device: _device | _str | None = None) -> _bool:
+        """Whether its memory is page-locked for an accelerator."""
+
     @property
     def is_quantized(self) -> _bool:
         """Whether the tensor is quantized; none is, all are dense and strided."""
+
+    def is_shared(self) -> _bool:
+        """Whether other processes see what is written to its memory."""
 
     @property
     def is_sparse(self) -> _bool:
@@ -2493,6 +2630,9 @@ class TensorMethods:
     def is_xpu(self) -> _bool:
         """Whether the tensor is on a device of type xpu."""
 
+    def item(self) -> Any:
+        """The one element as a Python number."""
+
     def long(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as long."""
 
@@ -2503,6 +2643,10 @@ class TensorMethods:
     def map_(self, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
         """Replace every element by what a Python function returns for it and that of another
         tensor."""
+
+    def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
+        """What a module gets in this tensor's place when it loads another one, if modules swap
+        tensors."""
 
     def mtia(
         self,
@@ -2533,9 +2677,18 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor on a device of type npu, the current one by default."""
 
+    def numpy(self, *, force: _bool = False) -> Any:
+        """The tensor as a NumPy array that shares its memory."""
+
+    def pin_memory(self, device: _device | _str | None = None) -> Tensor:
+        """The tensor in page-locked memory of the host, from which an accelerator copies faster."""
+
     @property
     def real(self) -> Any:
         """The real part; the tensor itself where it is real."""
+
+    def record_stream(self, stream: Any) -> None:
+        """Keep the memory, once the tensor is gone, until a stream has done what it has queued."""
 
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` when this tensor's gradient is known; what it returns replaces it."""
@@ -2553,17 +2706,56 @@ class TensorMethods:
     def retains_grad(self) -> _bool:
         """Whether `retain_grad` was called on this result; False for leaves."""
 
+    def share_memory_(self) -> Tensor:
+        """Move its memory to where other processes see what is written to it; on the CPU only."""
+
     def short(self, *, memory_format: Any = None) -> Tensor:
         """The tensor as short."""
 
+    def sparse_dim(self) -> _int:
+        """Number of dimensions that positions have: 0 for a dense tensor."""
+
+    def sparse_mask(self, mask: Any) -> Any:
+        """The elements at the positions of a sparse tensor, as a sparse tensor."""
+
+    def storage(self) -> Any:
+        """The memory the tensor and its views share, counted in its elements; `untyped_storage` in
+        bytes."""
+
+    def storage_type(self) -> Any:
+        """The class of its `storage`."""
+
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """The tensor in another dtype or on another device; itself if nothing changes."""
+
+    def to_dense(
+        self,
+        dtype: _dtype | None = None,
+        *,
+        masked_grad: _bool | None = None,
+    ) -> Tensor:
+        """The tensor itself, which is dense, or in another dtype."""
+
+    def to_sparse(self, sparse_dim: _int | None = None, *, layout: Any = None) -> Any:
+        """The elements that are not 0, with their positions, as a sparse tensor."""
+
+    def to_sparse_coo(self) -> Any:
+        """The elements that are not 0, with their positions, as a sparse tensor."""
+
+    def to_sparse_csr(self, dense_dim: _int | None = None) -> Any:
+        """The elements of a matrix that are not 0, in compressed rows."""
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
 
     def type(self, dtype: _dtype | None = None) -> Any:
         """The tensor in another dtype, or the name of its type if none is given."""
 
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype and on the device of another."""
+
+    def values(self) -> Any:
+        """Raise RuntimeError: values is for sparse tensors."""
 
     def xpu(
         self,

@@ -1,19 +1,19 @@
 """Functions of ``torch.nn.functional``.
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 from . import results
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",
@@ -81,7 +82,6 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
-    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -573,6 +573,16 @@ def group_norm(
 ) -> Tensor:
     """Mean 0 and variance 1 over groups of channels, then scale and shift (Wu and He, 2018)."""
 
+def grouped_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    *,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: _dtype | None = None,
+) -> Any:
+    """Matrix products of groups, such as of the tokens of each expert with its weights."""
+
 def gumbel_softmax(
     logits: Tensor,
     tau: _float = 1,
@@ -702,20 +712,6 @@ def linear(
     out: Tensor | None = None,
 ) -> Tensor:
     """``input @ weight.T + bias``; weight is (out_features, in_features)."""
-
-def linear_cross_entropy(
-    input: Tensor,
-    linear_weight: Tensor,
-    target: Tensor,
-    *,
-    linear_bias: Tensor | None = None,
-    weight: Tensor | None = None,
-    reduction: _str = 'mean',
-    ignore_index: _int | None = None,
-    label_smoothing: _float = 0.0,
-    options: Any = None,
-) -> Tensor:
-    """`cross_entropy` of ``linear(input, linear_weight, linear_bias)``."""
 
 def local_response_norm(
     input: Tensor,

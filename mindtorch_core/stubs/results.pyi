@@ -1,19 +1,19 @@
 """What ops with several results return.
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 
 class _linalg_det(NamedTuple):
     result: Tensor
@@ -45,6 +45,23 @@ class _lu_with_info(NamedTuple):
     LU: Tensor
     pivots: Tensor
     info: Tensor
+
+class _scaled_dot_product_fused_attention_overrideable(NamedTuple):
+    output: Tensor
+    logsumexp: Tensor
+    cum_seq_q: Tensor
+    cum_seq_k: Tensor
+    max_q: Tensor
+    max_k: Tensor
+    philox_seed: Tensor
+    philox_offset: Tensor
+    debug_attn_mask: Tensor
+
+class _scaled_dot_product_fused_attention_overrideable_backward(NamedTuple):
+    grad_query: Tensor
+    grad_key: Tensor
+    grad_value: Tensor
+    grad_attn_bias: Tensor
 
 class aminmax(NamedTuple):
     min: Tensor

@@ -1,0 +1,62 @@
+"""Names of PyTorch's compiled part that libraries use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_core.dispatch.overrides import DISABLED as _disabled_torch_function_impl
+from mindtorch_core.dispatch.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
+from mindtorch_core.tensors.subclasses import DISABLED_DISPATCH as _disabled_torch_dispatch_impl
+
+from ...dispatch.keys import DispatchKey, DispatchKeySet
+from ...dispatch.masks import exclude_keys, include_keys
+from ...tensors.tensor import Tensor
+from ..absent import names_of
+from . import _nn
+
+__all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "DispatchKey",
+    "DispatchKeySet",
+    "_disabled_torch_dispatch_impl",
+    "_disabled_torch_function_impl",
+    "_nn",
+]
+
+__getattr__ = names_of(__name__)
+
+_TensorMeta = type(Tensor)
+TensorBase = Tensor
+
+
+_ExcludeDispatchKeyGuard = exclude_keys
+_IncludeDispatchKeyGuard = include_keys
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Do nothing: no use is counted."""
+
+
+def _get_tracing_state() -> None:
+    """None: nothing is traced."""
+
+
+def _get_privateuse1_backend_name() -> str:
+    """The name of the devices that have the key PrivateUse1; ``privateuseone`` if there are none."""
+    from ...values.devices import TABLE
+
+    key = int(DispatchKey.PrivateUse1)
+    return next((row.type for row in TABLE.values() if row.key == key), "privateuseone")
+
+
+def _jit_setting(*args: Any) -> bool:
+    """Take a setting of a compiler that is not there, and say that it is off."""
+    return False
+
+
+_jit_can_fuse_on_cpu = _jit_can_fuse_on_gpu = _jit_setting
+_jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_setting
+_jit_set_nvfuser_enabled = _jit_set_nvfuser_guard_mode = _jit_setting
+_jit_set_profiling_executor = _jit_set_profiling_mode = _jit_set_texpr_fuser_enabled = _jit_setting
+_jit_set_fusion_strategy = _jit_setting

@@ -1,0 +1,57 @@
+"""``torch._dynamo``: what programs say to a compiler that is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .absent import names_of
+from .compiler import (
+    allow_in_graph,
+    assume_constant_result,
+    disable,
+    is_compiling,
+    list_backends,
+    reset,
+)
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "disable",
+    "disallow_in_graph",
+    "graph_break",
+    "is_compiling",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "mark_static_address",
+    "maybe_mark_dynamic",
+    "reset",
+]
+
+__getattr__ = names_of(__name__)
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Do nothing: there are no graphs that remember addresses."""
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Do nothing: nothing is compiled for sizes."""
+
+
+mark_dynamic = maybe_mark_dynamic = mark_unbacked = mark_static
+
+
+def graph_break(msg: str = "") -> None:
+    """Do nothing: there are no graphs to break."""
+
+
+def disallow_in_graph(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def is_dynamo_supported() -> bool:
+    """False: there is no such compiler."""
+    return False

@@ -1,0 +1,190 @@
+"""Rows of `absent_names` for what traces, compiles and exports programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, Final, Union
+
+from .absent_row import Absent
+from .compiled_module import OptimizedModule
+
+__all__ = ["COMPILERS"]
+
+_FX: Final = "mindtorch traces no modules into graphs; hooks on modules reach what is inside them"
+_EXPORT: Final = "mindtorch exports no programs; save the state with torch.save or safetensors"
+_ONNX: Final = (
+    "mindtorch exports no ONNX; save the state, and export it with PyTorch on a machine that has it"
+)
+_JIT: Final = "mindtorch makes no scripts and traces nothing: call the function or module itself"
+_COMPILE: Final = "mindtorch has no such compiler; functions run op by op"
+_INDUCTOR: Final = {
+    "max_autotune": False,
+    "coordinate_descent_tuning": False,
+    "epilogue_fusion": True,
+}
+
+
+def _as_it_is(*kinds: str) -> Callable[[Any], Any]:
+    """A decorator that gives its function back: no exporter will call it."""
+    return lambda fn: fn
+
+
+def _no(*args: Any) -> bool:
+    """False: there is no such compiler."""
+    return False
+
+
+COMPILERS: Final[dict[str, Absent]] = {
+    # ---- torch.fx --------------------------------------------------------------------------------
+    "fx": Absent(
+        _FX,
+        classes="CodeGen Graph GraphModule Interpreter Node Proxy ProxyableClassMeta Tracer Transformer",
+        functions="replace_pattern symbolic_trace subgraph_rewriter",
+    ),
+    "fx.graph": Absent(_FX, classes="CodeGen Graph"),
+    "fx.graph_module": Absent(
+        _FX,
+        classes="GraphModule _CodeOnlyModule",
+        functions="_copy_attr reduce_graph_module",
+        values={"_USER_PRESERVED_ATTRIBUTES_KEY": "_user_preserved_attributes"},
+    ),
+    "fx.node": Absent(
+        _FX,
+        classes="Node",
+        functions="map_arg map_aggregate",
+        values={"Target": Union[Callable[..., Any], str], "Argument": Any},  # noqa: UP007 (at run time)
+    ),
+    "fx.proxy": Absent(
+        _FX, classes="Attribute ParameterProxy Proxy TracerBase", errors="TraceError"
+    ),
+    "fx.experimental": Absent(),
+    "fx.experimental.symbolic_shapes": Absent(
+        _FX,
+        classes="ShapeEnv",
+        functions="free_symbols free_unbacked_symbols guard_size_oblivious is_concrete_int is_symbolic",
+        errors="GuardOnDataDependentSymNode",
+        # Sizes are numbers here, so what is asked of them is known.
+        values={"guard_or_false": bool, "guard_or_true": bool, "statically_known_true": bool},
+    ),
+    "fx.experimental.sym_node": Absent(_FX, classes="SymNode"),
+    "fx.interpreter": Absent(_FX, classes="Interpreter Transformer"),
+    "fx.immutable_collections": Absent(_FX, classes="immutable_dict immutable_list"),
+    "fx.operator_schemas": Absent(_FX, functions="normalize_function normalize_module"),
+    "fx.traceback": Absent(_FX, functions="annotate preserve_node_meta set_current_meta"),
+    "fx.passes.graph_drawer": Absent(_FX, classes="FxGraphDrawer"),
+    "fx.passes.infra": Absent(_FX),
+    "fx.passes.infra.pass_base": Absent(_FX, classes="PassBase PassResult"),
+    "fx.passes.infra.pass_manager": Absent(_FX, classes="PassManager"),
+    "fx.passes.shape_prop": Absent(_FX, classes="ShapeProp TensorMetadata"),
+    "fx.passes.split_module": Absent(_FX, functions="split_module"),
+    "fx.experimental.proxy_tensor": Absent(
+        _FX, classes="ProxyTorchDispatchMode", functions="make_fx"
+    ),
+    "fx.passes": Absent(),
+    "fx._compatibility": Absent(_FX, functions="compatibility"),
+    # ---- torch.export, torch.onnx ----------------------------------------------------------------
+    "export": Absent(
+        _EXPORT,
+        classes="Constraint Dim ExportedProgram ExportGraphSignature FlatArgsAdapter ShapesCollection",
+        functions="dims draft_export export load register_dataclass save unflatten",
+    ),
+    "export._trace": Absent(_EXPORT, functions="_export"),
+    "export.decomp_utils": Absent(_EXPORT, classes="CustomDecompTable"),
+    "export.dynamic_shapes": Absent(_EXPORT, classes="Dim"),
+    "export.graph_signature": Absent(_EXPORT, classes="ExportGraphSignature InputSpec OutputSpec"),
+    "export.exported_program": Absent(_EXPORT, classes="ExportedProgram"),
+    "export.unflatten": Absent(_EXPORT, classes="UnflattenedModule"),
+    "onnx": Absent(
+        _ONNX,
+        classes="ExportOptions JitScalarType ONNXProgram OnnxExporterError",
+        functions="_export dynamo_export export",
+        enums={
+            "OperatorExportTypes": "ONNX ONNX_ATEN ONNX_FALLTHROUGH ONNX_ATEN_FALLBACK",
+            "TrainingMode": "EVAL PRESERVE TRAINING",
+            "TensorProtoDataType": "UNDEFINED FLOAT UINT8 INT8 UINT16 INT16 INT32 INT64 STRING BOOL "
+            "FLOAT16 DOUBLE UINT32 UINT64 COMPLEX64 COMPLEX128 BFLOAT16",
+        },
+    ),
+    "onnx.errors": Absent(_ONNX, errors="OnnxExporterError UnsupportedOperatorError"),
+    "onnx.operators": Absent(_ONNX, functions="reshape_from_tensor_shape shape_as_tensor"),
+    "onnx.symbolic_helper": Absent(
+        _ONNX,
+        functions="_get_tensor_dim_size _get_tensor_sizes _is_none _maybe_get_const "
+        "_set_opset_version",
+        values={"cast_pytorch_to_onnx": {}, "parse_args": _as_it_is},
+    ),
+    "onnx._internal": Absent(),
+    "onnx._internal.exporter": Absent(_ONNX, classes="ONNXProgram"),
+    "onnx.utils": Absent(_ONNX, functions="export model_signature"),
+    **{
+        f"onnx.symbolic_opset{n}": Absent(
+            _ONNX, functions="cast dropout masked_fill select softmax squeeze unsqueeze"
+        )
+        for n in range(9, 21)
+    },
+    # ---- torch.jit -------------------------------------------------------------------------------
+    "jit": Absent(
+        _JIT,
+        classes="CompilationUnit Future RecursiveScriptModule ScriptFunction ScriptModule "
+        "TopLevelTracedModule TracedModule _IgnoreContextManager",
+        functions="load optimize_for_inference run_frozen_optimizations save set_fusion_strategy trace "
+        "trace_module",
+        errors="TracingCheckError",
+    ),
+    "jit.annotations": Absent(
+        _JIT,
+        values={
+            "BroadcastingList1": list,
+            "BroadcastingList2": list,
+            "BroadcastingList3": list,
+            "Dict": dict,
+            "List": list,
+        },
+    ),
+    "jit._script": Absent(_JIT, classes="ScriptModule RecursiveScriptModule"),
+    "jit._trace": Absent(_JIT, classes="TopLevelTracedModule"),
+    "jit.frontend": Absent(
+        _JIT, functions="get_jit_class_def get_jit_def", errors="NotSupportedError"
+    ),
+    "jit.mobile": Absent(_JIT, functions="_load_for_lite_interpreter"),
+    # ---- compilers -------------------------------------------------------------------------------
+    "compiler": Absent(_COMPILE, functions="load_cache_artifacts save_cache_artifacts"),
+    "compiler.config": Absent(_COMPILE, values={"force_disable_caches": False}),
+    "_dynamo": Absent(
+        _COMPILE,
+        functions="explain export optimize optimize_assert run",
+        values={"OptimizedModule": OptimizedModule},
+    ),
+    "_dynamo.config": Absent(
+        values={
+            "cache_size_limit": 8,
+            "recompile_limit": 8,
+            "accumulated_cache_size_limit": 256,
+            "capture_dynamic_output_shape_ops": False,
+            "capture_scalar_outputs": False,
+            "optimize_ddp": True,
+            "skip_fwd_side_effects_in_bwd_under_checkpoint": False,
+            "suppress_errors": False,
+            "verbose": False,
+        }
+    ),
+    "_dynamo.eval_frame": Absent(
+        _COMPILE,
+        functions="optimize",
+        values={"OptimizedModule": OptimizedModule, "is_dynamo_supported": _no},
+    ),
+    "_dynamo.backends": Absent(_COMPILE),
+    "_dynamo.utils": Absent(
+        _COMPILE, functions="compile_times", values={"is_compile_supported": _no}
+    ),
+    "_dynamo.external_utils": Absent(_COMPILE),
+    "_dynamo._trace_wrapped_higher_order_op": Absent(
+        # A context for indices under vmap, which need no help here.
+        values={"TransformGetItemToIndex": nullcontext}
+    ),
+    "_dynamo.testing": Absent(_COMPILE, classes="CompileCounter CompileCounterWithBackend"),
+    "_inductor": Absent(_COMPILE, functions="compile list_mode_options list_options"),
+    "_inductor.config": Absent(values=_INDUCTOR),
+    "_inductor.utils": Absent(_COMPILE),
+}

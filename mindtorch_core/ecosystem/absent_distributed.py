@@ -1,0 +1,152 @@
+"""Rows of `absent_names` for what works with several processes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .absent_row import Absent
+
+__all__ = ["DISTRIBUTED"]
+
+_LATER: Final = (
+    "of several processes it has groups, collective operations and DistributedDataParallel so far"
+)
+
+
+_STATE_TYPES: Final = {
+    "BackwardPrefetch": "BACKWARD_PRE BACKWARD_POST",
+    "OptimStateKeyType": "PARAM_NAME PARAM_ID",
+    "ShardingStrategy": "FULL_SHARD SHARD_GRAD_OP NO_SHARD HYBRID_SHARD _HYBRID_SHARD_ZERO2",
+    "StateDictType": "FULL_STATE_DICT LOCAL_STATE_DICT SHARDED_STATE_DICT",
+}
+_FSDP: Final = Absent(
+    _LATER,
+    classes="CPUOffload CPUOffloadPolicy FSDPModule FullOptimStateDictConfig FullStateDictConfig "
+    "FullyShardedDataParallel LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision "
+    "MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig ShardedOptimStateDictConfig "
+    "ShardedStateDictConfig StateDictConfig StateDictSettings UnshardHandle",
+    functions="fully_shard register_fsdp_forward_method",
+    enums=_STATE_TYPES,
+)
+_TENSOR: Final = Absent(
+    _LATER,
+    classes="DTensor DeviceMesh Partial Placement Replicate Shard _StridedShard",
+    functions="distribute_module distribute_tensor empty full ones rand randn zeros",
+)
+_MESH: Final = Absent(_LATER, classes="DeviceMesh", functions="init_device_mesh")
+_CHECKPOINT: Final = Absent(
+    _LATER,
+    classes="DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
+    "SavePlanner StorageReader StorageWriter",
+    functions="async_save load load_sharded_optimizer_state_dict load_state_dict save save_state_dict",
+)
+
+DISTRIBUTED: Final[dict[str, Absent]] = {
+    "distributed": Absent(_LATER, functions="split_group"),
+    "distributed.tensor": _TENSOR,
+    "distributed._tensor": _TENSOR,
+    "distributed._tensor.api": _TENSOR,
+    "distributed._tensor.experimental": Absent(_LATER, functions="implicit_replication"),
+    "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
+    "distributed.tensor.placement_types": _TENSOR,
+    "distributed.tensor.device_mesh": _MESH,
+    "distributed.tensor.experimental": Absent(
+        _LATER, functions="context_parallel implicit_replication local_map"
+    ),
+    "distributed.tensor.experimental._attention": Absent(
+        _LATER, functions="context_parallel set_rotate_method"
+    ),
+    "distributed.tensor.parallel": Absent(
+        _LATER,
+        classes="ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleOutput RowwiseParallel "
+        "SequenceParallel",
+        functions="loss_parallel parallelize_module",
+    ),
+    "distributed.fsdp": _FSDP,
+    "distributed.fsdp.api": _FSDP,
+    "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
+    "distributed.fsdp._fully_shard": _FSDP,
+    "distributed.fsdp.sharded_grad_scaler": Absent(_LATER, classes="ShardedGradScaler"),
+    "distributed.fsdp.wrap": Absent(
+        _LATER,
+        classes="CustomPolicy ModuleWrapPolicy",
+        functions="_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
+        "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
+    ),
+    "distributed._composable": Absent(_LATER, functions="checkpoint fully_shard replicate"),
+    "distributed._composable.fsdp": _FSDP,
+    "distributed._composable.fsdp.fully_shard": _FSDP,
+    "distributed.algorithms": Absent(),
+    "distributed.algorithms._checkpoint": Absent(),
+    "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(
+        "use torch.utils.checkpoint.checkpoint",
+        classes="CheckpointWrapper",
+        functions="apply_activation_checkpointing checkpoint_wrapper offload_wrapper",
+        enums={"CheckpointImpl": "REENTRANT NO_REENTRANT"},
+        values={"_CHECKPOINT_PREFIX": "_checkpoint_wrapped_module."},
+    ),
+    "distributed.algorithms.ddp_comm_hooks": Absent(),
+    "distributed.algorithms.ddp_comm_hooks.default_hooks": Absent(
+        _LATER,
+        functions="allreduce_hook bf16_compress_hook bf16_compress_wrapper fp16_compress_hook "
+        "fp16_compress_wrapper",
+    ),
+    "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": Absent(
+        _LATER, classes="PowerSGDState", functions="batched_powerSGD_hook powerSGD_hook"
+    ),
+    "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": Absent(
+        _LATER, classes="PostLocalSGDState", functions="post_localSGD_hook"
+    ),
+    "distributed.algorithms.join": Absent(_LATER, classes="Join Joinable JoinHook"),
+    "distributed.algorithms.model_averaging": Absent(),
+    "distributed.algorithms.model_averaging.averagers": Absent(
+        _LATER, classes="ModelAverager PeriodicModelAverager"
+    ),
+    "distributed.checkpoint": _CHECKPOINT,
+    "distributed.checkpoint.default_planner": _CHECKPOINT,
+    "distributed.checkpoint.filesystem": _CHECKPOINT,
+    "distributed.checkpoint._consolidate_hf_safetensors": Absent(
+        _LATER, functions="consolidate_safetensors_files"
+    ),
+    "distributed.checkpoint.hf_storage": Absent(
+        _LATER, classes="HuggingFaceStorageReader HuggingFaceStorageWriter"
+    ),
+    "distributed.checkpoint.format_utils": Absent(
+        _LATER,
+        classes="_EmptyStateDictLoadPlanner",
+        functions="_load_state_dict dcp_to_torch_save torch_save_to_dcp",
+    ),
+    "distributed.checkpoint.optimizer": _CHECKPOINT,
+    "distributed.checkpoint.planner": _CHECKPOINT,
+    "distributed.checkpoint.state_dict": Absent(
+        _LATER,
+        classes="StateDictOptions",
+        functions="get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict "
+        "set_optimizer_state_dict set_state_dict",
+    ),
+    "distributed.checkpoint.state_dict_loader": Absent(_LATER, functions="_load_state_dict load"),
+    "distributed.checkpoint.stateful": Absent(_LATER, classes="Stateful"),
+    "distributed.elastic": Absent(),
+    "distributed.elastic.multiprocessing": Absent(),
+    "distributed.elastic.multiprocessing.errors": Absent(
+        _LATER, functions="record", errors="ChildFailedError ProcessFailure"
+    ),
+    "distributed.launcher": Absent(),
+    "distributed.launcher.api": Absent(_LATER, classes="LaunchConfig elastic_launch"),
+    "distributed.optim": Absent(
+        _LATER, classes="DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"
+    ),
+    "distributed.pipelining": Absent(
+        _LATER,
+        classes="PipelineStage Schedule1F1B ScheduleGPipe",
+        functions="pipe_split pipeline",
+        enums={"SplitPoint": "BEGINNING END"},
+    ),
+    "distributed.rpc": Absent(_LATER, functions="init_rpc shutdown"),
+    "distributed.run": Absent(_LATER, functions="get_args_parser main run"),
+    "distributed.utils": Absent(_LATER, functions="_sync_module_states"),
+    "distributed._shard": Absent(),
+    "distributed._shard.sharded_tensor": Absent(_LATER, classes="ShardedTensor"),
+    "distributed._shard.sharded_tensor.api": Absent(_LATER, classes="ShardedTensor"),
+    "distributed._state_dict_utils": Absent(_LATER, functions="_copy_state_dict"),
+}

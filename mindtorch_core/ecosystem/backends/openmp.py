@@ -1,0 +1,8 @@
+"""Whether there is threads by OpenMP: no."""
+
+__all__ = ["is_available"]
+
+
+def is_available() -> bool:
+    """False: kernels here are NumPy's."""
+    return False

@@ -1,0 +1,154 @@
+"""Calls of what `torch.compile` was given: each is a block of a pipeline, which replays what it knows."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from ..deferred import Pipeline, current_pipeline
+from ..deferred.replay.sites import Site
+from ..dispatch.keys import MASKS
+from ..tensors.tensor import Tensor
+from ..utils._pytree import tree_iter
+from ..values.errors import PipelineError
+
+__all__ = ["CALLS", "Unsupported", "compiled_call", "reset"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_LEARNING: Final = 4  # calls until a known trace is replayed
+_TRIALS: Final = 3  # of each way, for the choice between them
+_VARIANTS: Final = 16  # by shapes and dtypes of the arguments
+
+
+class Unsupported(RuntimeError):
+    """A call of ``fullgraph=True`` could not be one block: something looked at a value in its midst."""
+
+
+class _Calls(threading.local):
+    """How compiled functions are called in a thread.
+
+    Attributes:
+        stance: ``force_eager`` has them called as they are.
+        disabled: whether a function is running for which compilation is switched off.
+    """
+
+    stance = "default"
+    disabled = False
+
+
+CALLS: Final = _Calls()
+_RESET: Final = [0]  # how often everything was forgotten
+
+
+def reset() -> None:
+    """Forget what compiled functions know of their calls."""
+    _RESET[0] += 1
+
+
+class _Variant:
+    """What is known of calls with arguments of certain shapes.
+
+    Attributes:
+        site: the block.
+        calls: how many there were.
+        seconds: least time of a call, as a block and as it is.
+        plain: whether the plain call is the quicker one; None until that is known.
+    """
+
+    __slots__ = ("calls", "plain", "seconds", "site")
+
+    def __init__(self) -> None:
+        self.site = Site(self)
+        self.calls = 0
+        self.seconds = [float("inf"), float("inf")]
+        self.plain: bool | None = None
+
+    def next_is_plain(self) -> bool:
+        """Whether the next call is to be the plain one."""
+        if self.plain is None and self.calls >= _LEARNING + 2 * _TRIALS:
+            self.plain = self.seconds[1] < self.seconds[0]
+        if self.plain is not None:
+            return self.plain
+        return self.calls >= _LEARNING and self.calls % 2 == 1
+
+    def took(self, plain: bool, seconds: float) -> None:
+        """Note how long a call took."""
+        if self.calls >= _LEARNING:
+            self.seconds[plain] = min(self.seconds[plain], seconds)
+        self.calls += 1
+
+
+def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
+    """A function that calls another one as a block.
+
+    Its results are those of the function. Which of both is quicker, the block or the plain call, is
+    tried in the first calls with arguments of the same shapes.
+
+    Args:
+        fn: the function.
+        fullgraph: raise if a call cannot be one block.
+    """
+    variants: OrderedDict[Any, _Variant] = OrderedDict()
+    generation = _RESET[0]
+
+    @functools.wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal generation
+        if CALLS.stance == "force_eager" or CALLS.disabled or current_pipeline() is not None:
+            return fn(*args, **kwargs)
+        if generation != _RESET[0]:
+            variants.clear()
+            generation = _RESET[0]
+        key = _key_of(args, kwargs)
+        variant = variants.get(key)
+        if variant is None:
+            variant = variants[key] = _Variant()
+            if len(variants) > _VARIANTS:
+                variants.popitem(last=False)
+        plain = not fullgraph and variant.next_is_plain()
+        start = time.perf_counter()
+        result = fn(*args, **kwargs) if plain else _block(fn, variant, fullgraph, args, kwargs)
+        variant.took(plain, time.perf_counter() - start)
+        return result
+
+    call._torchdynamo_orig_callable = fn  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]  # of the same signature
+
+
+def _block(
+    fn: Callable[..., Any],
+    variant: _Variant,
+    fullgraph: bool,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    pipe = Pipeline()
+    pipe.place = variant.site
+    try:
+        with pipe:
+            result = fn(*args, **kwargs)
+    except PipelineError as error:
+        cause = error.__cause__
+        if cause is None:
+            raise
+        cause.add_note(f"{error.op} was called at {error.location}")
+        raise cause from None
+    if fullgraph:
+        stats = pipe.stats()
+        lines = [line for line in stats["flush_lines"] if not line.startswith("end of block")]
+        if lines:
+            raise Unsupported(
+                f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
+                f"as it looks at values before its end: {', '.join(lines)}"
+            )
+    return result
+
+
+def _key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Shapes and dtypes of the tensors among arguments, and whether gradients are recorded."""
+    tensors = [t for t in tree_iter((args, kwargs)) if isinstance(t, Tensor)]
+    return (MASKS.keep, *[(t._shape, t._dtype, t._keys) for t in tensors])

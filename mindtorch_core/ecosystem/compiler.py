@@ -1,0 +1,188 @@
+"""``torch.compile``: calls are blocks of a pipeline that are replayed; and what programs ask around it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from .absent import names_of
+from .compiled_calls import CALLS, compiled_call, reset
+
+__all__ = [
+    "allow_in_graph",
+    "assume_constant_result",
+    "compile",
+    "cudagraph_mark_step_begin",
+    "disable",
+    "is_compiling",
+    "is_dynamo_compiling",
+    "is_exporting",
+    "list_backends",
+    "reset",
+    "set_stance",
+    "substitute_in_graph",
+]
+
+_BACKENDS: Final = ("inductor", "eager", "aot_eager", "cudagraphs")
+_STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
+_MODES: Final = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+__getattr__ = names_of(__name__)
+
+
+def compile(  # the name is PyTorch's
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str | Callable[..., Any] = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """A function whose calls are blocks of a pipeline, planned as a whole and replayed when they come again.
+
+    Results are those of the plain calls, errors as well. Nothing is traced and nothing is assumed: the
+    Python code runs in each call, and what it does differently is done. There is no wait for a
+    compiler. For each set of shapes the first calls try whether the block is quicker than the plain call.
+    A module gives a module, with the same parameters.
+
+    Args:
+        model: a function or a module; without one, this is a decorator.
+        fullgraph: raise `RuntimeError` if something looks at a value before the end of the call.
+        dynamic: accepted; sizes are never assumed.
+        backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here.
+        mode: checked and accepted: there is one way.
+        options: accepted.
+        disable: give back the model as it is.
+
+    Raises:
+        RuntimeError: for both a mode and options, a mode or a backend that there is not, or a function
+            as backend: there are no graphs of PyTorch's to hand to it.
+        TypeError: for what cannot be called.
+    """
+    if mode is not None and options is not None:
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of {', '.join(_MODES[1:])}")
+    if model is None:
+        return functools.partial(
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
+            options=options, disable=disable,
+        )  # fmt: skip
+    if not callable(model):
+        raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
+    if callable(backend):
+        raise RuntimeError(
+            "torch.compile() cannot hand a graph to a function: mindtorch records ops, it makes no FX "
+            "graphs. Leave out backend=, or let a device compile programs (mindtorch_core.backend.Program)"
+        )
+    if backend not in _BACKENDS:
+        raise RuntimeError(f"Invalid backend: {backend!r}, should be one of {', '.join(_BACKENDS)}")
+    if disable:
+        return model
+    if hasattr(model, "__compiled__"):  # a module
+        return model.__compiled__(functools.partial(compiled_call, fullgraph=fullgraph))
+    return compiled_call(model, fullgraph=fullgraph)
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """A function that what it calls is not compiled in; without one, a decorator.
+
+    Args:
+        fn: the function.
+        recursive: whether that goes for what it calls as well.
+        reason: for readers.
+    """
+    if fn is None:
+        return functools.partial(disable, recursive=recursive, reason=reason)
+    if not recursive:
+        return getattr(fn, "_torchdynamo_orig_callable", fn)
+
+    @functools.wraps(fn)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        before = CALLS.disabled
+        CALLS.disabled = True
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            CALLS.disabled = before
+
+    return plain
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """The function itself: there are no graphs that it could stand in."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """The function itself: it is called every time."""
+    return fn
+
+
+def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[Any], Any]:
+    """A decorator that gives its function back: nothing is traced, so nothing is substituted."""
+    return lambda fn: fn
+
+
+def is_compiling() -> bool:
+    """False: nothing is being compiled."""
+    return False
+
+
+is_dynamo_compiling = is_compiling
+
+
+def is_exporting() -> bool:
+    """False: nothing is being exported."""
+    return False
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Do nothing: there are no CUDA graphs."""
+
+
+def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
+    """Names of backends that `compile` takes."""
+    return ["cudagraphs", "inductor"] if exclude_tags else sorted(_BACKENDS)
+
+
+class set_stance:
+    """How compiled functions are called from now on; as a context or a decorator, while it lasts.
+
+    Args:
+        stance: ``force_eager`` calls them as they are; the others change nothing here.
+        options: accepted.
+
+    Raises:
+        RuntimeError: for a stance that there is not.
+    """
+
+    def __init__(self, stance: str = "default", **options: Any) -> None:
+        if stance not in _STANCES:
+            raise RuntimeError(
+                f"invalid torch.compile stance {stance!r}, should be one of {', '.join(_STANCES)}"
+            )
+        self._before, self._stance = CALLS.stance, stance
+        CALLS.stance = stance
+
+    def __enter__(self) -> None:
+        CALLS.stance = self._stance
+
+    def __exit__(self, *exc_info: object) -> None:
+        CALLS.stance = self._before
+
+    def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, with the stance while it runs."""
+        CALLS.stance = self._before
+
+        @functools.wraps(fn)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with set_stance(self._stance):
+                return fn(*args, **kwargs)
+
+        return call

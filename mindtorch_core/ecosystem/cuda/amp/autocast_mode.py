@@ -1,0 +1,7 @@
+"""``torch.cuda.amp.autocast_mode``: PyTorch's path of autocast's names of old."""
+
+from __future__ import annotations
+
+from . import autocast, custom_bwd, custom_fwd
+
+__all__ = ["autocast", "custom_bwd", "custom_fwd"]

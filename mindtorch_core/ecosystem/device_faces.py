@@ -1,0 +1,87 @@
+"""``import torch.cuda``: modules that show the functions of a type of devices, or that there is none."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
+from ..plugins import loader
+from ..plugins.absent_device import AbsentDevice
+from ..values.devices import device, row_of
+from .absent import names_of
+
+__all__ = ["show"]
+
+_CHILDREN = {
+    ("mindtorch_core.ecosystem.cuda", name)
+    for name in ("comm", "graphs", "memory", "nccl", "random", "streams", "tunable")
+}
+_CHILDREN.add(("mindtorch_core.ecosystem.cpu", "amp"))
+
+
+def _no_capability(device: Any = None) -> tuple[int, int]:
+    """(0, 0): a device that stands for CUDA's runs none of CUDA's kernels."""
+    return 0, 0
+
+
+def _collect() -> None:
+    """Nothing: memory that processes share goes when nobody has it."""
+
+
+# What programs ask of a device that stands for another and has no such function.
+_STANDING = {"get_device_capability": _no_capability, "ipc_collect": _collect}
+
+_absent: dict[str, AbsentDevice] = {}
+
+
+def _functions(type: str) -> Any:
+    """What has the functions of a type of devices."""
+    served = device(type).type  # another type where programs run with it, see `mindtorch run`
+    if served in {status.name for status in loader.backends()}:
+        return row_of(served).module
+    return _absent_of(type)
+
+
+def _absent_of(type: str) -> AbsentDevice:
+    """The functions of a type of devices that is not there."""
+    return _absent.setdefault(type, AbsentDevice(type))
+
+
+class _Face(ModuleType):
+    """A module whose names are those of the device's functions."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        if (self.__name__, name) in _CHILDREN:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        type = self.__name__.rpartition(".")[2]
+        try:
+            return names_of(self.__name__)(name)
+        except AttributeError:
+            inner = _functions(type)
+        try:
+            return getattr(inner, name)
+        except AttributeError:
+            if inner is _absent.get(type) or device(type).type == type:
+                raise
+        if name in _STANDING:
+            return _STANDING[name]
+        return getattr(_absent_of(type), name)  # what the device that stands for it lacks
+
+    def __dir__(self) -> list[str]:
+        inner = _functions(self.__name__.rpartition(".")[2])
+        return sorted({*vars(self), *(name for name in dir(inner) if name[0] != "_")})
+
+    def __repr__(self) -> str:
+        return repr(_functions(self.__name__.rpartition(".")[2]))
+
+
+def show(module: str) -> None:
+    """Make a module, by its path, the face of the devices that its last part names."""
+    found = sys.modules[module]
+    found.__class__ = _Face
+    if not hasattr(found, "__path__"):
+        found.__path__ = []

@@ -1,0 +1,150 @@
+"""``torch.distributed``: processes that work together, where a communicator plugin is installed.
+
+Its functions lie in the room `communication`, and are loaded when they are asked for. `is_available` says
+whether there is a plugin. Names that exist for the sake of imports are rows of `absent_distributed`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Final
+
+from ...dispatch.registry import registry
+from ..absent import names_of
+
+__all__ = [
+    "get_rank",
+    "get_world_size",
+    "is_available",
+    "is_backend_available",
+    "is_gloo_available",
+    "is_initialized",
+    "is_mpi_available",
+    "is_nccl_available",
+    "is_torchelastic_launched",
+    "is_ucc_available",
+    "is_xccl_available",
+]
+
+_ROOM: Final = "mindtorch_core.communication"
+# Names, by the module of the room that has them.
+_MODULES: Final = {
+    "beginning": "destroy_process_group init_process_group new_group",
+    "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
+    "collectives": "all_gather all_gather_into_tensor all_reduce "
+    "broadcast gather reduce reduce_scatter reduce_scatter_tensor scatter",
+    "exchanges": "all_to_all all_to_all_single barrier",
+    "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError",
+    "groups": "GroupMember ProcessGroup group",
+    "membership": "get_backend get_backend_config get_global_rank get_group_rank get_node_local_rank "
+    "get_pg_count get_process_group_ranks monitored_barrier new_subgroups new_subgroups_by_enumeration",
+    "mesh": "DeviceMesh init_device_mesh",
+    "messages": "P2POp batch_isend_irecv irecv isend recv send",
+    "objects": "all_gather_object broadcast_object_list gather_object recv_object_list "
+    "scatter_object_list send_object_list",
+    "reductions": "ReduceOp",
+    "rendezvous": "register_rendezvous_handler rendezvous",
+    "stores": "FileStore HashStore PrefixStore Store",
+    "tcp_store": "TCPStore",
+    "work": "Work",
+}
+_HOMES: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
+_OTHER_NAMES: Final = {
+    "_all_gather_base": "all_gather_into_tensor",
+    "_reduce_scatter_base": "reduce_scatter_tensor",
+    "all_gather_single": "all_gather_into_tensor",
+    "reduce_op": "ReduceOp",
+    "reduce_scatter_single": "reduce_scatter_tensor",
+}
+_BELOW: Final = ("_functional_collectives", "constants", "device_mesh", "distributed_c10d", "nn")
+__all__ += [name for name in _HOMES if name[0] != "_"]
+
+_absent = names_of(__name__)
+with (
+    registry.apart()
+):  # what is being undone about it, such as a plugin's loading, has no part in them
+    importlib.import_module(f"{_ROOM}.functional")  # defines the ops
+
+
+def __getattr__(name: str) -> Any:
+    own = _OTHER_NAMES.get(name, name)
+    if own in _HOMES:
+        found = getattr(importlib.import_module(f"{_ROOM}.{_HOMES[own]}"), own)
+    elif name == "_make_nccl_premul_sum":
+        found = importlib.import_module(f"{_ROOM}.reductions").Premultiplied
+    elif name in _BELOW:
+        found = importlib.import_module(f"{__name__}.{name}")
+    elif name == "default_pg_timeout":
+        found = importlib.import_module(f"{_ROOM}.beginning").DEFAULT_PG_TIMEOUT
+    else:
+        return _absent(name)
+    globals()[name] = found
+    return found
+
+
+def _engines() -> Any:
+    return importlib.import_module(f"{_ROOM}.engines")
+
+
+def is_available() -> bool:
+    """Whether a communicator plugin is installed, such as mindtorch-mpi. Loads none."""
+    return bool(_engines().installed())
+
+
+def is_initialized() -> bool:
+    """Whether `init_process_group` has been called."""
+    found: bool = importlib.import_module(f"{_ROOM}.membership").is_initialized()
+    return found
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether the communicator plugin of that name is installed."""
+    return backend.lower() in _engines().installed()
+
+
+def is_mpi_available() -> bool:
+    """Whether mindtorch-mpi is installed."""
+    return is_backend_available("mpi")
+
+
+def is_gloo_available() -> bool:
+    """Whether ``backend="gloo"`` is understood: it means the communicator of the CPU's tensors."""
+    return is_available()
+
+
+def is_nccl_available() -> bool:
+    """False: NCCL is NVIDIA's."""
+    return False
+
+
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether a launcher of PyTorch's has started this process."""
+    return os.environ.get("TORCHELASTIC_RUN_ID") is not None
+
+
+def get_rank(group: Any = None) -> int:
+    """This process's position in a group; 0 where no plugin is installed and it stands alone.
+
+    Raises:
+        ValueError: if there is no group yet.
+    """
+    if not is_available():
+        return 0
+    found: int = importlib.import_module(f"{_ROOM}.membership").get_rank(group)
+    return found
+
+
+def get_world_size(group: Any = None) -> int:
+    """How many processes a group has; 1 where no plugin is installed.
+
+    Raises:
+        ValueError: if there is no group yet.
+    """
+    if not is_available():
+        return 1
+    found: int = importlib.import_module(f"{_ROOM}.membership").get_world_size(group)
+    return found

@@ -1,0 +1,138 @@
+"""``torch.distributed._functional_collectives``: collective operations that return new tensors.
+
+They have waited when they return, and have gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...communication.groups import ProcessGroup, default_group, group_named
+from ...opdefs.torch_ops import ops
+from ...tensors.tensor import Tensor
+
+__all__ = [
+    "all_gather_into_tensor_coalesced",
+    "all_gather_tensor",
+    "all_gather_tensor_autograd",
+    "all_reduce",
+    "all_reduce_coalesced",
+    "all_to_all_single",
+    "all_to_all_single_autograd",
+    "broadcast",
+    "reduce_scatter_tensor",
+    "reduce_scatter_tensor_autograd",
+    "reduce_scatter_tensor_coalesced",
+    "wait_tensor",
+]
+
+_OPS: Any = ops._c10d_functional
+
+
+def _group(given: Any) -> ProcessGroup:
+    """A group, from itself, its name, or all ranks.
+
+    Raises:
+        ValueError: for what names none.
+    """
+    if isinstance(given, ProcessGroup):
+        return given
+    if isinstance(given, str):
+        return group_named(given)
+    if isinstance(given, list | tuple) and list(given) == list(default_group().ranks):
+        return default_group()
+    raise ValueError(f"a group, its name, or the list of all ranks is wanted, got {given!r}")
+
+
+def wait_tensor(tensor: Tensor) -> Tensor:
+    """The tensor, which is there."""
+    return tensor
+
+
+def all_reduce(self: Tensor, reduceOp: str, group: Any, tag: str = "") -> Tensor:
+    """The reduction over all ranks."""
+    found: Tensor = _OPS.all_reduce(self, reduceOp.lower(), _group(group).group_name)
+    return found
+
+
+def all_reduce_coalesced(
+    self: Sequence[Tensor], reduceOp: str, group: Any, tag: str = ""
+) -> list[Tensor]:
+    """The reductions of several tensors."""
+    return [all_reduce(each, reduceOp, group) for each in self]
+
+
+def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
+    """The tensor of a rank."""
+    found: Tensor = _OPS.broadcast(self, src, _group(group).group_name)
+    return found
+
+
+def all_gather_tensor(self: Tensor, gather_dim: int, group: Any, tag: str = "") -> Tensor:
+    """All ranks' tensors, concatenated along a dimension."""
+    own = _group(group)
+    first = self.movedim(gather_dim, 0).contiguous()
+    found: Tensor = _OPS.all_gather_into_tensor(first, own.size(), own.group_name)
+    return found.movedim(0, gather_dim)
+
+
+def all_gather_into_tensor_coalesced(
+    self: Sequence[Tensor], group: Any, tag: str = ""
+) -> list[Tensor]:
+    """All ranks' tensors, concatenated, for each of several."""
+    return [all_gather_tensor(each, 0, group) for each in self]
+
+
+def reduce_scatter_tensor(
+    self: Tensor, reduceOp: str, scatter_dim: int, group: Any, tag: str = ""
+) -> Tensor:
+    """This rank's part, along a dimension, of the reduction."""
+    own = _group(group)
+    if self.shape[scatter_dim] % own.size():
+        raise AssertionError(
+            f"input dimension {scatter_dim} ({self.shape[scatter_dim]} must be a multiple of group_size "
+            f"{own.size()})"
+        )
+    first = self.movedim(scatter_dim, 0).contiguous()
+    found: Tensor = _OPS.reduce_scatter_tensor(first, reduceOp.lower(), own.size(), own.group_name)
+    return found.movedim(0, scatter_dim)
+
+
+def reduce_scatter_tensor_coalesced(
+    inputs: Sequence[Tensor],
+    reduceOp: str,
+    scatter_dim: Sequence[int],
+    group: Any,
+    tag: str = "",
+) -> list[Tensor]:
+    """This rank's part of the reduction, for each of several tensors."""
+    return [
+        reduce_scatter_tensor(each, reduceOp, dim, group)
+        for each, dim in zip(inputs, scatter_dim, strict=True)
+    ]
+
+
+def all_to_all_single(
+    self: Tensor,
+    output_split_sizes: list[int] | None,
+    input_split_sizes: list[int] | None,
+    group: Any,
+    tag: str = "",
+) -> Tensor:
+    """What all ranks send to this one; rows to each and from each, equal ones for None."""
+    own = _group(group)
+    if (output_split_sizes is None or input_split_sizes is None) and self.shape[0] % own.size():
+        raise AssertionError(
+            f"input dimension 0 ({self.shape[0]} must be a multiple of group_size {own.size()})"
+        )
+    equal = [self.shape[0] // own.size()] * own.size()
+    found: Tensor = _OPS.all_to_all_single(
+        self, output_split_sizes or equal, input_split_sizes or equal, own.group_name
+    )
+    return found
+
+
+all_gather_tensor_autograd = all_gather_tensor
+all_to_all_single_autograd = all_to_all_single
+reduce_scatter_tensor_autograd = reduce_scatter_tensor

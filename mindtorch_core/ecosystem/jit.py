@@ -1,0 +1,159 @@
+"""``torch.jit``: decorators give back what they get, since functions run as Python; scripts are not made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NoReturn, TypeVar
+
+from .absent import names_of
+
+__all__ = [
+    "Attribute",
+    "Final",
+    "annotate",
+    "export",
+    "fork",
+    "freeze",
+    "ignore",
+    "interface",
+    "is_scripting",
+    "is_tracing",
+    "isinstance",
+    "onednn_fusion_enabled",
+    "optimized_execution",
+    "script",
+    "script_if_tracing",
+    "unused",
+    "wait",
+]
+
+del annotations  # the module torch.jit.annotations has that name
+
+_T = TypeVar("_T")
+_isinstance = isinstance
+
+__getattr__ = names_of(__name__)
+
+
+def is_scripting() -> bool:
+    """False: functions run as Python."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False: nothing is traced."""
+    return False
+
+
+def script(obj: _T, *args: Any, **kwargs: Any) -> _T:
+    """The function, class or module itself: it runs as Python."""
+    return obj
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """The function itself, or a decorator that gives it back."""
+    return drop if callable(drop) else (lambda fn: fn)
+
+
+def unused(fn: _T) -> _T:
+    """The function itself."""
+    return fn
+
+
+def export(fn: _T) -> _T:
+    """The function itself."""
+    return fn
+
+
+def interface(obj: _T) -> _T:
+    """The class itself."""
+    return obj
+
+
+def script_if_tracing(fn: _T) -> _T:
+    """The function itself: nothing is traced."""
+    return fn
+
+
+_script_if_tracing = script_if_tracing
+
+
+def _overload_method(fn: _T) -> _T:
+    """The function itself."""
+    return fn
+
+
+def _overload(fn: _T) -> _T:
+    """The function itself."""
+    return fn
+
+
+def annotate(the_type: Any, the_value: _T) -> _T:
+    """The value itself."""
+    return the_value
+
+
+def Attribute(value: _T, type: Any) -> _T:
+    """The value itself."""
+    return value
+
+
+def freeze(mod: _T, *args: Any, **kwargs: Any) -> _T:
+    """The module itself.
+
+    Raises:
+        RuntimeError: for a module in training mode, as PyTorch does.
+    """
+    if getattr(mod, "training", False):
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode.")
+    return mod
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Whether an object is of a type; a generic one counts by its origin."""
+    origin = getattr(target_type, "__origin__", target_type)
+    return _isinstance(obj, origin)
+
+
+def fork(func: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
+    """Call a function at once: what `wait` takes is its result."""
+    return func(*args, **kwargs)
+
+
+def wait(future: _T) -> _T:
+    """The result of `fork`."""
+    return future
+
+
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Change nothing while the block lasts: no script is optimized."""
+    yield
+
+
+@contextmanager
+def strict_fusion() -> Iterator[None]:
+    """Change nothing while the block lasts."""
+    yield
+
+
+def onednn_fusion_enabled() -> bool:
+    """False: there is no such fusion."""
+    return False
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Do nothing for False.
+
+    Raises:
+        NotImplementedError: for True.
+    """
+    if enabled:
+        _absent("enable_onednn_fusion")
+
+
+def _absent(name: str) -> NoReturn:
+    raise NotImplementedError(
+        f"torch.jit.{name} is not part of mindtorch: there is no oneDNN to fuse for"
+    )

@@ -1,0 +1,1 @@
+"""Modules of ``torch.nn`` that mindtorch has for the sake of imports."""

@@ -1,0 +1,1 @@
+"""Modules of ``torch.utils`` that stand around tensors."""

@@ -1,0 +1,21 @@
+"""``torch.func``: functions of functions: gradients, Jacobians, and many samples at once."""
+
+from .jacobians import hessian, jacfwd, jacrev
+from .modules import functional_call, stack_module_state
+from .transforms import functionalize, grad, grad_and_value, jvp, linearize, vjp
+from .vmap import vmap
+
+__all__ = [
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
