@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import definitions
-from mindtorch_core.testing import BackendConformance
+from mindtorch_core.opdefs.define import definitions
+from mindtorch_core.testing import BackendConformance, Sample, tensor
 from mindtorch_core.testing.conformance import Case
-from mindtorch_core.testing.recipes import Sample, tensor
-from mindtorch_core.testing.sample_table import TABLE
+from mindtorch_core.testing.samples import CALLS
 from mindtorch_cpu.arrays import wrap
 
 
@@ -81,17 +80,17 @@ def test_a_faulty_kernel_is_found(fault):
 
 def test_a_sample_that_the_rule_refuses_is_found(monkeypatch):
     """It would test nothing: kernel and rule agree that the call is wrong."""
-    monkeypatch.setitem(TABLE, "cumsum", (Sample("no such dimension", (tensor(2, 3), 5)),))
+    monkeypatch.setitem(CALLS, "cumsum", (Sample("no such dimension", (tensor(2, 3), 5)),))
     assert any("IndexError" in text for text in run("test_forward", "cumsum"))
 
 
 def test_a_result_that_the_pipeline_forgets_is_found(monkeypatch):
-    monkeypatch.setattr("mindtorch_core.dispatch.pipeline.launch._UNSEEN", 100)
+    monkeypatch.setattr("mindtorch_core.deferred.unseen._UNSEEN", 100)
     assert any("is pending" in text for text in run("test_deferred", "max_pool2d_with_indices"))
 
 
 def test_every_row_of_the_samples_is_for_an_op():
-    assert set(TABLE) - {d.name for d in definitions()} == set()
+    assert set(CALLS) - {d.name for d in definitions()} == set()
 
 
 def test_a_faulty_plan_is_found():

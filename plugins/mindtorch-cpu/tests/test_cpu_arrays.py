@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.values.dtypes import DTYPES
 from mindtorch_cpu.arrays import np_dtype, torch_dtype
 
 NAMES = sorted(DTYPES)

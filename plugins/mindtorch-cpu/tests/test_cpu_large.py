@@ -12,11 +12,10 @@ import pytest
 
 import mindtorch_core as torch
 import mindtorch_cpu
-from mindtorch_core.testing import BackendConformance, comparison
-from mindtorch_core.testing.conformance.cases import UNDEFINED
+from mindtorch_core.testing import LAYOUTS, BackendConformance, comparison
 from mindtorch_core.testing.conformance.checks import tensors_of
-from mindtorch_core.testing.recipes import LAYOUTS
-from mindtorch_cpu import large, pool, rows
+from mindtorch_cpu import large, rows, summation
+from mindtorch_cpu import memory_pool as pool
 
 
 class OnCPU(BackendConformance):
@@ -37,10 +36,14 @@ def everything_is_large():
             for name, module in sys.modules.items():
                 if name.startswith("mindtorch_cpu.") and hasattr(module, "LARGE"):
                     patch.setattr(module, "LARGE", 2)
+                if name.startswith("mindtorch_cpu.") and hasattr(module, "FEW"):
+                    patch.setattr(module, "FEW", 2)
                 if name.startswith("mindtorch_cpu.") and hasattr(module, "BLOCK"):
                     patch.setattr(module, "BLOCK", 6)
-            for limit in ("_PIECE", "_SHORT"):
-                patch.setattr(rows, limit, 2)
+            patch.setattr(rows, "PIECE", 2)
+            for limit in ("_GROUP", "_SHORT", "_PIECE", "_COPIED", "_FEW_SUMS"):
+                patch.setattr(summation, limit, 2)
+            patch.setattr(summation, "_BROAD", 4)
             patch.setattr(large, "_CHUNK", 3)
             patch.setattr(pool, "LARGE", 8)  # bytes, of which it counts eighths
 
@@ -57,8 +60,8 @@ def results(case):
     return [(t.stride(), t.detach().clone()) for t in made]
 
 
-# What is made of sums: losses, norms and normalizations, softmax and softmin.
-OF_SUMS = ("loss", "norm", "softm")
+# What is made of sums: losses, norms and normalizations, softmax and softmin, attention, biases of layers.
+OF_SUMS = ("loss", "norm", "softm", "entropy", "attention", "recurrent")
 
 
 def alike(case, found, wanted):
@@ -89,7 +92,7 @@ def blocks():
 
 def cases():
     for case in OnCPU.cases("test_forward"):
-        if not case.random and case.op.name not in UNDEFINED:
+        if not case.random and not case.op.traits.undefined:
             for layout in LAYOUTS:
                 yield case.variant(layout)
 
@@ -98,8 +101,8 @@ def test_every_op_gives_the_bits_that_small_operands_get(everything_is_large, mo
     chunked = set()
     in_chunks = large.in_chunks
 
-    def counted(ufunc, d, *arrays):
-        made = in_chunks(ufunc, d, *arrays)
+    def counted(ufunc, d, *arrays, **options):
+        made = in_chunks(ufunc, d, *arrays, **options)
         if made is not None and made.size > 3:
             chunked.add((getattr(ufunc, "__name__", ""), d.name))
         return made

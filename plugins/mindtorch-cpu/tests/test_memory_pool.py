@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_cpu.pool import LARGE, Pool
+from mindtorch_cpu.memory_pool import LARGE, Pool
 
 N = LARGE // 4  # float32 elements of the smallest pooled result
 

@@ -6,6 +6,8 @@ A CPU tensor's payload is an ndarray view of its storage's memory.
 from __future__ import annotations
 
 import contextvars
+import functools
+import math
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,13 +15,31 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from mindtorch_core.devices import device
+from mindtorch_core.backend import (
+    COMPLEX,
+    DTYPES,
+    FLOAT8,
+    FLOAT8_FORMATS,
+    FLOATING,
+    WIDER,
+    OutOfMemoryError,
+    Shape,
+    Tensor,
+    checked_number,
+    contiguous_strides,
+    device,
+    dtype,
+    float8_values,
+    fresh,
+    like_strides,
+    memory_format,
+    pack,
+    pointwise_strides,
+    result_type,
+)
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
-from mindtorch_core.dtypes import COMPLEX, DTYPES, FLOATING, checked_number, dtype
-from mindtorch_core.memory_formats import like_strides, memory_format
-from mindtorch_core.promotion import WIDER, result_type
-from mindtorch_core.shapes import Shape, contiguous_strides, pointwise_strides
-from mindtorch_core.tensor import Tensor
+
+from .memory_pool import POOL
 
 __all__ = [
     "CPU",
@@ -30,14 +50,27 @@ __all__ = [
     "cast",
     "np_dtype",
     "torch_dtype",
-    "view_of",
     "wrap",
 ]
 
-NUMPY_OF: Final[dict[dtype, np.dtype[Any]]] = {
-    d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(name)
-    for name, d in DTYPES.items()
-}
+
+class _Known(dict[dtype, Any]):
+    """NumPy's dtypes by ours."""
+
+    def __missing__(self, d: dtype) -> Any:
+        raise RuntimeError(
+            f"there are no tensors of {d} here: the name is there for programs that compare"
+        )
+
+
+NUMPY_OF: Final[dict[dtype, np.dtype[Any]]] = _Known(
+    {
+        d: np.dtype(ml_dtypes.bfloat16) if d.name == "bfloat16" else np.dtype(name)
+        for name, d in DTYPES.items()
+    }
+)
+# A record of one byte: NumPy moves it about, and refuses to compute with it.
+NUMPY_OF.update({d: np.dtype([(name, np.uint8)]) for name, d in FLOAT8.items()})
 TORCH_OF: Final[dict[np.dtype[Any], dtype]] = {n: d for d, n in NUMPY_OF.items()}
 np_dtype: Final = NUMPY_OF.__getitem__
 
@@ -45,7 +78,6 @@ CPU: Final = device("cpu")
 KEYS: Final = int(DispatchKey.CPU | DEFAULT_INCLUDED)
 
 ndarray: Final = np.ndarray
-_new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 
 def torch_dtype(d: np.dtype[Any]) -> dtype:
@@ -74,13 +106,19 @@ class _Quiet(threading.local):
 
     NumPy keeps its error state in a context variable. Each thread runs kernels in a context of its
     own in which errors are ignored: entering it costs 20 ns, where ``np.errstate`` costs 800, and
-    the user's own setting is never touched.
+    the user's own setting is never touched. A context cannot be entered twice, and signal handlers
+    and finalisers may run ops between any two lines: so ``run`` is for functions that are not
+    written in Python, `quietly` takes all, and ``outer`` what calls kernels. Hot kernels write
+    ``QUIET.__dict__["run"]``, which takes half as long as ``QUIET.run``.
     """
 
     def __init__(self) -> None:
-        context = contextvars.Context()
-        context.run(np.seterr, all="ignore")
+        context, another, outer = (contextvars.Context() for _ in range(3))
+        for each in (context, another, outer):
+            each.run(np.seterr, all="ignore")
         self.run = context.run
+        self.run_python = another.run
+        self.outer = outer.run
 
 
 QUIET: Final = _Quiet()
@@ -89,7 +127,7 @@ QUIET: Final = _Quiet()
 def quietly(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a NumPy function without floating-point warnings, also from inside such a call."""
     try:
-        return QUIET.run(fn, *args, **kwargs)
+        return QUIET.__dict__["run_python"](fn, *args, **kwargs)
     except RuntimeError as error:
         if "cannot enter context" not in str(error):
             raise
@@ -97,55 +135,95 @@ def quietly(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return fn(*args, **kwargs)
 
 
+# From this many elements on NumPy counts modulo 2**64.
+COUNTABLE: Final = 1 << 59
+
+
+def uninitialised(shape: Shape, d: Any, make: Callable[..., Any] = np.empty) -> Any:
+    """A fresh array; where memory is short, what is kept for later goes first.
+
+    Args:
+        shape: its sizes.
+        d: its NumPy dtype.
+        make: ``np.empty``, or ``np.zeros`` for elements that are 0.
+
+    Raises:
+        OutOfMemoryError: if the host has not enough.
+        RuntimeError: if no address is that large.
+    """
+    for last in (False, True):
+        try:
+            return make(shape, d)
+        except ValueError:
+            raise RuntimeError(
+                f"Storage size calculation overflowed with sizes={list(shape)}"
+            ) from None
+        except MemoryError:
+            if last:
+                break
+            POOL.empty_cache()
+    raise OutOfMemoryError(
+        f"DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+        f"{math.prod(shape) * d.itemsize} bytes. Delete tensors that are needed no more, or ask for "
+        f"less at a time."
+    )
+
+
 def wrap(data: Any, d: dtype) -> Tensor:
     """A tensor around a fresh array (or NumPy scalar). Hot kernels write this out."""
     if data.__class__ is not ndarray:
         data = np.array(data, NUMPY_OF[d])
-    r = _new(Tensor)
-    r._data = data
-    r._shape = data.shape
-    r._layout = None
-    r._dtype = d
-    r._device = CPU
-    r._keys = KEYS
-    r._storage = None
-    r._base = None
-    r._autograd = None
-    return r
-
-
-def view_of(base: Tensor, data: Any) -> Tensor:
-    """A view of a tensor around an array that shares its memory."""
-    storage = base._storage
-    if storage is None:
-        storage = base._own_storage()
-    r = _new(Tensor)
-    r._data = data
-    r._shape = data.shape
-    r._layout = None
-    r._dtype = base._dtype
-    r._device = CPU
-    r._keys = KEYS
-    r._storage = storage
-    root = base._base
-    r._base = base if root is None else root
-    r._autograd = None
-    storage.add_view(r)
+    r = fresh()
+    r.raw_data = data
+    r.raw_shape = data.shape
+    r.raw_layout = None
+    r.raw_dtype = d
+    r.raw_device = CPU
+    r.raw_keys = KEYS
+    r.raw_storage = None
+    r.raw_base = None
+    r.raw_autograd = None
     return r
 
 
 def cast(t: Tensor, d: dtype) -> Any:
     """A tensor's array in another dtype (the array itself where nothing changes)."""
-    return t._data if t._dtype is d else converted(t._data, d)
+    return t.raw_data if t.raw_dtype is d else converted(t.raw_data, d)
 
 
 def converted(a: Any, d: dtype) -> Any:
     """An array in another dtype, dense, in its order of dimensions."""
+    if a.dtype.names is not None or d.name in FLOAT8:
+        return of_float8(a, d)
     if a.dtype.kind == "c" and d.category < COMPLEX:
         a = a.real
     if a.flags.c_contiguous or 0 not in a.strides:
         return quietly(a.astype, NUMPY_OF[d])
     return relaid(a, NUMPY_OF[d])
+
+
+def of_float8(a: Any, d: dtype) -> Any:
+    """An array that is converted to or from a float of 8 bits: by way of float32, as in PyTorch."""
+    if a.dtype == NUMPY_OF[d]:
+        return a.copy("K")
+    if a.dtype.names is not None:
+        name = a.dtype.names[0]
+        a = np.array(float8_values(name), np.float32)[a[name]]
+    if d.name not in FLOAT8:
+        return quietly(a.astype, NUMPY_OF[d])
+    if a.dtype.kind == "c":
+        a = a.real
+    numbers = quietly(a.astype, np.float32)
+    form = FLOAT8_FORMATS[d.name]
+    absolute = numbers if form.signed else np.abs(numbers)
+    codes = quietly(absolute.astype, getattr(ml_dtypes, d.name)).view(np.uint8)
+    if form.saturates:
+        large = (codes & 0x7F == form.nan) & ~np.isnan(numbers)
+        codes = np.where(large, codes - 1, codes)
+    codes = np.where(np.isnan(numbers), np.uint8(form.nan), codes)
+    if not form.signed:
+        codes = np.where(numbers == 0, np.uint8(0), codes)
+    return np.ascontiguousarray(codes).view(NUMPY_OF[d]).reshape(a.shape)
 
 
 def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) -> Any:
@@ -177,10 +255,23 @@ def laid_out(shape: Shape, strides: Shape, make: Callable[[Shape], Any]) -> Any:
 
 
 def row_major(data: Any) -> Any:
-    """An array (or NumPy scalar) in row-major order: NumPy's reductions keep their input's order."""
-    if data.__class__ is not ndarray or data.flags.c_contiguous:
+    """An array (or NumPy scalar) in row-major order: NumPy's reductions keep their input's order.
+
+    So do dimensions of size 1, whose strides do not matter to NumPy.
+    """
+    if data.__class__ is not ndarray:
         return data
-    return np.ascontiguousarray(data)
+    if data.flags.c_contiguous:
+        if 1 in data.shape and data.strides != _row_major_steps(data.shape, data.itemsize):
+            return data.reshape(-1).reshape(data.shape)
+        return data
+    return np.ascontiguousarray(data).reshape(-1).reshape(data.shape)
+
+
+@functools.lru_cache(1024)
+def _row_major_steps(shape: Shape, size: int) -> Shape:
+    """NumPy's strides of an array in row-major order, of elements of a size."""
+    return tuple(step * size for step in contiguous_strides(shape))
 
 
 def in_common_order(data: Any, *operands: Any) -> Any:
@@ -189,10 +280,10 @@ def in_common_order(data: Any, *operands: Any) -> Any:
     NumPy orders a result by the strides of its operands too, but weighs broadcast dimensions
     differently.
     """
-    if (
-        data.__class__ is not ndarray
-        or data.ndim < 2
-        or all(o.flags.c_contiguous for o in operands)
+    if data.__class__ is not ndarray or data.ndim < 2:
+        return data
+    if all(o.flags.c_contiguous for o in operands) and (
+        1 not in data.shape or all(o.shape == data.shape for o in operands)
     ):
         return data
     geometries = [(o.shape, tuple(s // o.itemsize for s in o.strides)) for o in operands]
@@ -202,6 +293,11 @@ def in_common_order(data: Any, *operands: Any) -> Any:
     copy = laid_out(data.shape, wanted, lambda shape: np.empty(shape, data.dtype))
     copy[...] = data
     return copy
+
+
+def as_operands_lie(data: Any, *operands: Any) -> Any:
+    """The same for operands that may be numbers, and count as they lie before any conversion."""
+    return in_common_order(data, *[t.raw_data for t in operands if isinstance(t, Tensor)])
 
 
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
@@ -219,7 +315,11 @@ def scalar(value: Any, d: dtype) -> Any:
     found = _SCALARS.get(key)
     if found is not None:
         return found
+    if d.name in FLOAT8:
+        return np.frombuffer(pack([value], d), NUMPY_OF[d])[0:1].reshape(())
     try:
+        if d in WIDER and value.__class__ is int:  # bfloat16 refuses those of more than 64 bits
+            value = float(value)
         made = quietly(np.array, value, NUMPY_OF[d])  # a large float becomes infinite
     except OverflowError:
         if not -(1 << 63) <= value < 1 << 64:
@@ -247,7 +347,7 @@ def array_of(value: Any, d: dtype) -> Any:
 
 def operands(self: Any, other: Any) -> tuple[Any, Any, dtype]:
     """Arrays of both operands in their common dtype, and that dtype."""
-    if other.__class__ is float and self._dtype.category == FLOATING:  # a number never widens it
-        return self._data, scalar(other, self._dtype), self._dtype
+    if other.__class__ is float and self.raw_dtype.category == FLOATING:  # a number never widens it
+        return self.raw_data, scalar(other, self.raw_dtype), self.raw_dtype
     d = result_type(self, other)
     return array_of(self, d), array_of(other, d), d

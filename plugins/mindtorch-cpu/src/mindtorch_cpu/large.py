@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
-from .arrays import QUIET
-from .pool import POOL
+from .arrays import QUIET, quietly
+from .compiled import computed
+from .memory_pool import POOL
 from .workers import share_out
 
-__all__ = ["LARGE", "in_chunks"]
+__all__ = ["LARGE", "compiles", "in_chunks"]
 
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
 LARGE: Final = 1 << 15
 _CHUNK: Final = 1 << 16
+# They have vector instructions for two arrays only.
+_SLOW_WITH_NUMBERS: Final = (np.maximum, np.minimum)
 
 
-def in_chunks(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
+def compiles() -> bool:
+    """Whether there are compiled kernels; they are imported with the first large call."""
+    from .native.kernels import KERNELS
+
+    return KERNELS.usable
+
+
+def in_chunks(
+    ufunc: Callable[..., Any],
+    d: Any,
+    *arrays: Any,
+    key: Hashable = None,
+    trace: Callable[..., Sequence[Any]] | None = None,
+) -> Any:
     """``ufunc(*arrays)`` for large operands; None where they do not lie alike in memory.
+
+    A function of several steps is a compiled kernel, if there is one, to the last bit the same.
 
     Args:
         ufunc: the NumPy function.
         d: NumPy dtype of the result.
         arrays: operands, of one shape or without dimensions.
+        key: identifies a function that holds values of its own; None for one that may not be compiled.
+        trace: what is compiled, see `compiled.computed`, where that is not the function itself.
     """
     first = arrays[0]
     shape = first.shape
@@ -33,17 +53,28 @@ def in_chunks(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
             return None
     out = POOL.empty(shape, d)
     flat = out.reshape(-1)
-    lines = [a.reshape(-1) if a.ndim else a for a in arrays]
-
+    size = first.size
     takes_out = isinstance(ufunc, np.ufunc)
+    if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
+        key = ufunc
+    trace = trace or (lambda tracer, *parts: [ufunc(*parts)])
+    if key is not None and not takes_out and computed(key, trace, arrays, [out]):
+        return out
+    if ufunc in _SLOW_WITH_NUMBERS:
+        lines = [a.reshape(-1) if a.ndim else np.full(min(size, _CHUNK), a) for a in arrays]
+    else:
+        lines = [a.reshape(-1) if a.ndim else a for a in arrays]
+
+    step = -(-size // -(-size // _CHUNK))  # alike: of a few elements some functions are others
 
     def chunk(start: int) -> None:
-        part = slice(start, start + _CHUNK)
-        given = [a[part] if a.ndim else a for a in lines]
+        part = slice(start, min(start + step, size))
+        again = slice(part.stop - start)  # of one number many times
+        given = [a[part if a.size == size else again] if a.ndim else a for a in lines]
         if takes_out:
             QUIET.run(ufunc, *given, out=flat[part])
         else:
-            flat[part] = QUIET.run(ufunc, *given)
+            flat[part] = quietly(ufunc, *given)
 
-    share_out(chunk, range(0, first.size, _CHUNK))
+    share_out(chunk, range(0, size, step))
     return out

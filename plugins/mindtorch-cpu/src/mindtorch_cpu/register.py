@@ -1,15 +1,20 @@
-"""Registering the CPU's kernels."""
+"""The CPU's kernels by op, collected as their modules are imported and registered by the plugin.
+
+So an import of one of those modules registers nothing: what belongs to the plugin is registered, and
+taken back, by its loading.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
-__all__ = ["composition_of", "kernel", "register", "rule_of"]
+__all__ = ["KERNELS", "composition_of", "kernel", "register", "rule_of"]
+
+KERNELS: Final[dict[str, Callable[..., Any]]] = {}  # by qualified name
 
 
 @functools.cache
@@ -30,12 +35,12 @@ def composition_of(name: str) -> Callable[..., Any]:
 
 
 def register(name: str, fn: Callable[..., Any]) -> None:
-    """Register a kernel that handles dtypes and numbers itself."""
-    registry.register_kernel(name, DispatchKey.CPU, fn, promoted=True)
+    """Name a function as an op's kernel. It handles differing dtypes and numbers itself."""
+    KERNELS[f"aten::{name}"] = fn
 
 
 def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: register a function as the kernel of the named ops."""
+    """Decorator: name a function as the kernel of ops."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., Any]:
         for name in names:

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import contextvars
 import functools
-import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from .workers import share_out
 
-__all__ = ["BLOCK", "dots", "in_rows", "large_sum", "over_blocks", "sums", "total_of"]
+__all__ = [
+    "BLOCK",
+    "FOLD",
+    "PIECE",
+    "SHORTEST",
+    "broad",
+    "computed_step",
+    "dots",
+    "folds",
+    "in_rows",
+    "ones",
+    "over_blocks",
+    "pieces",
+    "spread",
+    "sums",
+    "unbuffered",
+]
 
 # Elements of a block: with an output and two temporary arrays it fits a second-level cache of 1 MiB.
 BLOCK: Final = 1 << 16
+# Rows of fewer elements NumPy computes as fast as a compiled kernel.
+SHORTEST: Final = 128
 # Elements that one BLAS product adds up at most: rounding errors stay as small as in a sum by halves.
-_PIECE: Final = 1 << 10
-# Rows of fewer elements are not worth a product each.
-_SHORT: Final = 64
+PIECE: Final = 1 << 10
+# Rows that are added one after the other where columns are summed.
+FOLD: Final = 64
 
 
 class _Unbuffered(threading.local):
@@ -40,7 +57,8 @@ class _Unbuffered(threading.local):
 _UNBUFFERED: Final = _Unbuffered()
 
 
-def _quietly(work: Callable[[slice], None], part: slice) -> None:
+def unbuffered(work: Callable[[Any], None], part: Any) -> None:
+    """Call ``work(part)``, which uses NumPy without casts, see `_Unbuffered`."""
     try:
         _UNBUFFERED.run(work, part)
     except RuntimeError as error:
@@ -61,9 +79,9 @@ def over_blocks(work: Callable[[slice], None], rows: int, width: int, block: int
     """
     step = max(1, (block or BLOCK) // max(width, 1))
     if rows <= step:
-        _quietly(work, slice(0, rows))
+        unbuffered(work, slice(0, rows))
         return
-    share_out(lambda first: _quietly(work, slice(first, first + step)), range(0, rows, step))
+    share_out(lambda first: unbuffered(work, slice(first, first + step)), range(0, rows, step))
 
 
 def in_rows(a: Any, dim: int) -> Any:
@@ -76,15 +94,49 @@ def in_rows(a: Any, dim: int) -> Any:
     return a.reshape(outside, shape[at], -1 if a.size else 0)
 
 
+# Rows of fewer elements cost more to begin than to go through.
+_LONG: Final = 400
+
+
+def spread(column: Any, width: int) -> Any:
+    """A column (..., 1), or the rows of a width that it stands for.
+
+    NumPy takes 60 ns a row to combine rows with a column, and 10 to copy a number to a row.
+    """
+    if width >= _LONG:
+        return column
+    made = np.empty((*column.shape[:-1], width), column.dtype)
+    np.copyto(made, column)
+    return made
+
+
+def broad(rows: Any, *vectors: Any) -> tuple[Any, ...]:
+    """Rows, and vectors that each is combined with: several rows side by side where they are short.
+
+    Args:
+        rows: (rows, width) in row-major order; the result shares their memory.
+        vectors: of that width, or None.
+    """
+    count, width = rows.shape
+    beside = 1
+    while beside * width < _LONG and count % (2 * beside) == 0:
+        beside *= 2
+    if beside == 1 or not width:
+        return rows, *vectors
+    wide = (None if v is None else np.concatenate((v,) * beside) for v in vectors)
+    return rows.reshape(-1, beside * width), *wide
+
+
 @functools.cache
-def _ones(d: Any) -> Any:
-    made = np.ones(_PIECE, d)
+def ones(d: Any) -> Any:
+    """As many ones as a piece has elements."""
+    made = np.ones(PIECE, d)
     made.flags.writeable = False
     return made
 
 
 @functools.lru_cache
-def _pieces(n: int, longest: int) -> int:
+def pieces(n: int, longest: int) -> int:
     """Into how many equal pieces a row is cut; 0 if there is no good number."""
     least = -(-n // longest)
     return next((count for count in range(least, 2 * least) if n % count == 0), 0)
@@ -93,13 +145,13 @@ def _pieces(n: int, longest: int) -> int:
 def dots(x: Any, y: Any) -> Any:
     """Sums along the last dimension of ``x * y``, of float32 or float64."""
     n = x.shape[-1]
-    if n <= _PIECE:
+    if n <= PIECE:
         return np.vecdot(x, y)
-    count = _pieces(n, _PIECE)
+    count = pieces(n, PIECE)
     if count:
         shape = (*x.shape[:-1], count, n // count)
         return np.add.reduce(np.vecdot(x.reshape(shape), y.reshape(shape)), -1)
-    whole = n - n % _PIECE
+    whole = n - n % PIECE
     found = dots(x[..., :whole], y[..., :whole])
     found += np.vecdot(x[..., whole:], y[..., whole:])
     return found
@@ -108,79 +160,30 @@ def dots(x: Any, y: Any) -> Any:
 def sums(x: Any) -> Any:
     """Sums along the last dimension, of float32 or float64: as products with ones."""
     n = x.shape[-1]
-    one = _ones(x.dtype)
-    if n <= _PIECE:
+    one = ones(x.dtype)
+    if n <= PIECE:
         return np.vecdot(x, one[:n])
-    count = _pieces(n, _PIECE)
+    count = pieces(n, PIECE)
     if count:
         parts = x.reshape(*x.shape[:-1], count, n // count)
         return np.add.reduce(np.vecdot(parts, one[: n // count]), -1)
-    whole = n - n % _PIECE
+    whole = n - n % PIECE
     return sums(x[..., :whole]) + np.vecdot(x[..., whole:], one[: n - whole])
 
 
-def large_sum(a: Any, axis: tuple[int, ...] | None, keepdim: bool) -> Any:
-    """Sum of a large array over all, the last or the first dimensions; None for others.
-
-    Args:
-        a: of any dtype and layout.
-        axis: the dimensions, or None for all.
-        keepdim: whether they stay, with size 1.
-    """
-    if a.dtype.kind != "f" or a.itemsize < 4 or not a.flags.c_contiguous:
-        return None
-    rank = a.ndim
-    if axis is None:
-        return np.reshape(_total(a.reshape(-1)), (1,) * rank if keepdim else ())
-    over = sorted(axis)
-    kept = tuple(1 if i in over else n for i, n in enumerate(a.shape))
-    shape = kept if keepdim else tuple(n for i, n in enumerate(a.shape) if i not in over)
-    if over == list(range(rank - len(over), rank)):
-        return _row_sums(a.reshape(math.prod(kept), -1), shape)
-    if over == list(range(len(over))):
-        return _column_sums(a.reshape(-1, math.prod(kept)), shape)
-    return None
-
-
-def _total(flat: Any) -> Any:
-    whole = flat.size - flat.size % _PIECE
-    found = _sums_of_rows(flat[:whole].reshape(-1, _PIECE))
-    return np.add.reduce(found) + np.add.reduce(flat[whole:])
-
-
-def _row_sums(rows: Any, shape: tuple[int, ...]) -> Any:
-    return None if rows.shape[1] < _SHORT else _sums_of_rows(rows).reshape(shape)
-
-
-def _sums_of_rows(rows: Any) -> Any:
-    found = np.empty(len(rows), rows.dtype)
-
-    def work(part: slice) -> None:
-        found[part] = sums(rows[part])
-
-    over_blocks(work, len(rows), rows.shape[1], 4 * BLOCK)  # read once, so no need of the cache
+def folds(x: Any) -> Any:
+    """Sums of `FOLD` rows each, added one after the other, of (rows, width); the last of what is left."""
+    rows, width = x.shape
+    whole = rows - rows % FOLD
+    found = np.empty((-(-rows // FOLD), width), x.dtype)
+    np.add.reduce(x[:whole].reshape(-1, FOLD, width), 1, out=found[: whole // FOLD])
+    if whole < rows:
+        np.add.reduce(x[whole:], 0, out=found[-1])
     return found
 
 
-def _column_sums(rows: Any, shape: tuple[int, ...]) -> Any:
-    if rows.shape[1] < _SHORT:
-        return None
-    return sums_over(lambda part: rows[part], *rows.shape).reshape(shape)
+def computed_step(work: Any, lines: Sequence[Any]) -> bool:
+    """Whether a compiled kernel did what ``work(*lines)`` does to arrays of one length, see `ops.steps`."""
+    from .native import eager
 
-
-def sums_over(make: Callable[[slice], Any], rows: int, width: int) -> Any:
-    """The sum over rows of what ``make`` gives for each block of them."""
-    parts: dict[int, Any] = {}
-
-    def work(part: slice) -> None:
-        parts[part.start] = np.add.reduce(make(part), 0)
-
-    over_blocks(work, rows, width)
-    return total_of(parts)
-
-
-def total_of(parts: dict[int, Any]) -> Any:
-    """The sum of what blocks gave, by their first rows: in one order, whichever thread was first."""
-    if len(parts) == 1:
-        return parts[0]
-    return np.add.reduce(np.stack([parts[first] for first in sorted(parts)]), 0)
+    return eager.computed_step(work, lines)

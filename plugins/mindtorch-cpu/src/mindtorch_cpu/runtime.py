@@ -2,72 +2,28 @@
 
 from __future__ import annotations
 
-import struct
 from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.devices import device
-from mindtorch_core.dtypes import dtype
-from mindtorch_core.errors import OutOfMemoryError
-from mindtorch_core.runtime import Runtime
-from mindtorch_core.shapes import Shape, contiguous_strides, numel, storage_extent
-from mindtorch_core.storage import Storage
-from mindtorch_core.tensor import Tensor, make_tensor
+from mindtorch_core.backend import (
+    Runtime,
+    Shape,
+    Storage,
+    Tensor,
+    contiguous_strides,
+    device,
+    dtype,
+    make_tensor,
+    numel,
+    storage_extent,
+)
 
-from .arrays import CPU, KEYS, NUMPY_OF, torch_dtype, wrap
-from .pool import POOL
+from .arrays import CPU, KEYS, NUMPY_OF, torch_dtype, uninitialised, wrap
+from .memory_pool import POOL
+from .twister import TwisterSource
 
-__all__ = ["RUNTIME", "CPURuntime", "NumPySource"]
-
-
-class NumPySource:
-    """Random numbers from NumPy's PCG64 (O'Neill, 2014)."""
-
-    __slots__ = ("rng", "start")
-
-    def __init__(self) -> None:
-        self.manual_seed(0)
-
-    def manual_seed(self, seed: int) -> None:
-        """Start the stream of a seed."""
-        self.start = seed
-        self.rng = np.random.Generator(np.random.PCG64(seed))
-
-    def initial_seed(self) -> int:
-        """The running stream's seed."""
-        return self.start
-
-    def get_state(self) -> bytes:
-        """The stream's position as 45 bytes."""
-        state: Any = self.rng.bit_generator.state
-        inner: dict[str, int] = state["state"]
-        return bytes(
-            struct.pack("<Q", self.start)
-            + inner["state"].to_bytes(16, "little")
-            + inner["inc"].to_bytes(16, "little")
-            + struct.pack("<BI", state["has_uint32"], state["uinteger"])
-        )
-
-    def set_state(self, raw: bytes) -> None:
-        """Go to a position that `get_state` gave.
-
-        Raises:
-            RuntimeError: if it is none.
-        """
-        if len(raw) != 45:
-            raise RuntimeError(f"a CPU generator's state has 45 bytes, got {len(raw)}")
-        has_uint32, uinteger = struct.unpack("<BI", raw[40:])
-        self.manual_seed(struct.unpack("<Q", raw[:8])[0])
-        self.rng.bit_generator.state = {
-            "bit_generator": "PCG64",
-            "state": {
-                "state": int.from_bytes(raw[8:24], "little"),
-                "inc": int.from_bytes(raw[24:40], "little"),
-            },
-            "has_uint32": has_uint32,
-            "uinteger": uinteger,
-        }
+__all__ = ["RUNTIME", "CPURuntime"]
 
 
 def address(array: Any) -> int:
@@ -90,6 +46,7 @@ class CPURuntime(Runtime):
     """Host memory; every op has finished when it returns."""
 
     planned_from = 1 << 20  # below, a plan costs more than it can save
+    compiles_at_once = False
 
     def device_count(self) -> int:
         """One."""
@@ -111,12 +68,7 @@ class CPURuntime(Runtime):
         Raises:
             OutOfMemoryError: if the host has not enough.
         """
-        try:
-            return np.empty(nbytes, np.uint8)
-        except MemoryError as error:
-            raise OutOfMemoryError(
-                f"DefaultCPUAllocator: can't allocate memory: you tried to allocate {nbytes} bytes."
-            ) from error
+        return uninitialised((nbytes,), np.dtype(np.uint8))
 
     def copy_from_host(self, memory: Any, start: int, data: memoryview) -> None:
         """Write bytes into memory."""
@@ -129,13 +81,7 @@ class CPURuntime(Runtime):
     def empty(self, shape: Shape, strides: Shape | None, d: dtype, on: device) -> Tensor:
         """Make a tensor with undefined elements."""
         if strides is None:
-            try:
-                return wrap(np.empty(shape, NUMPY_OF[d]), d)
-            except MemoryError as error:
-                raise OutOfMemoryError(
-                    f"DefaultCPUAllocator: can't allocate memory: you tried to allocate "
-                    f"{numel(shape) * d.itemsize} bytes."
-                ) from error
+            return wrap(uninitialised(shape, NUMPY_OF[d]), d)
         nbytes = storage_extent(shape, strides, 0) * d.itemsize
         storage = Storage(self.allocate(nbytes, on), nbytes, CPU)
         data = self.payload(storage, shape, strides, 0, d)
@@ -153,7 +99,7 @@ class CPURuntime(Runtime):
 
     def storage_of(self, tensor: Tensor) -> Storage:
         """The storage around a kernel's fresh result."""
-        data = tensor._data
+        data = tensor.raw_data
         nbytes = data.nbytes
         if not data.flags.c_contiguous:
             size = data.itemsize
@@ -163,12 +109,12 @@ class CPURuntime(Runtime):
 
     def layout(self, tensor: Tensor) -> tuple[Shape, int]:
         """Strides and offset, read from the array."""
-        data = tensor._data
+        data = tensor.raw_data
         if not data.size:
             return contiguous_strides(data.shape), 0
         size = data.itemsize
         steps = tuple([s // size for s in data.strides])  # faster than a generator
-        storage = tensor._storage
+        storage = tensor.raw_storage
         if storage is None or storage.memory is data:
             return steps, 0
         return steps, (address(data) - address(storage.memory)) // size
@@ -177,14 +123,16 @@ class CPURuntime(Runtime):
         self, data: memoryview, shape: Shape, d: dtype, on: device, strides: Shape | None = None
     ) -> Tensor:
         """A tensor with a copy of host bytes, row-major or dense with other strides."""
-        flat = np.frombuffer(data, NUMPY_OF[d]).copy()
+        given = np.frombuffer(data, NUMPY_OF[d])
+        flat = uninitialised(given.shape, given.dtype)
+        flat[:] = given
         if strides is None:
             return wrap(flat.reshape(shape), d)
         return wrap(np.ndarray(shape, flat.dtype, flat, 0, [s * flat.itemsize for s in strides]), d)
 
     def to_host(self, tensor: Tensor) -> memoryview:
         """The elements' bytes, row-major."""
-        return memoryview(tensor._data.tobytes())
+        return memoryview(tensor.raw_data.tobytes())
 
     def data_ptr(self, storage: Storage) -> int:
         """Address of the storage's first byte."""
@@ -192,7 +140,7 @@ class CPURuntime(Runtime):
 
     def numpy(self, tensor: Tensor) -> Any:
         """The tensor's array."""
-        return tensor._data
+        return tensor.raw_data
 
     def from_numpy(self, array: Any) -> Tensor:
         """A tensor that shares memory with an array.
@@ -228,7 +176,7 @@ class CPURuntime(Runtime):
         """A capsule over the tensor's memory."""
         from .dlpack import export
 
-        return export(tensor._data, **options)
+        return export(tensor.raw_data, **options)
 
     def dlpack_device(self, tensor: Tensor) -> tuple[int, int]:
         """The number DLPack has for host memory."""
@@ -250,9 +198,19 @@ class CPURuntime(Runtime):
 
         return plan(entries)
 
-    def generator(self, on: device) -> NumPySource:
-        """A PCG64 stream."""
-        return NumPySource()
+    def compiles(self, op: Any) -> bool:
+        """Every op may be part of straight code: what is no ufunc is a call of its kernel."""
+        return True
+
+    def compile(self, program: Any) -> Any:
+        """Small blocks that come again as straight code, see `mindtorch_cpu.straight`."""
+        from .straight import compile_program
+
+        return compile_program(program)
+
+    def generator(self, on: device) -> TwisterSource:
+        """A stream of the Mersenne Twister."""
+        return TwisterSource()
 
 
 RUNTIME: Final = CPURuntime()

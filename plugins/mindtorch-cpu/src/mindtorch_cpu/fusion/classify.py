@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
+from mindtorch_core.backend import FLOATING, wrap_dims
 from mindtorch_core.dispatch.pipeline import Entry, RecordedOp
-from mindtorch_core.dtypes import FLOATING
-from mindtorch_core.shapes import wrap_dims
 
 from ..ops.ufuncs import REFUSING
 
 __all__ = ["Reduction", "is_elementwise", "is_own_kernel", "reduction_of"]
 
-_REDUCTIONS: Final = frozenset(["aten::sum", "aten::amax", "aten::amin"])
+# The reductions that a group may hold, and what joins the results of two of its tiles.
+_JOINED_BY: Final[dict[str, np.ufunc]] = {
+    "aten::sum": np.add,
+    "aten::amax": np.maximum,
+    "aten::amin": np.minimum,
+}
 
 
 def is_own_kernel(op: RecordedOp) -> bool:
@@ -23,14 +29,14 @@ def is_own_kernel(op: RecordedOp) -> bool:
 
 def is_elementwise(entry: Entry) -> bool:
     """Whether each element of the result comes from the elements at its place."""
-    op = entry[0]
+    op = entry.op
     d = op.definition
-    if d is None or len(entry[3]) != 1 or not is_own_kernel(op):
+    if d is None or len(entry.outs) != 1 or not is_own_kernel(op):
         return False
     what = d if d.functional is None else d.functional
-    if not ("pointwise" in d.tags or what.copies or what.fills):
+    if not ("pointwise" in d.tags or what.traits.copies or what.traits.fills):
         return False
-    return op.name not in REFUSING or entry[3][0]._dtype.category >= FLOATING
+    return op.name not in REFUSING or entry.outs[0].raw_dtype.category >= FLOATING
 
 
 class Reduction:
@@ -39,22 +45,25 @@ class Reduction:
     Attributes:
         kept: number of leading dimensions that stay; 0 for a reduction to one element.
         keepdim: whether the others stay with size 1.
+        join: makes one of what two tiles were reduced to.
     """
 
-    __slots__ = ("keepdim", "kept")
+    __slots__ = ("join", "keepdim", "kept")
 
-    def __init__(self, kept: int, keepdim: bool) -> None:
+    def __init__(self, kept: int, keepdim: bool, join: np.ufunc) -> None:
         self.kept = kept
         self.keepdim = keepdim
+        self.join = join
 
 
 def reduction_of(entry: Entry) -> Reduction | None:
     """How an entry reduces, if it is a reduction that fusion serves."""
-    op, args = entry[0], entry[1]
-    if op.name not in _REDUCTIONS or not is_own_kernel(op):
+    op, args = entry.op, entry.args
+    join = _JOINED_BY.get(op.name)
+    if join is None or not is_own_kernel(op):
         return None
     source = args[0]
-    rank = len(source._shape)
+    rank = len(source.raw_shape)
     dim = args[1] if len(args) > 1 else None
     keepdim = bool(args[2]) if len(args) > 2 else False
     if dim is None or dim == () or dim == []:
@@ -64,6 +73,6 @@ def reduction_of(entry: Entry) -> Reduction | None:
     kept = rank - len(dims)
     if dims != tuple(range(kept, rank)) or not rank:
         return None
-    if kept == 0 and (source._dtype.category != FLOATING or keepdim):
+    if kept == 0 and (source.raw_dtype.category != FLOATING or keepdim):
         return None
-    return Reduction(kept, keepdim)
+    return Reduction(kept, keepdim, join)

@@ -13,25 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_core.backend import FLOATING, Tensor, numel
 from mindtorch_core.dispatch.pipeline import Entry
-from mindtorch_core.dtypes import FLOATING
-from mindtorch_core.shapes import contiguous_strides, numel
-from mindtorch_core.tensor import Tensor
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, laid_out, quietly, scalar, wrap
+from ..arrays import QUIET, WIDER, scalar, wrap
 from ..ops.ufuncs import UFUNCS
-from ..pool import POOL
 from ..workers import share_out
 from .classify import Reduction
 from .grouping import Block
 from .limits import LIMITS
+from .results import joined, room_for
 from .tiles import Tile, cut, tiles
 
 __all__ = ["compute"]
 
 
 def compute(block: Block, entries: Sequence[Entry], needed: Sequence[bool]) -> list[Any]:
-    """Launch a group; returns for each entry its result, or None where nobody needs it.
+    """Launch a group in tiles; returns for each entry its result, or None where nobody needs it.
 
     Args:
         block: the group.
@@ -85,15 +83,15 @@ class _Run:
         self.dtypes: list[Any] = []  # of every value, by place
         self._kept: set[int] = set()  # places of values that are parts of whole results
         self.places: dict[int, int] = {}  # by id of a tensor
-        made = {id(e[3][0]) for e in entries if not e[0].writes}
+        made = {id(e.outs[0]) for e in entries if not e.op.writes}
         for entry in entries:
             self._place_operands(entry, made)
         self.inputs = len(self.outside)
         self.dtypes += [None] * len(entries)
         shape = block.shape or ()
-        whole = [want and not e[0].writes for e, want in zip(entries, needed, strict=True)]
+        whole = [want and not e.op.writes for e, want in zip(entries, needed, strict=True)]
         self.full = [
-            _room_for(e[3][0]) if want and (r is None or r.kept) else None
+            room_for(e.outs[0]) if want and (r is None or r.kept) else None
             for e, want, r in zip(entries, whole, self.reductions, strict=True)
         ]
         self.flat = self._lies_flat(shape)
@@ -107,18 +105,18 @@ class _Run:
 
     def _place_operands(self, entry: Entry, made: set[int]) -> None:
         """Number the values: operands from outside first, results as they come."""
-        for t in (*entry[1], *entry[2].values()):
+        for t in (*entry.args, *entry.kwargs.values()):
             if t.__class__ is Tensor and id(t) not in self.places and id(t) not in made:
                 self.places[id(t)] = len(self.outside)
-                self.outside.append(t._data)
-                self.dtypes.append(t._dtype)
+                self.outside.append(t.raw_data)
+                self.dtypes.append(t.raw_dtype)
 
     def _lies_flat(self, shape: tuple[int, ...]) -> bool:
         """Whether the group can run on one long dimension: no rows, every operand row-major."""
         for entry, reduction in zip(self.entries, self.reductions, strict=True):
-            if reduction is not None and (reduction.kept or len(entry[1]) > 1):
+            if reduction is not None and (reduction.kept or len(entry.args) > 1):
                 return False
-            if reduction is None and entry[3][0]._shape != shape:
+            if reduction is None and entry.outs[0].raw_shape != shape:
                 return False
         arrays = [*self.outside, *(a for a in self.full if a is not None)]
         return all(not a.ndim or (a.shape == shape and a.flags.c_contiguous) for a in arrays)
@@ -130,10 +128,10 @@ class _Run:
         final: dict[int, int] = {}
         maker: dict[int, int] = {}
         for n, entry in enumerate(self.entries):
-            for t in (*entry[1], *entry[2].values(), *entry[3]):
+            for t in (*entry.args, *entry.kwargs.values(), *entry.outs):
                 if t.__class__ is Tensor and id(t) in made:
                     last[id(t)] = n
-            out = id(entry[3][0])
+            out = id(entry.outs[0])
             if out in made:
                 maker.setdefault(out, n)
                 final[out] = n
@@ -145,24 +143,24 @@ class _Run:
         return ops
 
     def _op(self, n: int, entry: Entry, dying: set[int], complete: list[int]) -> _Op:
-        out = entry[3][0]
-        if entry[0].writes:
+        out = entry.outs[0]
+        if entry.op.writes:
             place = self.places[id(out)]
         else:
             place = self.places[id(out)] = self.inputs + n
-            self.dtypes[place] = out._dtype
+            self.dtypes[place] = out.raw_dtype
             if self.full[n] is not None:
                 self._kept.add(place)
-        op = _Op(entry[0].impl, place)
-        op.args = [self._referred(a) for a in entry[1]]
-        op.kwargs = {k: self._referred(v) for k, v in entry[2].items()}
+        op = _Op(entry.op.impl, place)
+        op.args = [self._referred(a) for a in entry.args]
+        op.kwargs = {k: self._referred(v) for k, v in entry.kwargs.items()}
         reduction = self.reductions[n]
         if reduction is not None and reduction.kept == 0:
             op.partial = [None] * len(self.tiles)
         for at in complete:
             full = self.full[at]
             if full is not None:
-                of = self.places[id(self.entries[at][3][0])]
+                of = self.places[id(self.entries[at].outs[0])]
                 op.stores.append((of, full, self.reductions[at]))
         if reduction is None:
             self._as_ufunc(op, entry, dying)
@@ -173,23 +171,23 @@ class _Run:
 
     def _as_ufunc(self, op: _Op, entry: Entry, dying: set[int]) -> None:
         """Let the tiles call the op's ufunc, if it has one for these operands."""
-        recorded, args, kwargs, (out, *_) = entry[:4]
+        recorded, args, kwargs, out = entry.op, entry.args, entry.kwargs, entry.outs[0]
         ufunc = UFUNCS.get(recorded.name)
         first = args[0]
-        d = first._dtype
+        d = first.raw_dtype
         if ufunc is None or kwargs or d.category != FLOATING or d in WIDER:
             return
         given: list[Any] = []
         for a, referred in zip(args, op.args, strict=True):
             if a.__class__ is Tensor:
-                if a._dtype is not d:
+                if a.raw_dtype is not d:
                     return
                 given.append(referred)
             elif a.__class__ is float or a.__class__ is int:
                 given.append(scalar(a, d))
             else:
                 return
-        if recorded.writes and out._dtype is not d:
+        if recorded.writes and out.raw_dtype is not d:
             return
         op.ufunc, op.args = ufunc, given
         if recorded.writes:
@@ -205,8 +203,8 @@ class _Run:
                     if a.__class__ is Tensor
                     and id(a) in dying
                     and self.places[id(a)] not in self._kept
-                    and a._shape == out._shape
-                    and out._dtype is d
+                    and a.raw_shape == out.raw_shape
+                    and out.raw_dtype is d
                 ),
                 None,
             )
@@ -246,7 +244,7 @@ class _Run:
             k: wrap(values[v], dtypes[v]) if v.__class__ is _Place else v
             for k, v in op.kwargs.items()
         }
-        return op.impl(*given, **options)._data
+        return op.impl(*given, **options).raw_data
 
     def _inputs(self, tile: Tile) -> list[Any]:
         """The parts of the operands from outside that a tile needs."""
@@ -263,32 +261,14 @@ class _Run:
     def results(self) -> list[Any]:
         """The results of the entries, once every tile is done."""
         out: list[Any] = []
-        for entry, full, op in zip(self.entries, self.full, self.ops, strict=True):
-            t = entry[3][0]
-            if entry[0].writes:
+        for entry, full, op, reduction in zip(
+            self.entries, self.full, self.ops, self.reductions, strict=True
+        ):
+            t = entry.outs[0]
+            if entry.op.writes:
                 out.append(t)
-            elif op.partial is not None:
-                out.append(_joined(entry, op.partial))
+            elif reduction is not None and op.partial is not None:
+                out.append(joined(t, op.partial, reduction))
             else:
-                out.append(None if full is None else wrap(full.reshape(t._shape), t._dtype))
+                out.append(None if full is None else wrap(full.reshape(t.raw_shape), t.raw_dtype))
         return out
-
-
-def _room_for(t: Tensor) -> Any:
-    """An array for a whole result, laid out as the tensor that was handed out for it."""
-    shape, d = t._shape, NUMPY_OF[t._dtype]
-    strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
-    if strides == contiguous_strides(shape):
-        return POOL.empty(shape, d)
-    return laid_out(shape, strides, lambda s: POOL.empty(s, d))
-
-
-def _joined(entry: Entry, partial: list[Any]) -> Tensor:
-    """The reduction of what each tile was reduced to."""
-    d = entry[3][0]._dtype
-    parts = np.array([p.item() if p.ndim == 0 else p for p in partial])
-    if entry[0].name == "aten::sum":
-        total = quietly(np.add.reduce, parts)
-    else:
-        total = (np.maximum if entry[0].name == "aten::amax" else np.minimum).reduce(parts)
-    return wrap(np.array(quietly(np.asarray(total).astype, NUMPY_OF[d])), d)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mindtorch_core.backend import Shape, Tensor, numel
 from mindtorch_core.dispatch.pipeline import Entry, tensors_of
-from mindtorch_core.shapes import Shape, numel
-from mindtorch_core.tensor import Tensor
 
 from .classify import Reduction, is_elementwise, reduction_of
 from .limits import LIMITS
@@ -35,9 +34,12 @@ class Block:
         rows: shape of values reduced with ``keepdim``, None where there are none.
         reductions: by position of the entry, how it reduces.
         late: ids of values that are complete only when every tile is done.
+        recipes: how compiled kernels compute the group, by what that depends on.
     """
 
-    __slots__ = ("_reads", "_writes", "entries", "kept", "late", "reductions", "rows", "shape")
+    __slots__ = (
+        "_reads", "_writes", "entries", "kept", "late", "recipes", "reductions", "rows", "shape",
+    )  # fmt: skip
 
     def __init__(self, shape: Shape | None) -> None:
         self.entries: list[int] = []
@@ -46,6 +48,7 @@ class Block:
         self.rows: Shape | None = None
         self.reductions: dict[int, Reduction] = {}
         self.late: set[int] = set()
+        self.recipes: dict[Any, Any] = {}
         self._reads: dict[int, set[Geometry]] = {}
         self._writes: dict[int, set[Geometry]] = {}
 
@@ -56,8 +59,8 @@ class Block:
             return
         for t in reads:
             self._reads.setdefault(memory_of(t), set()).add(geometry(t))
-        if entry[0].writes:
-            t = entry[3][0]
+        if entry.op.writes:
+            t = entry.outs[0]
             self._writes.setdefault(memory_of(t), set()).add(geometry(t))
 
     def conflicts(self, entry: Entry, reads: Sequence[Tensor]) -> bool:
@@ -66,33 +69,33 @@ class Block:
             written = self._writes.get(memory_of(t))
             if written is not None and written != {geometry(t)}:
                 return True
-        if not entry[0].writes:
+        if not entry.op.writes:
             return False
-        out = entry[3][0]
+        out = entry.outs[0]
         read = self._reads.get(memory_of(out))  # what is written counts as read too
         return read is not None and read != {geometry(out)}
 
 
 def memory_of(t: Tensor) -> int:
     """What identifies the memory of a tensor: its storage, or itself where it shares none."""
-    return id(t) if t._storage is None else id(t._storage)
+    return id(t) if t.raw_storage is None else id(t.raw_storage)
 
 
 def geometry(t: Tensor) -> Geometry:
     """Which elements of its memory a tensor shows, and in which order."""
-    return t._shape, t._geometry()
+    return t.raw_shape, t.raw_geometry()
 
 
 def operands_of(entry: Entry) -> list[Tensor]:
     """The tensors among an entry's arguments."""
-    return list(tensors_of((*entry[1], *entry[2].values())))
+    return list(tensors_of((*entry.args, *entry.kwargs.values())))
 
 
 def _overlaps_itself(entry: Entry) -> bool:
     """Whether an entry reads the memory it writes at other places: ``x[1:].add_(x[:-1])``."""
-    if not entry[0].writes:
+    if not entry.op.writes:
         return False
-    out = entry[3][0]
+    out = entry.outs[0]
     memory, own = memory_of(out), geometry(out)
     return any(memory_of(t) == memory and geometry(t) != own for t in operands_of(entry))
 
@@ -103,6 +106,7 @@ class _Grouping:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.made_in: dict[int, int] = {}  # value (id of its tensor) -> block
+        self.stored_in: dict[int, int] = {}  # memory -> block that makes it
         self.written_in: dict[int, int] = {}  # memory -> last block that writes it
         self.read_in: dict[int, int] = {}  # memory -> last block that reads it
 
@@ -121,20 +125,21 @@ class _Grouping:
         for t in reads:
             memory = memory_of(t)
             self.read_in[memory] = max(self.read_in.get(memory, -1), at)
-        for t in entry[3]:
-            if entry[0].writes:
+        for t in entry.outs:
+            if entry.op.writes:
                 self.written_in[memory_of(t)] = at
             else:
                 self.made_in[id(t)] = at
+                self.stored_in.setdefault(memory_of(t), at)
 
     def _iteration_shape(self, entry: Entry, reduction: Reduction | None) -> Shape | None:
         """The shape a group with this entry would iterate over; None if it runs alone."""
         if reduction is not None:
-            source: Shape = entry[1][0]._shape
+            source: Shape = entry.args[0].raw_shape
             return source if numel(source) >= LIMITS.min_elements else None
         if not is_elementwise(entry) or _overlaps_itself(entry):
             return None
-        shape = entry[3][0]._shape
+        shape = entry.outs[0].raw_shape
         if numel(shape) >= LIMITS.min_elements:
             return shape
         return shape if self._rows_somewhere(shape) else None
@@ -148,11 +153,9 @@ class _Grouping:
         """The block that an entry can join, or None."""
         earliest = 0
         for t in reads:
-            made = self.made_in.get(id(t), -1)
-            late = made >= 0 and id(t) in self.blocks[made].late
-            earliest = max(earliest, made + late, self.written_in.get(memory_of(t), -1))
-        if entry[0].writes:
-            earliest = max(earliest, self.read_in.get(memory_of(entry[3][0]), -1))
+            earliest = max(earliest, self._ready_in(t), self.written_in.get(memory_of(t), -1))
+        if entry.op.writes:
+            earliest = max(earliest, self.read_in.get(memory_of(entry.outs[0]), -1))
         last = len(self.blocks) - 1
         for at in range(last, max(earliest, last - _LOOK_BACK) - 1, -1):
             block = self.blocks[at]
@@ -162,6 +165,14 @@ class _Grouping:
             if fits and self._reduces_alike(block, reduction) and not block.conflicts(entry, reads):
                 return at
         return None
+
+    def _ready_in(self, t: Tensor) -> int:
+        """The first block that can read a tensor, as far as it depends on what makes it."""
+        made = self.made_in.get(id(t))
+        if made is not None:
+            return made + (id(t) in self.blocks[made].late)
+        # Not handed out itself: it shows the memory of one that was, which is there after its block.
+        return self.stored_in.get(memory_of(t), -1) + 1
 
     def _reduces_alike(self, block: Block, reduction: Reduction | None) -> bool:
         """Whether a group can take a reduction: all of its row reductions keep the same dims."""
@@ -173,13 +184,13 @@ class _Grouping:
         block.reductions[i] = reduction
         shape = block.shape or ()
         if reduction.kept == 0:
-            block.late.add(id(entry[3][0]))
+            block.late.add(id(entry.outs[0]))
             return
         block.kept = reduction.kept
         if reduction.keepdim:
             block.rows = shape[: reduction.kept] + (1,) * (len(shape) - reduction.kept)
         else:
-            block.late.add(id(entry[3][0]))  # its shape does not line up with the others'
+            block.late.add(id(entry.outs[0]))  # its shape does not line up with the others'
 
 
 def group_entries(entries: Sequence[Entry | None]) -> list[Block]:

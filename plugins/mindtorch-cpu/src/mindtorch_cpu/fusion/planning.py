@@ -2,85 +2,165 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
 from typing import Any, Final
 
-from numpy.lib.array_utils import byte_bounds
-
+from mindtorch_core.backend import fork_safe, numel
 from mindtorch_core.dispatch.pipeline import Entry, Plan, Step
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
 
-from ..arrays import CPU
+from .compiled import compute_compiled
 from .group import compute
-from .grouping import Block, group_entries, memory_of, operands_of
-from .limits import LIMITS
+from .grouping import Block, group_entries
+from .survey import Survey
 
 __all__ = ["plan"]
 
-_getrefcount = sys.getrefcount
+_OUTLINES: Final = 8  # kept of one structure
 
 
 def plan(entries: Sequence[Entry | None]) -> Plan | None:
     """Plan a launch; None where no op gains from it, or the order must stay as it is."""
-    if not any(e is not None and _is_large(e) for e in entries) or _hidden_aliases(entries):
+    survey = Survey(entries)
+    if not survey.large or survey.hidden_aliases():
         return None
-    key = structure_of(entries)
-    blocks = _PLANS.get(key)
-    cached = blocks is not None
-    if blocks is None:
-        blocks = group_entries(entries)
-        _PLANS.put(key, blocks)
-    seen = _Uses(entries)
-    steps: list[Step | None] = []
-    groups = fused = 0
-    memory = _Memory(seen)
-    for block in blocks:
-        positions = tuple(block.entries)
-        if block.shape is None or not numel(block.shape):
-            for i in positions:
-                entry = entries[i]
-                if entry is not None:
-                    steps.append(Step((i,)))
-                    memory.step((i,), [entry], [True])
-            continue
-        inside = set(positions)
-        members = [e for i in positions if (e := entries[i]) is not None]
-        needed = [_needed(e, seen, inside) for e in members]
-        steps.append(Step(positions, _launcher(block, members, needed)))
-        memory.step(positions, members, needed)
-        groups += 1
-        fused += len(positions)
-    return Plan(steps, groups=groups, fused=fused, peak_bytes=memory.peak, cached=cached)
+    grouping = _PLANS.get(survey.structure)
+    cached = grouping is not None
+    if grouping is None:
+        grouping = _Grouping(group_entries(entries))
+        _PLANS.put(survey.structure, grouping)
+    outline = grouping.outline(entries, survey)
+    notes: Counter[str] = Counter()
+    kernels: dict[str, dict[str, Any]] = {}
+    return Plan(
+        outline.steps(entries, notes, kernels),
+        groups=outline.groups,
+        fused=outline.fused,
+        peak_bytes=outline.peak_bytes,
+        cached=cached,
+        notes=notes,
+        kernels=kernels,
+    )
 
 
-def _hidden_aliases(entries: Sequence[Entry | None]) -> bool:
-    """Whether memory that is written overlaps what does not share its storage.
+class _Grouping:
+    """The groups of all launches of one structure; it refers to no tensor and no op."""
 
-    The user may have made both of one array. Neither the order of groups nor that of the ops on a
-    tile takes it into account.
+    __slots__ = ("_blocks", "_outlines")
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self._blocks = blocks
+        self._outlines: dict[tuple[bool, ...], _Outline] = {}
+
+    def outline(self, entries: Sequence[Entry | None], survey: Survey) -> _Outline:
+        """What to do where the same results are visible."""
+        found = self._outlines.get(survey.visible)
+        if found is None:
+            if len(self._outlines) >= _OUTLINES:
+                self._outlines.clear()
+            found = self._outlines[survey.visible] = _Outline(self._blocks, entries, survey)
+        return found
+
+
+class _Outline:
+    """The steps of launches of one structure of which the same results are visible.
+
+    Attributes:
+        groups, fused: how many groups there are, and how many entries they have.
+        peak_bytes: what the launch holds in memory at its fullest moment.
     """
-    written = {memory_of(e[3][0]) for e in entries if e is not None and e[0].writes}
-    if not written:
-        return False
-    operands = {id(t): t for e in entries if e is not None for t in operands_of(e)}
-    bounds: dict[int, tuple[int, int]] = {}
-    for t in operands.values():
-        if t._data is not None and t._device is CPU and t._data.size:
-            low, high = byte_bounds(t._data)
-            first, last = bounds.get(memory_of(t), (low, high))
-            bounds[memory_of(t)] = min(first, low), max(last, high)
-    end = end_of_written = 0
-    for (low, high), memory in sorted((span, memory) for memory, span in bounds.items()):
-        if low < (end if memory in written else end_of_written):
-            return True
-        end = max(end, high)
-        if memory in written:
-            end_of_written = max(end_of_written, high)
-    return False
+
+    def __init__(
+        self, blocks: list[Block], entries: Sequence[Entry | None], survey: Survey
+    ) -> None:
+        self.groups = self.fused = 0
+        # Single entries as steps, and groups with what is needed of each entry outside of it.
+        self._steps: list[Step | tuple[Block, list[bool]]] = []
+        memory = _Memory(survey)
+        for block in blocks:
+            if block.shape is None or not numel(block.shape):
+                for i in block.entries:
+                    self._steps.append(Step((i,)))
+                    memory.step([i], _present(entries, [i]), [True])
+                continue
+            members = _present(entries, block.entries)
+            inside = set(block.entries)
+            needed = [_needed(e, survey, inside) for e in members]
+            self._steps.append((block, needed))
+            memory.step(block.entries, members, needed)
+            self.groups += 1
+            self.fused += len(members)
+        self.peak_bytes = memory.peak
+
+    def steps(
+        self,
+        entries: Sequence[Entry | None],
+        notes: Counter[str],
+        kernels: dict[str, dict[str, Any]],
+    ) -> list[Step | None]:
+        """The steps of a launch of these entries."""
+        return [
+            step
+            if isinstance(step, Step)
+            else Step(
+                tuple(step[0].entries),
+                _Launcher(step[0], _present(entries, step[0].entries), step[1], notes, kernels),
+            )
+            for step in self._steps
+        ]
+
+
+def _present(entries: Sequence[Entry | None], positions: Sequence[int]) -> list[Entry]:
+    return [e for i in positions if (e := entries[i]) is not None]
+
+
+class _Launcher:
+    """Launches a group.
+
+    Attributes:
+        note: how it was computed, once it was.
+    """
+
+    __slots__ = ("_block", "_kernels", "_members", "_needed", "_notes", "note")
+
+    def __init__(
+        self, block: Block, members: list[Entry], needed: list[bool], notes: Counter[str],
+        kernels: dict[str, dict[str, Any]],
+    ) -> None:  # fmt: skip
+        self._block = block
+        self._members = members
+        self._needed = needed
+        self._notes = notes
+        self._kernels = kernels
+        self.note: str | None = None
+
+    def __call__(self) -> Sequence[Any]:
+        """Compute the results."""
+        found = compute_compiled(self._block, self._members, self._needed)
+        if isinstance(found, str):
+            self._count(f"in tiles: {found}")
+            return compute(self._block, self._members, self._needed)
+        results, used = found
+        for kernel in used:
+            about = self._kernels.setdefault(
+                kernel.name,
+                {"launches": 0, "operations": len(kernel.program.graph.nodes),
+                 "seconds": kernel.seconds, "source": kernel.source},
+            )  # fmt: skip
+            about["launches"] += 1
+        self._count("compiled", f": {', '.join(kernel.name for kernel in used)}")
+        return results
+
+    def _count(self, how: str, more: str = "") -> None:
+        self._notes[how] += 1
+        self.note = how + more
+
+
+def _needed(entry: Entry, survey: Survey, inside: set[int]) -> bool:
+    """Whether an entry's result is used outside its group."""
+    key = id(entry.outs[0])
+    return key in survey.live or any(i not in inside for i in survey.users.get(key, ()))
 
 
 class _Memory:
@@ -90,12 +170,12 @@ class _Memory:
         peak: bytes at the fullest moment, without what was there before.
     """
 
-    __slots__ = ("_held", "_last", "_now", "_seen", "peak")
+    __slots__ = ("_held", "_last", "_live", "_now", "peak")
 
-    def __init__(self, seen: _Uses) -> None:
-        self._seen = seen
+    def __init__(self, survey: Survey) -> None:
+        self._live = survey.live
         self._held: dict[int, int] = {}  # by id of a result that only the trace holds, its bytes
-        self._last: dict[int, int] = {k: max(users) for k, users in seen.users.items()}
+        self._last: dict[int, int] = {k: max(users) for k, users in survey.users.items()}
         self._now = 0
         self.peak = 0
 
@@ -104,12 +184,12 @@ class _Memory:
     ) -> None:
         """Account for one step: what it makes, and what nobody uses after it."""
         for entry, want in zip(members, needed, strict=True):
-            if not want or entry[0].writes or entry[0].view:
+            if not want or entry.op.writes or entry.op.view:
                 continue
-            for t in entry[3]:
-                size = numel(t._shape) * t._dtype.itemsize
+            for t in entry.outs:
+                size = numel(t.raw_shape) * t.raw_dtype.itemsize
                 self._now += size
-                if id(t) not in self._seen.live:
+                if id(t) not in self._live:
                     self._held[id(t)] = size
         self.peak = max(self.peak, self._now)
         end = max(positions)
@@ -122,127 +202,23 @@ class _Plans:
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Any, list[Block]] = OrderedDict()
+        self._lock = fork_safe(threading.Lock())
+        self._kept: OrderedDict[Any, _Grouping] = OrderedDict()
 
-    def get(self, key: Any) -> list[Block] | None:
+    def get(self, structure: Any) -> _Grouping | None:
         """A grouping made earlier for this structure."""
-        if key is None:
-            return None
         with self._lock:
-            found = self._kept.get(key)
+            found = self._kept.get(structure)
             if found is not None:
-                self._kept.move_to_end(key)
+                self._kept.move_to_end(structure)
             return found
 
-    def put(self, key: Any, blocks: list[Block]) -> None:
+    def put(self, structure: Any, grouping: _Grouping) -> None:
         """Keep a grouping."""
-        if key is None:
-            return
         with self._lock:
-            self._kept[key] = blocks
+            self._kept[structure] = grouping
             if len(self._kept) > self._bound:
                 self._kept.popitem(last=False)
 
 
 _PLANS: Final = _Plans(256)
-
-
-def structure_of(entries: Sequence[Entry | None]) -> Any:
-    """What a grouping depends on: ops, shapes, layouts, and which arguments share memory.
-
-    Returns:
-        A hashable key, or None where an argument has no hash.
-    """
-    values: dict[int, int] = {}
-    memories: dict[int, int] = {}
-
-    def described(value: Any) -> Any:
-        if value.__class__ is Tensor:
-            place = values.setdefault(id(value), len(values))
-            memory = memories.setdefault(memory_of(value), len(memories))
-            return place, memory, value._shape, value._dtype, value._geometry()
-        if value.__class__ is list or value.__class__ is tuple:
-            return tuple(map(described, value))
-        return value.__class__, value
-
-    parts: list[Any] = [LIMITS.min_elements]
-    for entry in entries:
-        if entry is None:
-            parts.append(None)
-            continue
-        op, args, kwargs, outs = entry[0], entry[1], entry[2], entry[3]
-        parts.append((op, described(args), described(tuple(kwargs.items())), described(outs)))
-    key = tuple(parts)
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _is_large(entry: Entry) -> bool:
-    return any(numel(t._shape) >= LIMITS.min_elements for t in (*entry[3], *operands_of(entry)))
-
-
-def _launcher(
-    block: Block, members: list[Entry], needed: list[bool]
-) -> Callable[[], Sequence[Any]]:
-    return lambda: compute(block, members, needed)
-
-
-class _Uses:
-    """Who refers to the results of a trace.
-
-    Attributes:
-        results: by id, the tensors that entries make or write.
-        internal: by id of a tensor, how many references to it the trace holds.
-        sharers: by id of a storage, how many results it has.
-        users: by id of a tensor, the positions of the entries that take it.
-        live: ids of results that somebody outside the trace can see.
-    """
-
-    __slots__ = ("internal", "live", "results", "sharers", "users")
-
-    def __init__(self, entries: Sequence[Entry | None]) -> None:
-        self.results: dict[int, Tensor] = {}
-        self.internal: dict[int, int] = {}
-        self.sharers: dict[int, int] = {}
-        self.users: dict[int, list[int]] = {}
-        self._count(entries)
-        self.live = {key for key in self.results if self._seen(key)}
-
-    def _count(self, entries: Sequence[Entry | None]) -> None:
-        """Count the trace's own references, in a frame that leaves none of its own behind."""
-        internal = self.internal
-        for i, entry in enumerate(entries):
-            if entry is None:
-                continue
-            for t in entry[3]:
-                internal[id(t)] = internal.get(id(t), 0) + 1
-                if id(t) not in self.results:
-                    self.results[id(t)] = t
-                    self.sharers[id(t._storage)] = self.sharers.get(id(t._storage), 0) + 1
-            for value in (*entry[1], *entry[2].values()):
-                if value.__class__ is Tensor:
-                    internal[id(value)] = internal.get(id(value), 0) + 1
-                    self.users.setdefault(id(value), []).append(i)
-                elif value.__class__ is list or value.__class__ is tuple:
-                    for each in value:  # the list may be the user's: its tensors count as seen
-                        if each.__class__ is Tensor:
-                            self.users.setdefault(id(each), []).append(i)
-
-    def _seen(self, key: int) -> bool:
-        """Whether there are more references than the trace's, the dict's and this call's."""
-        if _getrefcount(self.results[key]) > self.internal[key] + 2:
-            return True
-        storage = self.results[key]._storage
-        return storage is not None and (
-            _getrefcount(storage) > self.sharers[id(storage)] + 2 or storage.memory is not None
-        )
-
-
-def _needed(entry: Entry, uses: _Uses, inside: set[int]) -> bool:
-    """Whether an entry's result is used outside its group."""
-    key = id(entry[3][0])
-    return key in uses.live or any(i not in inside for i in uses.users.get(key, ()))

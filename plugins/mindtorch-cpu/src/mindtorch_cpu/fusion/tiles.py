@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mindtorch_core.shapes import Shape
+from mindtorch_core.backend import Shape
 
 __all__ = ["cut", "tiles"]
 
@@ -30,6 +30,9 @@ def tiles(shape: Shape, kept: int, elements: int) -> list[Tile]:
         return [whole]
     cut_at = axis - 1
     step = max(1, elements // inner)
+    step = -(
+        -shape[cut_at] // -(-shape[cut_at] // step)
+    )  # alike: small ones would be added otherwise
     chunks = [slice(s, min(s + step, shape[cut_at])) for s in range(0, shape[cut_at], step)]
     rest = whole[cut_at + 1 :]
     return [(*outer, chunk, *rest) for outer in _each(shape[:cut_at]) for chunk in chunks]

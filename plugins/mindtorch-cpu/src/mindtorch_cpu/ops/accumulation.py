@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import quietly, wrap
+from ..compiled import walk
 from ..large import LARGE
 from ..register import composition_of, kernel
 from .indexing import checked
@@ -32,6 +33,11 @@ def added_rows(index: Any, rows: Any, count: int) -> Any:
     n, width = rows.shape
     if rows.size < LARGE or width < _SHORT or count * width > 16 * rows.size:
         return None
+    loop = walk("rows_add", rows.dtype, rows.size)
+    if loop is not None and rows.flags.c_contiguous:
+        found = np.zeros((count, width), rows.dtype)
+        loop(found, rows, np.ascontiguousarray(index, np.int64), n, count, width)
+        return found
     from scipy.sparse import csc_array
 
     small = np.int32 if max(n, count) < 1 << 31 else np.int64
@@ -46,7 +52,7 @@ def embedding_dense_backward(
 ) -> Any:
     """Gradient rows added up by word."""
     options = (num_weights, padding_idx, scale_grad_by_freq)
-    g, index = grad_output._data, indices._data
+    g, index = grad_output.raw_data, indices.raw_data
     if scale_grad_by_freq or g.size < LARGE or g.size != index.size * g.shape[-1]:
         return _decomposed(grad_output, indices, *options)
     flat = checked("index_add", index.reshape(-1), num_weights, 0, IndexError)
@@ -55,4 +61,4 @@ def embedding_dense_backward(
         return _decomposed(grad_output, indices, *options)
     if 0 <= padding_idx < num_weights:
         found[padding_idx] = 0
-    return wrap(found, grad_output._dtype)
+    return wrap(found, grad_output.raw_dtype)

@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING
+from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
+from ..compiled import FEWEST, one_pass
 from ..large import LARGE, in_chunks
-from ..register import composition_of, register, rule_of
+from ..register import composition_of, kernel, register, rule_of
+from .error_functions import gate, gate_slope, many
+from .slopes import slope
 
 Compute = Callable[..., Any]
 
 
-def activation(name: str, compute: Compute, *, inplace: bool = True) -> None:
+def activation(
+    name: str,
+    compute: Compute,
+    *,
+    inplace: bool = True,
+    fits: Callable[..., bool] | None = None,
+) -> None:
     """Register ``compute(array, *arguments)`` for floating tensors, and the op's in-place form.
 
     Args:
         name: the op.
         compute: makes a fresh array; it may be given a part of a large one.
         inplace: whether there is an in-place form.
+        fits: of an array and arguments, whether it may be compiled; always if None.
     """
     rule, general = rule_of(name), composition_of(name)
 
+    def compiled(a: Any, wide: Any, args: Any, kwargs: Any) -> Any:
+        """What a compiled kernel gives, or None."""
+
+        def trace(tracer: Any, part: Any) -> list[Any]:
+            x = part.astype(wide, copy=False)
+            return [compute(x, *args, **kwargs).astype(part.dtype, copy=False)]
+
+        key = (name, repr(args), repr(kwargs)) if args or kwargs else name
+        return one_pass(key, trace, a.dtype, a)
+
     def data_of(self: Any, args: Any, kwargs: Any) -> Any:
-        d = self._dtype
-        a = self._data
+        d = self.raw_dtype
+        a = self.raw_data
+        wide = NUMPY_OF[WIDER.get(d, d)]
+        if a.size >= FEWEST and (fits is None or fits(a, wide, *args, **kwargs)):
+            data = compiled(a, wide, args, kwargs)
+            if data is not None:
+                return data
         if d in WIDER:
             a = converted(a, WIDER[d])
 
@@ -39,20 +63,22 @@ def activation(name: str, compute: Compute, *, inplace: bool = True) -> None:
 
         data = in_chunks(each, a.dtype, a) if a.size >= LARGE else None
         if data is None:
-            data = in_common_order(quietly(each, a), a)
-        return data.astype(NUMPY_OF[d]) if d in WIDER else data
+            data = quietly(each, a)
+        if d in WIDER:
+            data = quietly(data.astype, NUMPY_OF[d])
+        return in_common_order(data, self.raw_data)
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             rule(self, *args, **kwargs)
-        if self._dtype.category != FLOATING:
+        if self.raw_dtype.category != FLOATING:
             return general(self, *args, **kwargs)
-        return wrap(data_of(self, args, kwargs), self._dtype)
+        return wrap(data_of(self, args, kwargs), self.raw_dtype)
 
     def run_inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._dtype.category != FLOATING:
+        if self.raw_dtype.category != FLOATING:
             return self.copy_(run(self, *args, **kwargs))
-        np.copyto(self._data, data_of(self, args, kwargs))
+        np.copyto(self.raw_data, data_of(self, args, kwargs))
         return self
 
     register(name, run)
@@ -126,9 +152,11 @@ def _gelu(a: Any, *, approximate: str = "none") -> Any:
         inner = np.add(a, np.multiply(inner, _number(0.044715, a)))
         inner = np.tanh(np.multiply(inner, _number(math.sqrt(2 / math.pi), a)))
         return np.multiply(np.multiply(a, _number(0.5, a)), np.add(inner, _number(1, a)))
-    erfc = importlib.import_module("scipy.special").erfc
-    share = erfc(np.multiply(a, _number(-math.sqrt(0.5), a)))
-    return np.multiply(np.multiply(a, _number(0.5, a)), share)
+    return gate(a)
+
+
+def _gelu_fits(a: Any, wide: Any, *, approximate: str = "none") -> bool:
+    return approximate == "tanh" or (wide == np.float32 and many(a))
 
 
 activation("leaky_relu", _leaky_relu)
@@ -140,4 +168,58 @@ activation("mish", _mish)
 activation("log_sigmoid", _log_sigmoid, inplace=False)
 activation("hardswish", _hardswish)
 activation("hardsigmoid", _hardsigmoid)
-activation("gelu", _gelu)
+activation("gelu", _gelu, fits=_gelu_fits)
+
+
+def _silu_slope(g: Any, a: Any) -> Any:
+    one = a.dtype.type(1)
+    s = np.reciprocal(np.add(np.exp(np.negative(a)), one))
+    return np.multiply(g, np.multiply(s, np.add(np.multiply(a, np.subtract(one, s)), one)))
+
+
+slope("silu_backward", _silu_slope)
+_gelu_backward: Any = composition_of("gelu_backward")
+
+
+def _gelu_slope(a: Any, approximate: str) -> Any:
+    if approximate == "none":
+        return gate_slope(a)
+    square = np.multiply(a, a)
+    inner = np.multiply(np.add(np.multiply(square, _number(0.044715, a)), _number(1, a)), a)
+    t = np.tanh(np.multiply(inner, _number(math.sqrt(2 / math.pi), a)))
+    steep = np.add(np.multiply(square, _number(3 * 0.044715, a)), _number(1, a))
+    steep = np.multiply(np.multiply(steep, a), _number(math.sqrt(2 / math.pi), a))
+    steep = np.multiply(steep, np.subtract(_number(1, a), np.multiply(t, t)))
+    return np.multiply(np.add(np.add(t, steep), _number(1, a)), _number(0.5, a))
+
+
+@kernel("gelu_backward")
+def gelu_backward(grad_output: Any, self: Any, *, approximate: str = "none") -> Any:
+    """The incoming gradient times the slope, in one pass over memory."""
+    d = self.raw_dtype
+    rule_of("gelu_backward")(grad_output, self, approximate=approximate)
+    same = grad_output.raw_dtype is d and grad_output.raw_shape == self.raw_shape
+    if not same or d.category != FLOATING:
+        return _gelu_backward(grad_output, self, approximate=approximate)
+    operands = grad_output.raw_data, self.raw_data
+    wide = NUMPY_OF[WIDER.get(d, d)]
+
+    def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
+        g, x = g.astype(wide, copy=False), a.astype(wide, copy=False)
+        return [np.multiply(g, _gelu_slope(x, approximate)).astype(a.dtype, copy=False)]
+
+    if _gelu_fits(self.raw_data, wide, approximate=approximate):
+        data = one_pass(("gelu_backward", approximate), trace, self.raw_data.dtype, *operands)
+        if data is not None:
+            return wrap(data, d)
+    g, a = (converted(x, WIDER[d]) for x in operands) if d in WIDER else operands
+
+    def each(g: Any, a: Any) -> Any:
+        return np.multiply(g, _gelu_slope(a, approximate))
+
+    data = in_chunks(each, a.dtype, g, a) if a.size >= LARGE else None
+    if data is None:
+        data = quietly(each, g, a)
+    if d in WIDER:
+        data = quietly(data.astype, NUMPY_OF[d])
+    return wrap(in_common_order(data, *operands), d)

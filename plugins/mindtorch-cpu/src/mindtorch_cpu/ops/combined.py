@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING
+from mindtorch_core.backend import FLOATING
 
-from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, wrap
 from ..large import LARGE, in_chunks
 from ..register import composition_of, register, rule_of
 
@@ -18,7 +18,7 @@ Compute = Callable[..., Any]
 
 def _alike(operands: Any, shape: Any) -> bool:
     """Whether tensors need no broadcasting, up to such without dimensions."""
-    return all(not t._shape or t._shape == shape for t in operands)
+    return all(not t.raw_shape or t.raw_shape == shape for t in operands)
 
 
 def three(name: str, compute: Compute, tensors: int = 3) -> None:
@@ -47,8 +47,10 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
         if arrays[0].size >= LARGE and _alike(args[:tensors], spec.shape):
             data = in_chunks(each, NUMPY_OF[wide], *arrays)
         if data is None:
-            data = in_common_order(quietly(each, *arrays), *arrays)
-        return (data if wide is d else quietly(data.astype, NUMPY_OF[d])), d
+            data = quietly(each, *arrays)
+        if wide is not d:
+            data = quietly(data.astype, NUMPY_OF[d])
+        return as_operands_lie(data, *args[:tensors]), d
 
     def run(*args: Any, **kwargs: Any) -> Any:
         data, d = data_of(args, kwargs)
@@ -59,11 +61,13 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
 
     def run_inplace(self: Any, *args: Any, **kwargs: Any) -> Any:
         operands = (self, *args[: tensors - 1])
-        same = all(t._dtype is self._dtype for t in operands) and _alike(operands, self._shape)
+        same = all(t.raw_dtype is self.raw_dtype for t in operands) and _alike(
+            operands, self.raw_shape
+        )
         data = data_of((self, *args), kwargs)[0] if same else None
         if data is None:
             return general_inplace(self, *args, **kwargs)
-        np.copyto(self._data, data)
+        np.copyto(self.raw_data, data)
         return self
 
     register(name, run)

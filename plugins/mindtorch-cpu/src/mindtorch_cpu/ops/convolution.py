@@ -9,136 +9,33 @@ dropped. Strides split the input into phases, one per remainder, in which they a
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from mindtorch_core.operators.nn.convolution_shapes import Geometry, geometry, weight_geometry
+from mindtorch_core.backend import (
+    ConvolutionGeometry,
+    convolution_geometry,
+    convolution_weight_geometry,
+)
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, row_major, wrap
-from ..pool import POOL
+from ..blas import multiplied, over_batches
+from ..memory_pool import POOL
 from ..register import composition_of, kernel
 from ..workers import share_out
+from .convolution_layout import Layout, zeros
 
-__all__ = ["Layout"]
-
-# Elements of a slice: products of this length keep their operands in the cache.
-_LENGTH = 1 << 12
+# Products from which a compiled kernel pays, even if it has to be made.
+_WORTH = 1 << 21
+# Elements of an image from which it is worth a product of its own.
+_LONG = 128
 # From so many channels on, a product per window position is as fast as one over all of them.
 _DEEP = 32
 
 _weight_decomposed: Any = composition_of("_convolution_weight")
 _decomposed: Any = composition_of("convolution")
-
-
-def _zeros(shape: Any, d: Any) -> Any:
-    made = POOL.empty(shape, d)
-    made.fill(0)
-    return made
-
-
-def _pitch(small: int, large: int, kernel: int, stride: int, padding: int, gap: int) -> int:
-    """Elements from one row to the next: outputs and what the last window sees."""
-    reach = (kernel - 1) * gap
-    grid = small + reach // stride
-    if stride > 1:
-        return grid
-    return grid - max(min(padding, grid - padding - large, reach), 0)
-
-
-class Layout:
-    """Where inputs and outputs of a convolution lie.
-
-    Attributes:
-        grid: spatial shape of a phase: what inputs and outputs are padded to. With stride 1 the
-            padding behind a row, or an image, is also that before the next one.
-        places: per window position its phase, and how far its elements lie behind their windows.
-        phases: the phases that some position sees.
-        length: elements from the first to the last window of an image.
-        area: elements of a phase of an image.
-        tail: elements behind the last image that windows see.
-    """
-
-    def __init__(self, at: Geometry, kernel: Any, small: Any, large: Any) -> None:
-        """Lay out a convolution from inputs of the spatial shape ``large`` to ``small``."""
-        n = len(kernel)
-        self.at, self.kernel, self.small = at, kernel, small
-        steps, gaps = at.stride, at.dilation
-        self.grid = tuple(map(_pitch, small, large, kernel, steps, at.padding, gaps))
-        self.area: int = math.prod(self.grid)
-        strides = [math.prod(self.grid[i + 1 :]) for i in range(n)]
-        self.places: list[tuple[tuple[int, ...], int]] = []
-        for place in itertools.product(*map(range, kernel)):
-            parts = [divmod(p * d, s) for p, d, s in zip(place, gaps, steps, strict=True)]
-            shift = sum(q * stride for (q, _), stride in zip(parts, strides, strict=True))
-            self.places.append((tuple(r for _, r in parts), shift))
-        self.phases = sorted({phase for phase, _ in self.places})
-        self.length: int = sum((o - 1) * s for o, s in zip(small, strides, strict=True)) + 1
-        furthest = max(shift for _, shift in self.places)
-        self.tail: int = max(furthest + self.length - self.area, 0)
-
-    def images(self, batch: int) -> int:
-        """How many images are computed together."""
-        return max(1, min(batch, _LENGTH // self.area))
-
-    def _window(self, phase: tuple[int, ...], sizes: Any) -> tuple[list[slice], list[slice]]:
-        """The part of the grid that an image fills in a phase, and the part of the image."""
-        inside, source = [], []
-        for r, s, p, size, grid in zip(
-            phase, self.at.stride, self.at.padding, sizes, self.grid, strict=True
-        ):
-            first = max(-((r - p) // s), 0)  # of the grid elements at r - p + s * i
-            start = r - p + s * first
-            count = max(min(-(-(size - start) // s), grid - first), 0)
-            inside.append(slice(first, first + count))
-            source.append(slice(start, start + s * (count - 1) + 1, s) if count else slice(0, 0))
-        return inside, source
-
-    def spread(self, x: Any, phase: tuple[int, ...]) -> Any:
-        """A phase of images (images, C, *sizes) as (groups, C / groups, images * area)."""
-        images, channels = x.shape[:2]
-        inside, source = self._window(phase, x.shape[2:])
-        full = not self.tail and all(
-            s.stop - s.start == g for s, g in zip(inside, self.grid, strict=True)
-        )
-        size = images * self.area
-        out = (POOL.empty if full else _zeros)((channels, size + self.tail), x.dtype)
-        grid = out[:, :size].reshape(channels, images, *self.grid)
-        part = x[(slice(None), slice(None), *source)]
-        grid[(slice(None), slice(None), *inside)] = part.swapaxes(0, 1)
-        return out.reshape(self.at.groups, channels // self.at.groups, size + self.tail)
-
-    def gather(self, phase: tuple[int, ...], whole: Any, x: Any) -> None:
-        """Write a phase (groups, C / groups, images * area) into images."""
-        inside, source = self._window(phase, x.shape[2:])
-        images, channels = x.shape[:2]
-        flat = whole.reshape(channels, images * self.area + self.tail)
-        grid = flat[:, : images * self.area].reshape(channels, images, *self.grid)
-        part = grid[(slice(None), slice(None), *inside)]
-        x[(slice(None), slice(None), *source)] = part.swapaxes(0, 1)
-
-    def spread_small(self, y: Any) -> Any:
-        """Outputs (images, O, *small) as (groups, O / groups, images * area), zeros between."""
-        images, filters = y.shape[:2]
-        inside = tuple(slice(0, s) for s in self.small)
-        full = self.small == self.grid
-        out = (POOL.empty if full else _zeros)((filters, images, *self.grid), y.dtype)
-        out[(slice(None), slice(None), *inside)] = y.swapaxes(0, 1)
-        return out.reshape(self.at.groups, filters // self.at.groups, images * self.area)
-
-    def gather_small(self, whole: Any, y: Any) -> None:
-        """Write (groups, O / groups, images * area) into outputs (images, O, *small)."""
-        grid = whole.reshape(y.shape[1], y.shape[0], *self.grid)
-        inside = tuple(slice(0, s) for s in self.small)
-        np.copyto(y, grid[(slice(None), slice(None), *inside)].swapaxes(0, 1))
-
-    def matrices(self, w: Any) -> Any:
-        """A weight (O, C / groups, *kernel) as (position, groups, O / groups, C / groups)."""
-        groups = self.at.groups
-        flat = w.reshape(groups, w.shape[0] // groups, w.shape[1], len(self.places))
-        return np.ascontiguousarray(flat.transpose(3, 0, 1, 2))
 
 
 def _forward(x: Any, w: Any, plan: Layout, y: Any) -> None:
@@ -215,7 +112,7 @@ def _backward(y: Any, w: Any, plan: Layout, x: Any) -> None:
         length = (len(part) - 1) * plan.area + plan.length
         given = given[..., :length]
         shape = (*matrices.shape[1:3], size)
-        sums = {phase: _zeros(shape, y.dtype) for phase in plan.phases}
+        sums = {phase: zeros(shape, y.dtype) for phase in plan.phases}
         _add_positions(matrices, plan, given, sums, length)
         target = x[start : start + step]
         target[...] = 0  # what no window sees
@@ -286,37 +183,91 @@ def _weights(x: Any, y: Any, plan: Layout) -> Any:
 
 
 def _array(t: Any) -> Any:
-    a = t._data
-    return a.astype(np.float32) if t._dtype in WIDER else a
+    a = t.raw_data
+    return a.astype(np.float32) if t.raw_dtype in WIDER else a
+
+
+def _worth(d: Any, products: int) -> bool:
+    """Whether a compiled kernel computes so many products: that depends on nothing else in a process."""
+    if products < _WORTH or d not in (np.float32, np.float64):
+        return False
+    from ..native.synchronous import available  # loaded with the first that is large
+
+    return available()
 
 
 @kernel("convolution")
 def convolution(input: Any, weight: Any, bias: Any, *options: Any) -> Any:
     """Cross-correlation or its transpose."""
-    at = geometry(input, weight, bias, *options)
-    if 0 in input._shape or 0 in weight._shape:
+    at = convolution_geometry(input, weight, bias, *options)
+    if 0 in input.raw_shape or 0 in weight.raw_shape:
         return _decomposed(input, weight, bias, *options)
     x, w = _array(input), np.ascontiguousarray(_array(weight))
     channels = w.shape[1] * at.groups if at.transposed else w.shape[0]
     out = POOL.empty((len(x), channels, *at.out), x.dtype)
-    if at.transposed:
-        QUIET.run(_backward, x, w, Layout(at, w.shape[2:], x.shape[2:], at.out), out)
-    elif _pointwise(w, at):
-        matrix = w.reshape(at.groups, -1, w.shape[1])
-        flat = row_major(x).reshape(len(x), at.groups, w.shape[1], -1)
-        made = out.reshape(len(x), at.groups, matrix.shape[1], -1)
-        QUIET.run(np.matmul, matrix, flat, out=made)
-    else:
-        QUIET.run(_forward, x, w, Layout(at, w.shape[2:], at.out, x.shape[2:]), out)
-    if bias is not None:
-        QUIET.run(np.add, out, _array(bias).reshape(-1, *(1,) * len(at.out)), out)
-    d = input._dtype
+    b = None if bias is None else _array(bias)
+    if not _served(x, w, b, at, out):
+        if at.transposed:
+            quietly(_backward, x, w, Layout(at, w.shape[2:], x.shape[2:], at.out), out)
+        else:
+            quietly(_forward, x, w, Layout(at, w.shape[2:], at.out, x.shape[2:]), out)
+        if b is not None:
+            QUIET.run(np.add, out, b.reshape(-1, *(1,) * len(at.out)), out)
+    d = input.raw_dtype
     return wrap(out.astype(NUMPY_OF[d]) if d in WIDER else out, d)
 
 
-def _pointwise(w: Any, at: Geometry) -> bool:
+def _served(x: Any, w: Any, b: Any, at: ConvolutionGeometry, out: Any) -> bool:
+    """Whether a product, or a compiled kernel, has computed a convolution with its bias."""
+    if _pointwise(w, at):
+        matrix = w.reshape(at.groups, -1, w.shape[1])
+        matrix = matrix.swapaxes(1, 2) if at.transposed else matrix
+        flat = row_major(x).reshape(len(x), at.groups, matrix.shape[2], -1)
+        made = out.reshape(len(x), at.groups, matrix.shape[1], -1)
+
+        def multiply(part: slice) -> None:
+            quietly(np.matmul, matrix, flat[part], made[part])
+
+        over_batches(multiply, made[0].size * matrix.shape[2], len(x))
+        if b is not None:
+            QUIET.run(np.add, made, b.reshape(at.groups, -1, 1), made)
+        return True
+    small = x.shape if at.transposed else out.shape
+    if not _worth(x.dtype, len(x) * math.prod(small[2:]) * w.size):
+        return False
+    from . import direct_convolution as direct
+    from . import plane_convolution as planes
+
+    if planes.fits(w, at):
+        return (planes.backward if at.transposed else planes.forward)(x, w, b, at, out)
+    return (direct.backward if at.transposed else direct.forward)(x, w, b, at, out)
+
+
+def _pointwise(w: Any, at: ConvolutionGeometry) -> bool:
     """Whether every window is one element, and every element a window."""
-    return math.prod(w.shape[2:]) == 1 and not any(at.padding) and all(s == 1 for s in at.stride)
+    return (
+        math.prod(w.shape[2:]) == 1
+        and not any(at.padding)
+        and not any(at.output_padding)
+        and all(s == 1 for s in at.stride)
+    )
+
+
+def _long_rows(at: ConvolutionGeometry, kernel: Any) -> bool:
+    """Whether windows are elements, of which there are so many that a product per image pays."""
+    plain = math.prod(kernel) == 1 and not any(at.padding) and all(s == 1 for s in at.stride)
+    return plain and math.prod(at.out) >= _LONG
+
+
+def _pointwise_weights(x: Any, y: Any, groups: int) -> Any:
+    """Weights (groups, O / groups, C / groups) of windows of one element."""
+    rows, given = (row_major(t).reshape(len(t), groups, t.shape[1] // groups, -1) for t in (x, y))
+    made = np.zeros((groups, given.shape[2], rows.shape[2]), x.dtype)
+    work = given.shape[2] * rows[0, 0].size
+    for seen, found in zip(rows, given, strict=True):
+        product = multiplied(work, quietly, np.matmul, found, seen.swapaxes(1, 2))
+        QUIET.run(np.add, made, product, made)
+    return made
 
 
 @kernel("_convolution_weight")
@@ -325,10 +276,27 @@ def convolution_weight(
 ) -> Any:
     """Gradient of a convolution for its weight."""
     options = kernel_size, stride, padding, dilation, groups
-    if 0 in input._shape or 0 in grad._shape:
+    if 0 in input.raw_shape or 0 in grad.raw_shape:
         return _weight_decomposed(input, grad, *options)
-    at, kernel_shape = weight_geometry(input, grad, *options)
-    d = input._dtype
-    plan = Layout(at, kernel_shape, grad._shape[2:], input._shape[2:])
-    made = QUIET.run(_weights, _array(input), _array(grad), plan)
+    at, kernel_shape = convolution_weight_geometry(input, grad, *options)
+    d = input.raw_dtype
+    x, y = _array(input), _array(grad)
+    if _long_rows(at, kernel_shape):
+        made = _pointwise_weights(x, y, groups).reshape(grad.raw_shape[1], -1, *kernel_shape)
+        return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+    plan = Layout(at, kernel_shape, grad.raw_shape[2:], input.raw_shape[2:])
+    made = None
+    count = math.prod(grad.raw_shape) * input.raw_shape[1] // groups * len(plan.places)
+    if _worth(x.dtype, count):
+        from . import direct_convolution as direct
+        from . import plane_convolution as planes
+
+        if x.ndim <= 4 and x.shape[1] == y.shape[1] == groups:
+            made = planes.weights(x, y, at, kernel_shape)
+        else:
+            made = direct.weights(x, y, plan)
+    if made is None:
+        made = quietly(_weights, x, y, plan)
+        if not np.isfinite(made).all():  # zeros between the lines met what is infinite or NaN
+            return _weight_decomposed(input, grad, *options)
     return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)

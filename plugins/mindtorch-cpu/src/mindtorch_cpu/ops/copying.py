@@ -6,20 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import COMPLEX
-from mindtorch_core.memory_formats import contiguous_format, memory_format
+from mindtorch_core.backend import COMPLEX, FLOAT8, contiguous_format, memory_format
 
-from ..arrays import CPU, cast, exact, quietly, relaid, wrap
+from ..arrays import CPU, cast, exact, of_float8, quietly, relaid, wrap
 from ..register import kernel, rule_of
 
 
 @kernel("clone")
 def clone(self: Any, *, memory_format: memory_format | None = None) -> Any:
     """A copy; its order of dimensions is kept unless ``memory_format`` names another."""
-    a = self._data
-    if memory_format is contiguous_format or (memory_format is None and _is_row_major(a)):
-        return wrap(a.copy(), self._dtype)
-    return wrap(relaid(a, None, memory_format), self._dtype)
+    a = self.raw_data
+    if memory_format is contiguous_format or (
+        memory_format is None and (len(self.raw_shape) < 2 or _is_row_major(a))
+    ):
+        return wrap(a.copy(), self.raw_dtype)
+    return wrap(relaid(a, None, memory_format), self.raw_dtype)
 
 
 def _is_row_major(a: Any) -> bool:
@@ -32,41 +33,45 @@ def _is_row_major(a: Any) -> bool:
 @kernel("copy_")
 def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
     """Write a tensor's elements, broadcast and converted; the source may be on another device."""
-    if src._shape != self._shape:
+    if src.raw_shape != self.raw_shape:
         rule_of("copy")(self, src)
-    if src._device is not CPU:
+    if src.raw_device is not CPU:
         src = src.to(CPU)
-    data = src._data
-    if data.dtype.kind == "c" and self._dtype.category != COMPLEX:
+    data = src.raw_data
+    if data.dtype.kind == "c" and self.raw_dtype.category != COMPLEX:
         data = data.real
-    quietly(np.copyto, self._data, data, "unsafe")
+    if data.dtype is not self.raw_data.dtype and (data.dtype.names or self.raw_data.dtype.names):
+        data = of_float8(data, self.raw_dtype)
+    quietly(np.copyto, self.raw_data, data, "unsafe")
     return self
 
 
 @kernel("fill_.Scalar")
 def fill_(self: Any, value: Any) -> Any:
     """Write one number everywhere."""
-    if hasattr(value, "_keys"):
+    if hasattr(value, "raw_keys"):
         value = value.item()
-    d = self._dtype
-    self._data[...] = exact(value, d)
+    d = self.raw_dtype
+    self.raw_data[...] = exact(value, d)
     return self
 
 
 @kernel("zero_")
 def zero_(self: Any) -> Any:
     """Write zeros."""
-    self._data[...] = 0
+    self.raw_data[...] = 0
     return self
 
 
 @kernel("_to_dtype")
 def to_dtype(self: Any, dtype: Any) -> Any:
     """A copy in another dtype."""
-    a = self._data
+    a = self.raw_data
     if _is_row_major(a):
         data = cast(self, dtype)
         return wrap(data.copy() if data is a or data.base is not None else data, dtype)
+    if a.dtype.names is not None or dtype.name in FLOAT8:
+        return wrap(of_float8(a, dtype), dtype)
     from ..arrays import NUMPY_OF
 
     return wrap(

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.sorting.searching import check_bincount, search
-from mindtorch_core.promotion import promote_types
+from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types
 
 from ..arrays import NUMPY_OF, array_of, cast, row_major, wrap
 from ..register import kernel, register, rule_of
@@ -26,12 +24,12 @@ def _searchsorted(
 ) -> Any:
     """One sequence for all values; several sequences are searched by the composition."""
     options = {"out_int32": out_int32, "right": right, "side": side, "sorter": sorter}
-    if sorted_sequence._data.ndim != 1 or sorter is not None:
-        return search(sorted_sequence, self, **options)
+    if sorted_sequence.raw_data.ndim != 1 or sorter is not None:
+        return binary_search(sorted_sequence, self, **options)
     d = rule_of("searchsorted.Tensor")(sorted_sequence, self, **options).dtype
-    common = sorted_sequence._dtype
-    if hasattr(self, "_keys"):
-        common = promote_types(common, self._dtype)
+    common = sorted_sequence.raw_dtype
+    if hasattr(self, "raw_keys"):
+        common = promote_types(common, self.raw_dtype)
     a, v = cast(sorted_sequence, common), array_of(self, common)
     missing = v != v
     if a.dtype.kind == "V":
@@ -49,16 +47,16 @@ register("searchsorted.Scalar", _searchsorted)
 def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number occurs."""
     d = check_bincount(self, weights, minlength)
-    if not self._data.size:
+    if not self.raw_data.size:
         return wrap(np.zeros(minlength, np.int64), int64)
-    w = None if weights is None else weights._data.astype(np.float64)
-    return wrap(np.bincount(self._data, w, minlength).astype(NUMPY_OF[d], copy=False), d)
+    w = None if weights is None else weights.raw_data.astype(np.float64)
+    return wrap(np.bincount(self.raw_data, w, minlength).astype(NUMPY_OF[d], copy=False), d)
 
 
 @kernel("_lexicographic_order")
 def lexicographic_order(rows: Any) -> Any:
     """Positions that sort rows, by their first different elements."""
-    a = rows._data
+    a = rows.raw_data
     if a.dtype.kind == "V":
         a = ordered_bits(np.ascontiguousarray(a))
     if not a.shape[1]:
@@ -73,7 +71,7 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: Any = None) -> Any:
 
     spec = rule_of("_cdist_forward")(x1, x2, p, compute_mode)
     found = np.zeros(spec.shape, np.float64)
-    a, b = x1._data, x2._data
+    a, b = x1.raw_data, x2.raw_data
     if found.size and a.shape[-1]:
         batch = spec.shape[:-2]
         a = np.broadcast_to(a, (*batch, *a.shape[-2:])).astype(np.float64)
@@ -82,7 +80,7 @@ def cdist(x1: Any, x2: Any, p: float, compute_mode: Any = None) -> Any:
         for at in np.ndindex(batch):
             found[at] = distance.cdist(a[at], b[at], measure, **options)
     if p == 0:
-        found *= x1._data.shape[-1]  # SciPy's is the share of different elements
+        found *= x1.raw_data.shape[-1]  # SciPy's is the share of different elements
     return wrap(row_major(found.astype(NUMPY_OF[spec.dtype], copy=False)), spec.dtype)
 
 

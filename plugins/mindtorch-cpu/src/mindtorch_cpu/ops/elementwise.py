@@ -8,10 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int32
-from mindtorch_core.promotion import to_floating
+from mindtorch_core.backend import COMPLEX, FLOATING, bool_, int32, to_floating
 
-from ..arrays import NUMPY_OF, WIDER, cast, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, wrap
 from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
@@ -58,16 +57,19 @@ register(
 @kernel("nan_to_num")
 def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced."""
-    if self._dtype.category != FLOATING or self._dtype in WIDER:
+    if self.raw_dtype.category != FLOATING:
         return composition_of("nan_to_num")(self, nan, posinf, neginf)
-    a = quietly(np.nan_to_num, self._data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
-    return wrap(a, self._dtype)
+    if self.raw_dtype in WIDER:
+        a = composition_of("nan_to_num")(self, nan, posinf, neginf).raw_data
+    else:
+        a = quietly(np.nan_to_num, self.raw_data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+    return wrap(in_common_order(a, self.raw_data), self.raw_dtype)
 
 
 @kernel("frexp.Tensor")
 def frexp(self: Any) -> Any:
     """Mantissas and exponents."""
-    d = self._dtype
+    d = self.raw_dtype
     rule_of("frexp.Tensor")(self)
     mantissa, exponent = quietly(np.frexp, cast(self, WIDER.get(d, d)))
     return wrap(quietly(mantissa.astype, NUMPY_OF[d]), d), wrap(exponent.astype(np.int32), int32)
@@ -103,7 +105,7 @@ def _real(name: str, ufunc: Ufunc) -> None:
     real, general = binary(name, ufunc), composition_of(name)
 
     def run(self: Any, other: Any) -> Any:
-        kinds = self._dtype.category, other._dtype.category
+        kinds = self.raw_dtype.category, other.raw_dtype.category
         return (general if COMPLEX in kinds else real)(self, other)
 
     register(name, run)
@@ -118,8 +120,8 @@ def complex_(real: Any, imag: Any) -> Any:
     """Complex numbers of their parts."""
     spec = rule_of("complex")(real, imag)
     data = np.empty(spec.shape, NUMPY_OF[spec.dtype])
-    data.real = real._data
-    data.imag = imag._data
+    data.real = real.raw_data
+    data.imag = imag.raw_data
     return wrap(data if spec.strides is None else relaid_as(data, spec), spec.dtype)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.threads import get_num_threads
+from mindtorch_core.backend import get_num_threads
 
 from ..arrays import wrap
 from ..register import kernel, rule_of
@@ -30,10 +30,15 @@ def c2c(self: Any, dim: Sequence[int], normalization: int, forward: bool) -> Any
 
     spec = rule_of("_fft_c2c")(self, dim, normalization, forward)
     run, modes = (fft.fftn, _FORWARD) if forward else (fft.ifftn, _INVERSE)
-    if not self._data.size or not len(dim):
-        return wrap(self._data.copy(), spec.dtype)
+    if not self.raw_data.size or not len(dim):
+        return wrap(self.raw_data.copy(), spec.dtype)
     return wrap(
-        run(self._data, axes=tuple(dim), norm=modes[normalization], workers=workers(self._data)),
+        run(
+            self.raw_data,
+            axes=tuple(dim),
+            norm=modes[normalization],
+            workers=workers(self.raw_data),
+        ),
         spec.dtype,
     )
 
@@ -44,11 +49,16 @@ def r2c(self: Any, dim: Sequence[int], normalization: int, onesided: bool) -> An
     from scipy import fft
 
     spec = rule_of("_fft_r2c")(self, dim, normalization, onesided)
-    if not self._data.size:
-        return wrap(np.empty(spec.shape, np.result_type(self._data, np.complex64)), spec.dtype)
+    if not self.raw_data.size:
+        return wrap(np.empty(spec.shape, np.result_type(self.raw_data, np.complex64)), spec.dtype)
     run = fft.rfftn if onesided else fft.fftn
     return wrap(
-        run(self._data, axes=tuple(dim), norm=_FORWARD[normalization], workers=workers(self._data)),
+        run(
+            self.raw_data,
+            axes=tuple(dim),
+            norm=_FORWARD[normalization],
+            workers=workers(self.raw_data),
+        ),
         spec.dtype,
     )
 
@@ -59,7 +69,7 @@ def c2r(self: Any, dim: Sequence[int], normalization: int, last_dim_size: int) -
     from scipy import fft
 
     spec = rule_of("_fft_c2r")(self, dim, normalization, last_dim_size)
-    a = self._data
+    a = self.raw_data
     if not a.size:
         return wrap(np.empty(spec.shape, a.real.dtype), spec.dtype)
     sizes = [a.shape[d] for d in dim[:-1]] + [last_dim_size]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.shapes import contiguous_strides, numel
+from mindtorch_core.backend import contiguous_strides, numel
 
 from ..arrays import WIDER, quietly
 

@@ -10,10 +10,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, dtype
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.promotion import to_floating
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import (
+    COMPLEX,
+    FLOATING,
+    bool_,
+    check_inplace_result,
+    dtype,
+    fresh,
+    to_floating,
+)
 
 from ..arrays import (
     CPU,
@@ -28,12 +33,12 @@ from ..arrays import (
     scalar,
     wrap,
 )
+from ..compiled import one_pass
 from ..large import LARGE
 from ..register import composition_of, kernel, register
+from .error_functions import erf, erfc
 from .pointwise import Ufunc, large, recover, refuse, served
 from .ufuncs import note
-
-_new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 
 def unary(
@@ -43,6 +48,7 @@ def unary(
     to_float: bool = False,
     result: dtype | None = None,
     widen: bool = False,
+    real: bool = False,
 ) -> Callable[..., Any]:
     """A kernel for ``ufunc(self)``.
 
@@ -52,65 +58,84 @@ def unary(
         to_float: compute integers in the default floating type.
         result: dtype of the result where it is not the input's.
         widen: compute half-precision types in float32.
+        real: of complex numbers it is real.
     """
     allowed = served(name)
+    native = isinstance(ufunc, np.ufunc)
     note(name, ufunc if allowed[FLOATING] else None)
-    plain = tuple(ok and not (to_float and c < FLOATING) for c, ok in enumerate(allowed))
+    plain = tuple(
+        ok and not (to_float and c < FLOATING) and not (real and c == COMPLEX)
+        for c, ok in enumerate(allowed)
+    )
 
     def run(self: Any) -> Any:
-        d = self._dtype
-        a = self._data
+        d = self.raw_dtype
+        a = self.raw_data
+        shape = self.raw_shape
         if not plain[d.category]:
             if not allowed[d.category]:
                 refuse(name, self)
-            d = to_floating(d)
-            a = converted(a, d)
+            if real and d.category == COMPLEX:
+                d = d.to_real()
+            else:
+                d = to_floating(d)
+                a = converted(a, d)
         if widen and d in WIDER:
-            return wrap(quietly(ufunc, converted(a, WIDER[d])).astype(a.dtype), result or d)
+            data = quietly(ufunc, converted(a, WIDER[d])).astype(a.dtype)
+            return wrap(in_common_order(data, self.raw_data), result or d)
         if a.size < LARGE:
             try:
-                data = QUIET.run(ufunc, a)
-            except RuntimeError as error:
+                data = QUIET.__dict__["run"](ufunc, a) if native else quietly(ufunc, a)
+            except (RuntimeError, TypeError) as error:
                 data = recover(error, ufunc, a)
         else:
             data = large(ufunc, result or d, a)
-        if a.ndim > 1 and not a.flags.c_contiguous:
-            data = in_common_order(data, a)
+        if len(shape) > 1 and not self.raw_data.flags.c_contiguous:
+            data = in_common_order(data, self.raw_data)
         if result is not None:
             d = result
         if data.__class__ is not ndarray:
             data = np.array(data, NUMPY_OF[d])
-        r = _new(Tensor)
-        r._data = data
-        r._shape = data.shape
-        r._layout = None
-        r._dtype = d
-        r._device = CPU
-        r._keys = KEYS
-        r._storage = None
-        r._base = None
-        r._autograd = None
+        r = fresh()
+        r.raw_data = data
+        r.raw_shape = shape
+        r.raw_layout = None
+        r.raw_dtype = d
+        r.raw_device = CPU
+        r.raw_keys = KEYS
+        r.raw_storage = None
+        r.raw_base = None
+        r.raw_autograd = None
         return r
 
     return run
 
 
 def unary_inplace(
-    name: str, ufunc: Ufunc, *, to_float: bool = False, plain: bool = False
+    name: str, ufunc: Ufunc, *, to_float: bool = False, plain: bool = False, widen: bool = False
 ) -> Callable[..., Any]:
-    """A kernel that writes ``ufunc(self)`` into ``self``; ``plain`` if ufunc takes no ``out``."""
+    """A kernel that writes ``ufunc(self)`` into ``self``.
+
+    Args:
+        name: the op.
+        ufunc: the NumPy function.
+        to_float: integers are refused, whose results were floating.
+        plain: the function takes no ``out``.
+        widen: compute half-precision types in float32.
+    """
     allowed = served(name)
 
     def run(self: Any) -> Any:
-        d = self._dtype
+        d = self.raw_dtype
         if not allowed[d.category]:
             refuse(name, self)
         if to_float and d.category < FLOATING:
-            check_inplace_result(self, self._shape, to_floating(d))
+            check_inplace_result(self, self.raw_shape, to_floating(d))
         if plain or d in WIDER:
-            np.copyto(self._data, quietly(ufunc, self._data), casting="unsafe")
+            a = converted(self.raw_data, WIDER[d]) if widen and d in WIDER else self.raw_data
+            np.copyto(self.raw_data, quietly(ufunc, a), casting="unsafe")
         else:
-            quietly(ufunc, self._data, out=self._data)
+            quietly(ufunc, self.raw_data, out=self.raw_data)
         return self
 
     return run
@@ -121,7 +146,7 @@ def function(
 ) -> None:
     """Register an op of one operand and its in-place form."""
     register(name, unary(name, ufunc, to_float=to_float, widen=widen))
-    register(f"{name}_", unary_inplace(name, ufunc, to_float=to_float, plain=plain or widen))
+    register(f"{name}_", unary_inplace(name, ufunc, to_float=to_float, plain=plain, widen=widen))
 
 
 def _sigmoid(a: Any) -> Any:
@@ -148,17 +173,11 @@ def _sign(a: Any) -> Any:
     return np.greater(a, 0).astype(a.dtype) - np.less(a, 0).astype(a.dtype)
 
 
-def _erf(a: Any) -> Any:
-    from scipy.special import erf
-
-    return erf(a)
-
-
 for _name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tanh"):
     function(_name, getattr(np, _name))
-function("sigmoid", _sigmoid, plain=True)
-function("rsqrt", _rsqrt, plain=True)
-function("erf", _erf, plain=True, widen=True)
+function("sigmoid", _sigmoid, plain=True, widen=True)
+function("rsqrt", _rsqrt, plain=True, widen=True)
+function("erf", erf, plain=True, widen=True)
 function("reciprocal", lambda a: np.true_divide(a.dtype.type(1), a), plain=True)
 register("neg", unary("neg", np.negative))
 register("neg_", unary_inplace("neg", _negative))
@@ -179,17 +198,7 @@ for _name, _ufunc in (
     function(_name, _rounded, to_float=False)
     note(_name, _ufunc)
 
-_absolute = unary("abs", np.absolute)
-
-
-@kernel("abs")
-def absolute(self: Any) -> Any:
-    """Absolute value; real for complex input."""
-    if self._dtype.category == COMPLEX:
-        d = self._dtype.to_real()
-        return wrap(np.absolute(self._data), d)
-    return _absolute(self)
-
+register("abs", unary("abs", np.absolute, real=True))
 
 ZEROS: Final = {d: np.zeros((), n) for d, n in NUMPY_OF.items()}
 
@@ -200,36 +209,39 @@ _RELU_SERVED: Final = served("relu")
 @kernel("relu")
 def relu(self: Any) -> Any:
     """Zero for negative elements."""
-    d = self._dtype
+    d = self.raw_dtype
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
-    a = self._data
+    a = self.raw_data
+    shape = self.raw_shape
     if a.size < LARGE:
-        data = QUIET.run(np.maximum, a, ZEROS[d])
+        data = QUIET.__dict__["run"](np.maximum, a, ZEROS[d])
     else:
         data = large(np.maximum, d, a, ZEROS[d])
+    if len(shape) > 1 and not a.flags.c_contiguous:
+        data = in_common_order(data, a)
     if data.__class__ is not ndarray:
         data = np.array(data, NUMPY_OF[d])
-    r = _new(Tensor)
-    r._data = data
-    r._shape = data.shape
-    r._layout = None
-    r._dtype = d
-    r._device = CPU
-    r._keys = KEYS
-    r._storage = None
-    r._base = None
-    r._autograd = None
+    r = fresh()
+    r.raw_data = data
+    r.raw_shape = shape
+    r.raw_layout = None
+    r.raw_dtype = d
+    r.raw_device = CPU
+    r.raw_keys = KEYS
+    r.raw_storage = None
+    r.raw_base = None
+    r.raw_autograd = None
     return r
 
 
 @kernel("relu_")
 def relu_(self: Any) -> Any:
     """Zero for negative elements, in place."""
-    d = self._dtype
+    d = self.raw_dtype
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
-    quietly(np.maximum, self._data, ZEROS[d], out=self._data)
+    quietly(np.maximum, self.raw_data, ZEROS[d], out=self.raw_data)
     return self
 
 
@@ -240,11 +252,21 @@ _threshold_backward: Any = composition_of("threshold_backward")
 @kernel("threshold_backward")
 def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
-    d = grad_output._dtype
-    if self._dtype is not d or not _THRESHOLD_SERVED[d.category]:
+    d = grad_output.raw_dtype
+    alike = self.raw_dtype is d and self.raw_shape == grad_output.raw_shape
+    if not alike or not _THRESHOLD_SERVED[d.category]:
         return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
-    return wrap(zeroed(quietly(np.less_equal, self._data, bound), grad_output._data), d)
+    if d.category == FLOATING:
+        key = ("threshold_backward", repr(threshold))
+
+        def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
+            return [np.where(np.less_equal(a, bound), g.dtype.type(0), g)]
+
+        data = one_pass(key, trace, NUMPY_OF[d], grad_output.raw_data, self.raw_data)
+        if data is not None:
+            return wrap(data, d)
+    return wrap(zeroed(quietly(np.less_equal, self.raw_data, bound), grad_output.raw_data), d)
 
 
 _BITS: Final = {2: np.int16, 4: np.int32, 8: np.int64}
@@ -269,15 +291,9 @@ register("isfinite", unary("isfinite", np.isfinite, result=bool_))
 function("bitwise_not", np.invert, to_float=False)
 
 
-def _erfc(a: Any) -> Any:
-    from scipy.special import erfc
-
-    return erfc(a)
-
-
 for _name in ("tan", "sinh", "cosh"):
     function(_name, getattr(np, _name))
 for _name in ("asin", "acos", "atan"):
     function(_name, getattr(np, f"arc{_name[1:]}"))
-function("erfc", _erfc, plain=True, widen=True)
+function("erfc", erfc, plain=True)
 function("frac", lambda a: a - np.trunc(a), to_float=False, plain=True)

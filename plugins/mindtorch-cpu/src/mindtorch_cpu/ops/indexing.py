@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.indexing.index import index_shape
-from mindtorch_core.shapes import numel, wrap_dim
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, fresh, index_shape, int64, numel, wrap_dim
 
-from ..arrays import CPU, KEYS, NUMPY_OF, cast, ndarray, quietly, row_major, scalar, wrap
+from ..arrays import CPU, KEYS, NUMPY_OF, WIDER, cast, ndarray, quietly, row_major, scalar, wrap
+from ..compiled import walk
 from ..large import LARGE
 from ..register import kernel, rule_of
 from .flat import combine_at, few, gathered_positions, indexed_positions
@@ -21,7 +20,7 @@ _new = object.__new__
 
 def positions(indices: Any) -> tuple[Any, ...]:
     """NumPy's index tuple for integer index tensors; None takes a whole dimension."""
-    return tuple(slice(None) if t is None else t._data for t in indices)
+    return tuple(slice(None) if t is None else t.raw_data for t in indices)
 
 
 def out_of_bounds(error: IndexError) -> IndexError:
@@ -34,12 +33,12 @@ def index(self: Any, indices: Any) -> Any:
     """Elements at integer positions."""
     rule_of("_index_positions")(self, indices)
     try:
-        found = self._data[positions(indices)]
+        found = self.raw_data[positions(indices)]
     except IndexError as error:
         raise out_of_bounds(error) from None
     if found.__class__ is ndarray and found.base is not None:
         found = found.copy()  # indices of no dimensions only: NumPy gives a view
-    return wrap(np.asarray(found), self._dtype)
+    return wrap(np.asarray(found), self.raw_dtype)
 
 
 @kernel("_index_put_positions_")
@@ -49,9 +48,9 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
     at = positions(indices)
     try:
         if accumulate:
-            _add_at(self, at, indices, values._data)
+            _add_at(self, at, indices, values.raw_data)
         else:
-            self._data[at] = values._data
+            self.raw_data[at] = values.raw_data
     except IndexError as error:
         raise out_of_bounds(error) from None
     return self
@@ -59,17 +58,17 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
 
 def _add_at(self: Any, at: Any, indices: Any, values: Any) -> None:
     """Add values at positions, some of which may be the same."""
-    shape = index_shape(self._shape, indices)
-    if few(shape) or all(t is None for t in indices):
-        quietly(np.add.at, self._data, at, values)
+    shape = index_shape(self.raw_shape, indices)
+    if (few(shape) and self.raw_dtype not in WIDER) or all(t is None for t in indices):
+        quietly(np.add.at, self.raw_data, at, values)
         return
     if numel(shape) >= LARGE and indices[0] is not None and all(t is None for t in indices[1:]):
-        added = _rows_added(self._data, indices[0]._data, np.broadcast_to(values, shape))
+        added = _rows_added(self.raw_data, indices[0].raw_data, np.broadcast_to(values, shape))
         if added is not None:
-            quietly(np.add, self._data, added, self._data)
+            quietly(np.add, self.raw_data, added, self.raw_data)
             return
-    flat = indexed_positions(self._shape, [t if t is None else t._data for t in indices])
-    combine_at(np.add, self._data, flat, values, self._dtype)
+    flat = indexed_positions(self.raw_shape, [t if t is None else t.raw_data for t in indices])
+    combine_at(np.add, self.raw_data, flat, values, self.raw_dtype)
 
 
 def _rows_added(out: Any, index: Any, values: Any) -> Any:
@@ -87,9 +86,9 @@ def _rows_added(out: Any, index: Any, values: Any) -> Any:
 @kernel("nonzero")
 def nonzero(self: Any) -> Any:
     """Positions of non-zero elements, those along one dimension side by side in memory."""
-    if not self._data.ndim:
-        return wrap(np.empty((int(bool(self._data)), 0), np.int64), int64)
-    return wrap(np.argwhere(self._data), int64)
+    if not self.raw_data.ndim:
+        return wrap(np.empty((int(bool(self.raw_data)), 0), np.int64), int64)
+    return wrap(np.argwhere(self.raw_data), int64)
 
 
 def checked(
@@ -121,33 +120,65 @@ def open_grid(index: Any, at: int) -> tuple[Any, ...]:
 def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements picked along a dimension."""
     rule_of("gather")(self, dim, index)
-    a, i = self._data, index._data
+    a, i = self.raw_data, index.raw_data
     if not i.size:
-        return wrap(np.empty(i.shape, a.dtype), self._dtype)
+        return wrap(np.empty(i.shape, a.dtype), self.raw_dtype)
     a = a.reshape(-1) if not a.ndim else a
     at = wrap_dim(dim, a.ndim)
+    found = np.empty(i.shape, a.dtype) if a.flags.c_contiguous and i.ndim else None
+    if found is not None and _walked("gather", found, i, a, at, a.shape):
+        return wrap(found, self.raw_dtype)
     checked("gather", i, a.shape[at], at)
     i = i.reshape(-1) if not i.ndim else i
     if a.flags.c_contiguous:
         found = a.reshape(-1).take(gathered_positions(i, a.shape, at))
     else:
         found = row_major(a[open_grid(i, at)])
-    return wrap(found.reshape(index._shape), self._dtype)
+    return wrap(found.reshape(index.raw_shape), self.raw_dtype)
+
+
+def _walked(name: str, out: Any, i: Any, given: Any, at: int, shape: Any) -> bool:
+    """Whether a compiled loop picked or added elements at positions along a dimension.
+
+    Args:
+        name: the loop's.
+        out: what it writes.
+        i: the positions.
+        given: what it reads.
+        at: the dimension.
+        shape: of what the positions are in.
+    """
+    others = (*shape[:at], *shape[at + 1 :])
+    if i.size < LARGE or others != (*i.shape[:at], *i.shape[at + 1 :]) or i.dtype != np.int64:
+        return False
+    if not all(a.flags.c_contiguous for a in (out, given, i)):
+        return False
+    loop = walk(name, out.dtype, i.size)
+    if loop is None:
+        return False
+    size, blocks, inside = shape[at], math.prod(shape[:at]), math.prod(shape[at + 1 :])
+    counts = (blocks, i.shape[at], inside) if inside > 1 else (blocks, 1, i.shape[at])
+    steps = (size * inside, inside, int(inside > 1))
+    return bool(loop(out, given, i, *counts, size, *steps))
 
 
 def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate: bool) -> Any:
     """Put or add elements into ``self`` in place."""
-    out, i = self._data, index._data
+    out, i = self.raw_data, index.raw_data
     if not i.size:
         return self
     out = out.reshape(-1) if not out.ndim else out  # a view
     at = wrap_dim(dim, out.ndim)
+    given = src.raw_data
+    apart = accumulate and given.shape == i.shape != () and not np.may_share_memory(out, given)
+    if apart and _walked("scatter_add", out, i, given, at, out.shape):
+        return self
     checked(name, i, out.shape[at], at)
     i = i.reshape(-1) if not i.ndim else i
-    given = src._data.reshape(-1) if not src._data.ndim else src._data
+    given = given.reshape(-1) if not given.ndim else given
     part = given[tuple(slice(n) for n in i.shape)]
     if accumulate:
-        combine_at(np.add, out, gathered_positions(i, out.shape, at), part, self._dtype)
+        combine_at(np.add, out, gathered_positions(i, out.shape, at), part, self.raw_dtype)
     elif out.flags.c_contiguous:
         out.reshape(-1)[gathered_positions(i, out.shape, at)] = part
     else:
@@ -171,7 +202,7 @@ def scatter_(self: Any, dim: int, index: Any, src: Any) -> Any:
 
 def copied(self: Any) -> Any:
     """A fresh tensor with the same elements."""
-    return wrap(self._data.copy(), self._dtype)
+    return wrap(self.raw_data.copy(), self.raw_dtype)
 
 
 @kernel("scatter_add")
@@ -190,28 +221,28 @@ def scatter(self: Any, dim: int, index: Any, src: Any) -> Any:
 def index_select(self: Any, dim: int, index: Any) -> Any:
     """Slices at positions along a dimension."""
     rule_of("index_select")(self, dim, index)
-    a = self._data
+    a = self.raw_data
     if not a.ndim:
-        checked("index_select", index._data, 1, 0, IndexError)
-        return wrap(a.copy(), self._dtype)
+        checked("index_select", index.raw_data, 1, 0, IndexError)
+        return wrap(a.copy(), self.raw_dtype)
     at = wrap_dim(dim, a.ndim)
-    i = checked("index_select", index._data.reshape(-1), a.shape[at], at, IndexError)
-    return wrap(a.take(i, at), self._dtype)
+    i = checked("index_select", index.raw_data.reshape(-1), a.shape[at], at, IndexError)
+    return wrap(a.take(i, at), self.raw_dtype)
 
 
 @kernel("index_add_")
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Add slices at positions along a dimension, in place."""
     rule_of("index_add")(self, dim, index, source, alpha=alpha)
-    out = self._data
-    part = source._data if alpha == 1 else source._data * scalar(alpha, self._dtype)
+    out = self.raw_data
+    part = source.raw_data if alpha == 1 else source.raw_data * scalar(alpha, self.raw_dtype)
     if not out.ndim:
-        checked("index_add", index._data, 1, 0, IndexError)
+        checked("index_add", index.raw_data, 1, 0, IndexError)
         quietly(np.copyto, out, out + part.sum(dtype=out.dtype))
         return self
     at = wrap_dim(dim, out.ndim)
-    i = checked("index_add", index._data.reshape(-1), out.shape[at], at, IndexError)
-    if few(part.shape):
+    i = checked("index_add", index.raw_data.reshape(-1), out.shape[at], at, IndexError)
+    if few(part.shape) and self.raw_dtype not in WIDER:
         quietly(np.add.at, out, (*(slice(None),) * at, i), part)
         return self
     if at == 0 and out.ndim > 1 and part.size >= LARGE:
@@ -223,7 +254,7 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
             return self
     along = i.reshape((-1,) + (1,) * (out.ndim - at - 1))
     flat = gathered_positions(np.broadcast_to(along, part.shape), out.shape, at)
-    combine_at(np.add, out, flat, part, self._dtype)
+    combine_at(np.add, out, flat, part, self.raw_dtype)
     return self
 
 
@@ -238,33 +269,33 @@ def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after another."""
     if tensors.__class__ is Tensor:
         return _cat_mixed(tensors, dim)
-    arrays = [t._data for t in tensors]
+    arrays = [t.raw_data for t in tensors]
     try:
         data = np.concatenate(arrays, dim)
     except (ValueError, TypeError):
+        data = None  # so that the rule's error comes without NumPy's
+    if data is None or data.dtype is not arrays[0].dtype:  # promoted: PyTorch's rules may differ
         return _cat_mixed(tensors, dim)
-    if data.dtype is not arrays[0].dtype:  # NumPy promoted: PyTorch's rules may differ
-        return _cat_mixed(tensors, dim)
-    if data.ndim > 1:
+    shape = data.shape
+    if len(shape) > 1:
         data = row_major(data)
-    d = tensors[0]._dtype
-    r = _new(Tensor)
-    r._data = data
-    r._shape = data.shape
-    r._layout = None
-    r._dtype = d
-    r._device = CPU
-    r._keys = KEYS
-    r._storage = None
-    r._base = None
-    r._autograd = None
+    r = fresh()
+    r.raw_data = data
+    r.raw_shape = shape
+    r.raw_layout = None
+    r.raw_dtype = tensors[0].raw_dtype
+    r.raw_device = CPU
+    r.raw_keys = KEYS
+    r.raw_storage = None
+    r.raw_base = None
+    r.raw_autograd = None
     return r
 
 
 def _cat_mixed(tensors: Any, dim: int) -> Any:
     """Concatenation with promotion, empty vectors and errors."""
     spec = rule_of("cat")(tensors, dim)
-    parts = [cast(t, spec.dtype) for t in tensors if t._shape != (0,) or spec.shape == (0,)]
+    parts = [cast(t, spec.dtype) for t in tensors if t.raw_shape != (0,) or spec.shape == (0,)]
     if not numel(spec.shape):
         return wrap(np.empty(spec.shape, NUMPY_OF[spec.dtype]), spec.dtype)
     return wrap(row_major(np.concatenate(parts, dim)), spec.dtype)

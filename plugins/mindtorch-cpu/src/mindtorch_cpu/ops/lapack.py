@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dtypes import int32
-from mindtorch_core.errors import LinAlgError
-from mindtorch_core.operators.linalg.matrices import check_info
+from mindtorch_core.backend import LinAlgError, check_lapack, int32
 
 from ..arrays import quietly, wrap
 from ..register import kernel, rule_of
@@ -45,6 +43,14 @@ def info_of(codes: Any, shape: tuple[int, ...]) -> Any:
     return wrap(np.array(codes, np.int32).reshape(shape), int32)
 
 
+def _all_at_once(fn: Callable[..., Any], *args: Any) -> Any:
+    """What one of NumPy's functions makes of all matrices; None if it fails for any."""
+    try:
+        return fn(*args)
+    except np.linalg.LinAlgError:
+        return None
+
+
 # ---- Cholesky -----------------------------------------------------------------------------------
 
 
@@ -52,16 +58,15 @@ def info_of(codes: Any, shape: tuple[int, ...]) -> Any:
 def cholesky_ex(self: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """NumPy's factorization of all matrices; one by one if that fails for any."""
     rule_of("linalg_cholesky_ex")(self)
-    a, d = self._data, self._dtype
+    a, d = self.raw_data, self.raw_dtype
     a = a.conj().swapaxes(-1, -2) if upper else a
     codes: Any = np.zeros(a.shape[:-2], np.int32)
-    try:
-        low = np.linalg.cholesky(a)
-    except np.linalg.LinAlgError:
+    low = _all_at_once(np.linalg.cholesky, a)
+    if low is None:
         low = np.empty(a.shape, a.dtype)
         codes = [_potrf(x, out) for x, out in zip(matrices(a), matrices(low), strict=True)]
         if check_errors:
-            check_info("linalg.cholesky", "cholesky", codes, a.ndim > 2)
+            check_lapack("linalg.cholesky", "cholesky", codes, a.ndim > 2)
     if upper:
         low = low.conj().swapaxes(-1, -2)
     return wrap(dense(low), d), info_of(codes, a.shape[:-2])
@@ -80,7 +85,7 @@ def _potrf(a: Any, out: Any) -> int:
 def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Matrix by matrix."""
     spec, pivots_spec, _ = rule_of("linalg_lu_factor_ex")(A, pivot=pivot)
-    a = A._data
+    a = A.raw_data
     factors = np.empty(spec.shape, a.dtype)
     pivots = np.empty(pivots_spec.shape, np.int32)
     codes = [0] * int(np.prod(a.shape[:-2]))
@@ -91,8 +96,21 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> A
             flat[i], places, codes[i] = getrf(x)
             order[i] = places + 1
     if check_errors:
-        check_info("torch.linalg.lu_factor", "lu", codes, a.ndim > 2)
-    return wrap(factors, A._dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
+        check_lapack("torch.linalg.lu_factor", "lu", codes, a.ndim > 2)
+    return wrap(factors, A.raw_dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
+
+
+def _check_exchanges(pivots: Any, rows: int, source: str) -> None:
+    """Refuse places outside a matrix.
+
+    Raises:
+        RuntimeError: if there is one.
+    """
+    if pivots.size and not 1 <= pivots.min() <= pivots.max() <= rows:
+        raise RuntimeError(
+            f"pivots must be between 1 and the matrix's number of rows, which is {rows}. Did you "
+            f"properly pass the result of {source}?"
+        )
 
 
 @kernel("_lu_order")
@@ -103,8 +121,9 @@ def lu_order(pivots: Any, rows: int) -> Any:
     order[...] = np.arange(rows)
     flat = order.reshape(int(np.prod(spec.shape[:-1])), rows)
     each = np.arange(len(flat))
-    exchanges = pivots._data.reshape(len(flat), pivots._shape[-1])
-    for i in range(pivots._shape[-1]):
+    _check_exchanges(pivots.raw_data, rows, "lu_factor")
+    exchanges = pivots.raw_data.reshape(len(flat), pivots.raw_shape[-1])
+    for i in range(pivots.raw_shape[-1]):
         j = exchanges[:, i] - 1
         flat[each, i], flat[each, j] = flat[each, j], flat[each, i].copy()
     return wrap(order, spec.dtype)
@@ -121,13 +140,13 @@ def solve_triangular(
     spec = rule_of("linalg_solve_triangular")(self, B, upper=upper, left=left)
     from scipy.linalg import blas
 
-    out = np.empty(spec.shape, B._data.dtype)
+    out = np.empty(spec.shape, B.raw_data.dtype)
     if not out.size:
         return wrap(out, spec.dtype)
     trsm = getattr(blas, _PREFIX[out.dtype.char] + "trsm")
     batch = spec.shape[:-2]
-    a = matrices(np.broadcast_to(self._data, (*batch, *self._shape[-2:])))
-    b = matrices(np.broadcast_to(B._data, spec.shape))
+    a = matrices(np.broadcast_to(self.raw_data, (*batch, *self.raw_shape[-2:])))
+    b = matrices(np.broadcast_to(B.raw_data, spec.shape))
     for x, y, made in zip(a, b, matrices(out), strict=True):
         # A row-major matrix is the transpose of a column-major one: no copies are made.
         transposed = not x.flags.f_contiguous and x.T.flags.f_contiguous
@@ -146,16 +165,15 @@ def solve_triangular(
 def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """NumPy's inverse of all matrices; one by one if any is singular."""
     rule_of("linalg_inv_ex")(A)
-    a = A._data
+    a = A.raw_data
     codes: Any = np.zeros(a.shape[:-2], np.int32)
-    try:
-        made = np.linalg.inv(a)
-    except np.linalg.LinAlgError:
+    made = _all_at_once(np.linalg.inv, a)
+    if made is None:
         codes = [int(routine("getrf", x)(x)[2]) for x in matrices(a)]
         if check_errors:
-            check_info("linalg.inv", "inv", codes, a.ndim > 2)
+            check_lapack("linalg.inv", "inv", codes, a.ndim > 2)
         made = _each(np.linalg.inv, a, codes, a.shape)
-    return wrap(dense(made), A._dtype), info_of(codes, a.shape[:-2])
+    return wrap(dense(made), A.raw_dtype), info_of(codes, a.shape[:-2])
 
 
 def _each(fn: Callable[..., Any], a: Any, codes: list[int], shape: tuple[int, ...]) -> Any:
@@ -172,25 +190,24 @@ def _each(fn: Callable[..., Any], a: Any, codes: list[int], shape: tuple[int, ..
 def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
     """NumPy's solution of all systems; one by one if any is singular."""
     spec, _ = rule_of("linalg_solve_ex")(A, B, left=left)
-    a, b = A._data, B._data
+    a, b = A.raw_data, B.raw_data
     vector = len(spec.shape) == a.ndim - 1
     b = b[..., None] if vector else b
     if not left:
         a, b = a.swapaxes(-1, -2), b.swapaxes(-1, -2)
-    codes: Any = np.zeros(A._shape[:-2], np.int32)
-    try:
-        made = np.linalg.solve(a, b)
-    except np.linalg.LinAlgError:
+    codes: Any = np.zeros(A.raw_shape[:-2], np.int32)
+    made = _all_at_once(np.linalg.solve, a, b)
+    if made is None:
         codes = [int(routine("getrf", x)(x)[2]) for x in matrices(a)]
         if check_errors:
-            check_info("torch.linalg.solve", "solve", codes, a.ndim > 2)
+            check_lapack("torch.linalg.solve", "solve", codes, a.ndim > 2)
         singular = np.array(codes).reshape(*a.shape[:-2], 1, 1) > 0
         regular = np.where(singular, np.eye(a.shape[-1], dtype=a.dtype), a)
         made = np.where(singular, np.inf, np.linalg.solve(regular, b)).astype(a.dtype)
     if not left:
         made = made.swapaxes(-1, -2)
     made = made[..., 0] if vector else made
-    return wrap(dense(made), A._dtype), info_of(codes, A._shape[:-2])
+    return wrap(dense(made), A.raw_dtype), info_of(codes, A.raw_shape[:-2])
 
 
 # ---- QR -----------------------------------------------------------------------------------------
@@ -200,35 +217,35 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
 def qr(A: Any, mode: str = "reduced") -> Any:
     """NumPy's, for all matrices."""
     rule_of("linalg_qr")(A, mode)
-    found = np.linalg.qr(A._data, mode)  # type: ignore[call-overload]
+    found = np.linalg.qr(A.raw_data, mode)  # type: ignore[call-overload]
     if mode == "r":
-        return wrap(np.empty((0,), A._data.dtype), A._dtype), wrap(dense(found), A._dtype)
-    return wrap(dense(found[0]), A._dtype), wrap(dense(found[1]), A._dtype)
+        return wrap(np.empty((0,), A.raw_data.dtype), A.raw_dtype), wrap(dense(found), A.raw_dtype)
+    return wrap(dense(found[0]), A.raw_dtype), wrap(dense(found[1]), A.raw_dtype)
 
 
 @kernel("geqrf")
 def geqrf(self: Any) -> Any:
     """Matrix by matrix."""
     spec, tau_spec = rule_of("geqrf")(self)
-    a = self._data
+    a = self.raw_data
     packed, tau = np.empty(spec.shape, a.dtype), np.empty(tau_spec.shape, a.dtype)
     if a.size:
         run = routine("geqrf", a)
         flat, scalars = matrices(packed), tau.reshape(-1, tau.shape[-1])
         for i, x in enumerate(matrices(a)):
             flat[i], scalars[i], _, _ = run(x)
-    return wrap(packed, self._dtype), wrap(tau, self._dtype)
+    return wrap(packed, self.raw_dtype), wrap(tau, self.raw_dtype)
 
 
 @kernel("_householder_product")
 def householder_product(input: Any, tau: Any) -> Any:
     """LAPACK's orgqr, matrix by matrix."""
     spec = rule_of("_householder_product")(input, tau)
-    a = input._data
+    a = input.raw_data
     out = np.empty(spec.shape, a.dtype)
     if a.size:
         run = real_or_complex("orgqr", "ungqr", a)
-        scalars = tau._data.reshape(len(matrices(a)), tau._shape[-1])
+        scalars = tau.raw_data.reshape(len(matrices(a)), tau.raw_shape[-1])
         for x, t, made in zip(matrices(a), scalars, matrices(out), strict=True):
             made[...] = run(x, t)[0] if len(t) else np.eye(*x.shape)
     return wrap(out, spec.dtype)
@@ -241,7 +258,7 @@ def householder_product(input: Any, tau: Any) -> Any:
 def ldl_factor_ex(self: Any, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """Matrix by matrix."""
     spec, pivots_spec, _ = rule_of("linalg_ldl_factor_ex")(self)
-    a = self._data
+    a = self.raw_data
     packed, pivots = np.empty(spec.shape, a.dtype), np.empty(pivots_spec.shape, np.int32)
     codes = [0] * int(np.prod(a.shape[:-2]))
     if a.size:
@@ -252,24 +269,45 @@ def ldl_factor_ex(self: Any, *, hermitian: bool = False, check_errors: bool = Fa
             flat[i] = np.tril(made)
             places[i] = order
     if check_errors:
-        check_info("torch.linalg.ldl_factor_ex", "ldl", codes, a.ndim > 2)
-    return wrap(packed, self._dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
+        check_lapack("torch.linalg.ldl_factor_ex", "ldl", codes, a.ndim > 2)
+    return wrap(packed, self.raw_dtype), wrap(pivots, int32), info_of(codes, a.shape[:-2])
 
 
 @kernel("linalg_ldl_solve")
 def ldl_solve(LD: Any, pivots: Any, B: Any, *, hermitian: bool = False) -> Any:
     """Matrix by matrix."""
     spec = rule_of("linalg_ldl_solve")(LD, pivots, B)
-    out = np.empty(spec.shape, B._data.dtype)
+    out = np.empty(spec.shape, B.raw_data.dtype)
     if out.size:
         run = real_or_complex("sytrs", "hetrs" if hermitian else "sytrs", out)
-        batch, n = spec.shape[:-2], LD._shape[-1]
-        a = matrices(np.broadcast_to(LD._data, (*batch, n, n)))
-        order = np.broadcast_to(pivots._data, (*batch, n)).reshape(-1, n)
-        b = matrices(np.broadcast_to(B._data, spec.shape))
+        batch, n = spec.shape[:-2], LD.raw_shape[-1]
+        a = matrices(np.broadcast_to(LD.raw_data, (*batch, n, n)))
+        order = np.broadcast_to(pivots.raw_data, (*batch, n)).reshape(-1, n)
+        _check_blocks(pivots.raw_data, n)
+        b = matrices(np.broadcast_to(B.raw_data, spec.shape))
         for x, p, y, made in zip(a, order, b, matrices(out), strict=True):
             made[...] = run(x, p, y, lower=1)[0]
     return wrap(out, spec.dtype)
+
+
+def _check_blocks(pivots: Any, n: int) -> None:
+    """LAPACK trusts the exchanges of an LDL factorization, and would write outside the matrix.
+
+    Raises:
+        RuntimeError: if one is outside, or the negative ones, of blocks of two rows, stand alone.
+    """
+    _check_exchanges(np.absolute(pivots), n, "linalg.ldl_factor")
+    opened = np.zeros(pivots.shape[:-1], bool)
+    alone = opened.copy()
+    for i in range(n):
+        negative = pivots[..., i] < 0
+        alone |= opened & ~negative
+        opened = negative & ~opened
+    if (alone | opened).any():
+        raise RuntimeError(
+            "negative pivots must come in pairs. Did you properly pass the result of "
+            "linalg.ldl_factor?"
+        )
 
 
 # ---- eigenvalues and singular values ------------------------------------------------------------
@@ -300,13 +338,13 @@ def _converging(name: str, detail: str, fn: Callable[..., Any], a: Any, *args: A
 def eigh(A: Any, UPLO: str = "L", compute_v: bool = True) -> Any:
     """NumPy's, for all matrices."""
     values_spec, _ = rule_of("_linalg_eigh")(A, UPLO, compute_v)
-    a, uplo = A._data, UPLO.upper()
+    a, uplo = A.raw_data, UPLO.upper()
     if compute_v:
         values, vectors = _converging("linalg.eigh", "eigenvalues", np.linalg.eigh, a, uplo)
     else:
         values = _converging("linalg.eigh", "eigenvalues", np.linalg.eigvalsh, a, uplo)
         vectors = np.empty((0,), a.dtype)
-    return wrap(dense(values), values_spec.dtype), wrap(dense(vectors), A._dtype)
+    return wrap(dense(values), values_spec.dtype), wrap(dense(vectors), A.raw_dtype)
 
 
 @kernel("linalg_eig")
@@ -314,7 +352,7 @@ def eig(self: Any) -> Any:
     """NumPy's, for all matrices."""
     spec, _ = rule_of("linalg_eig")(self)
     made = np.complex64 if spec.dtype.itemsize == 8 else np.complex128
-    values, vectors = _converging("linalg.eig", "eigenvalues", np.linalg.eig, self._data)
+    values, vectors = _converging("linalg.eig", "eigenvalues", np.linalg.eig, self.raw_data)
     return wrap(values.astype(made), spec.dtype), wrap(dense(vectors.astype(made)), spec.dtype)
 
 
@@ -323,7 +361,7 @@ def eigvals(self: Any) -> Any:
     """NumPy's, for all matrices."""
     spec = rule_of("_linalg_eigvals")(self)
     made = np.complex64 if spec.dtype.itemsize == 8 else np.complex128
-    values = _converging("linalg.eigvals", "eigenvalues", np.linalg.eigvals, self._data)
+    values = _converging("linalg.eigvals", "eigenvalues", np.linalg.eigvals, self.raw_data)
     return wrap(values.astype(made), spec.dtype)
 
 
@@ -333,7 +371,7 @@ def svd(
 ) -> Any:
     """NumPy's (LAPACK's gesdd), for all matrices."""
     _, values_spec, _ = rule_of("_linalg_svd")(A, full_matrices, compute_uv, driver=driver)
-    a, d = A._data, A._dtype
+    a, d = A.raw_data, A.raw_dtype
     found = _converging(
         "linalg.svd", "singular values", np.linalg.svd, a, full_matrices, compute_uv
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING, int64, uint8
+from mindtorch_core.backend import FLOATING, int64, uint8
 
 from ..arrays import QUIET, WIDER, wrap
 from ..register import composition_of, kernel
@@ -22,18 +22,18 @@ def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
     Raises:
         IndexError: if a target that is not ignored is no class.
     """
-    t = target._data
-    if target._dtype is not int64:
+    t = target.raw_data
+    if target.raw_dtype is not int64:
         t = t.astype(np.int64)
     count = input.shape[0] if input.ndim == 1 else input.shape[1]
     if not 0 <= ignore_index < count and (not t.size or t.view(np.uint64).max() < count):
-        return t, None if weight is None else weight._data[t]
+        return t, None if weight is None else weight.raw_data[t]
     kept = t != ignore_index
     bad = kept & ((t < 0) | (t >= count))
     if bad.any():
         raise IndexError(f"Target {t[bad].flat[0]} is out of bounds.")
     safe = np.where(kept, t, 0)
-    weights = kept.astype(input.dtype) if weight is None else weight._data[safe] * kept
+    weights = kept.astype(input.dtype) if weight is None else weight.raw_data[safe] * kept
     return safe, weights
 
 
@@ -53,37 +53,38 @@ def _positions(input: Any, classes: Any) -> Any:
 @kernel("nll_loss_forward")
 def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore_index: int) -> Any:
     """Negative log likelihood and the total weight."""
-    a, d = self._data, self._dtype
+    a, d = self.raw_data, self.raw_dtype
     if not _regular(self, target, weight, reduction):
         return _nll_forward(self, target, weight, reduction, ignore_index)
     classes, weights = _classes(a, target, weight, ignore_index)
     if d in WIDER:
         return _nll_forward(self, target, weight, reduction, ignore_index)
+    run = QUIET.__dict__["run"]
     picked = np.ascontiguousarray(a).reshape(-1).take(_positions(a, classes))
     count = picked.size
     if weights is not None:
-        picked = QUIET.run(np.multiply, picked, weights)
+        picked = run(np.multiply, picked, weights)
     total = np.array(count if weights is None else weights.sum(), a.dtype)
     if not reduction:
-        loss = QUIET.run(np.negative, picked)
+        loss = run(np.negative, picked)
     else:
-        loss = QUIET.run(
+        loss = run(
             np.negative, np.add.reduce(picked, None) if count != 1 or picked.ndim else picked
         )
         if reduction == 1:
-            loss = QUIET.run(np.divide, loss, total)
+            loss = run(np.divide, loss, total)
     return wrap(loss, d), wrap(total, d)
 
 
 def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
     """Whether shapes and dtypes are right; otherwise the core's composition says what is not."""
-    a, t = input._shape, target._shape
+    a, t = input.raw_shape, target.raw_shape
     at = min(len(a) - 1, 1)
     return bool(
-        a and input._dtype.category == FLOATING
-        and target._dtype in (int64, uint8) and t == a[:at] + a[at + 1 :]
+        a and input.raw_dtype.category == FLOATING
+        and target.raw_dtype in (int64, uint8) and t == a[:at] + a[at + 1 :]
         and reduction in (0, 1, 2)
-        and (weight is None or (weight._shape == (a[at],) and weight._dtype is input._dtype))
+        and (weight is None or (weight.raw_shape == (a[at],) and weight.raw_dtype is input.raw_dtype))
     )  # fmt: skip
 
 
@@ -98,19 +99,18 @@ def nll_loss_backward(
     total_weight: Any,
 ) -> Any:
     """Gradient of the loss for its input: the negative weight at each element's class."""
-    a, d = self._data, self._dtype
+    a, d = self.raw_data, self.raw_dtype
     if d in WIDER or not _regular(self, target, weight, reduction):
         return _nll_backward(
             grad_output, self, target, weight, reduction, ignore_index, total_weight
         )
     classes, weights = _classes(a, target, weight, ignore_index)
-    share = QUIET.run(np.negative, grad_output._data)
+    run = QUIET.__dict__["run"]
+    share = run(np.negative, grad_output.raw_data)
     if reduction == 1:
-        share = QUIET.run(np.divide, share, total_weight._data)
+        share = run(np.divide, share, total_weight.raw_data)
     if weights is not None:
-        share = np.where(
-            weights == 0, weights.dtype.type(0), QUIET.run(np.multiply, share, weights)
-        )
+        share = np.where(weights == 0, weights.dtype.type(0), run(np.multiply, share, weights))
     out = np.zeros(a.shape, a.dtype)
     out.reshape(-1)[_positions(a, classes)] = share
     return wrap(out, d)

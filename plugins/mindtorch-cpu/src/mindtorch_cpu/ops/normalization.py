@@ -1,4 +1,4 @@
-"""Layer, group and batch norm and their gradients, by blocks that fit the cache.
+"""Layer and batch norm and their gradients, by blocks that fit the cache.
 
 Mean and variance take two passes over a block: the squares of what deviates from the mean lose no
 digits where the mean is large. Layouts other than row-major are left to the core's compositions.
@@ -11,78 +11,35 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING
-from mindtorch_core.operators.nn.batch_normalization import batch_norm_rule, update_running
-from mindtorch_core.operators.nn.normalization import statistics_dtype
+from mindtorch_core.backend import batch_norm_rule, statistics_dtype, update_running
 
-from ..arrays import NUMPY_OF, WIDER, quietly, wrap
-from ..pool import POOL
+from ..arrays import NUMPY_OF, WIDER, quietly, row_major, wrap
+from ..compiled import FEWEST, computed_rows
+from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
-from ..rows import dots, over_blocks, sums, total_of
+from ..rows import BLOCK, FOLD, broad, dots, folds, over_blocks, spread, sums
+from ..summation import down
+from .norms import (
+    WIDE_OF,
+    compute_dtype,
+    deviation,
+    is_served,
+    means_of,
+    normalised,
+    part_in,
+    room_in,
+    settle,
+    statistic,
+    widened,
+)
 
 Mask = Any
 
 
 _layer_norm_backward: Any = composition_of("native_layer_norm_backward")
-_group_norm_backward: Any = composition_of("native_group_norm_backward")
 _batch_norm: Any = composition_of("native_batch_norm")
 _batch_norm_backward: Any = composition_of("native_batch_norm_backward")
 _layer_norm: Any = composition_of("native_layer_norm")
-_group_norm: Any = composition_of("native_group_norm")
-
-
-def _served(*tensors: Any) -> bool:
-    """Whether tensors are real, floating, row-major and not empty."""
-    return all(
-        t._dtype.category == FLOATING and t._data.flags.c_contiguous and t._data.size
-        for t in tensors
-    )
-
-
-def _wide(t: Any, d: Any) -> Any:
-    """A parameter as a flat array of a dtype; None stays None."""
-    return None if t is None else t._data.astype(d, copy=False).reshape(-1)
-
-
-def _compute_dtype(t: Any) -> Any:
-    return NUMPY_OF[WIDER.get(t._dtype, t._dtype)]
-
-
-def _block(a: Any, part: Any, d: Any) -> Any:
-    """A block of elements in the dtype that is computed in."""
-    found = a[part]
-    return found if found.dtype == d else found.astype(d)
-
-
-def _target(out: Any, part: Any, d: Any) -> Any:
-    """Where a block is computed: in the result itself, unless that is of half precision."""
-    found = out[part]
-    return found if found.dtype == d else np.empty(found.shape, d)
-
-
-def _settle(out: Any, part: Any, made: Any) -> None:
-    if out.dtype != made.dtype:
-        out[part] = made
-
-
-def _deviation(x: Any, out: Any, eps: float) -> tuple[Any, Any]:
-    """Write rows less their mean; give the means and 1 / sqrt(variance + eps), both (rows, 1)."""
-    count = x.dtype.type(x.shape[1])
-    mean = (sums(x) / count)[:, None]
-    np.subtract(x, mean, out)
-    variance = (dots(out, out) / count)[:, None]
-    return mean, 1 / np.sqrt(variance + x.dtype.type(eps))
-
-
-def _statistic(data: Any, shape: Any, d: Any) -> Any:
-    return wrap(data.astype(NUMPY_OF[d], copy=False).reshape(shape), d)
-
-
-def _normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:
-    """Results of a norm: the elements, and the statistics that its gradient needs."""
-    spec, kept, _ = specs
-    saved = (_statistic(t, kept.shape, kept.dtype) for t in (means, factors))
-    return wrap(out.reshape(spec.shape), spec.dtype), *saved
 
 
 # ---- layer norm ---------------------------------------------------------------------------------
@@ -92,40 +49,82 @@ def _normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:
 def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Rows of the last dimensions."""
     specs = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
-    if not _served(input):
-        return _layer_norm(input, normalized_shape, weight, bias, eps)
-    d = _compute_dtype(input)
+    if not is_served(input):
+        out, mean, rstd = _layer_norm(input, normalized_shape, weight, bias, eps)
+        return wrap(row_major(out.raw_data), out.raw_dtype), mean, rstd
+    d = compute_dtype(input)
     width = math.prod(normalized_shape)
-    x = input._data.reshape(-1, width)
-    w, b = _wide(weight, d), _wide(bias, d)
+    x = input.raw_data.reshape(-1, width)
+    w, b = widened(weight, d), widened(bias, d)
     out = POOL.empty(x.shape, x.dtype)
     means, factors = np.empty((len(x), 1), d), np.empty((len(x), 1), d)
 
+    key = ("layer_norm", width, repr(eps), w is None)
+    given = [each for each in (x, w, b) if each is not None]
+    if x.size >= FEWEST and computed_rows(
+        key, _norm_of(width, eps, w), given, [out, means, factors]
+    ):
+        return normalised(specs, out, means, factors)
+
     def work(part: slice) -> None:
-        y = _target(out, part, d)
-        means[part], factors[part] = _deviation(_block(x, part, d), y, eps)
-        np.multiply(y, factors[part], y)
+        y = room_in(out, part, d)
+        means[part], factors[part] = deviation(part_in(x, part, d), y, eps)
+        np.multiply(y, spread(factors[part], width), y)
+        lines, scales, offsets = broad(y, w, b)
         if w is not None:
-            np.multiply(y, w, y)
+            np.multiply(lines, scales, lines)
         if b is not None:
-            np.add(y, b, y)
-        _settle(out, part, y)
+            np.add(lines, offsets, lines)
+        settle(out, part, y)
 
     over_blocks(work, len(x), width)
-    return _normalised(specs, out, means, factors)
+    return normalised(specs, out, means, factors)
 
 
-def _means(x: Any, saved: Any, d: Any) -> Any:
-    """The rows' means (rows, 1), computed again where they were rounded to half precision."""
-    if NUMPY_OF[saved._dtype].itemsize >= d.itemsize:
-        return _wide(saved, d).reshape(-1, 1)
-    found = np.empty((len(x), 1), d)
+def _norm_of(width: int, eps: float, w: Any) -> Any:
+    """What a compiled kernel computes of rows, weights and biases: the same, step by step."""
 
-    def work(part: slice) -> None:
-        found[part, 0] = sums(_block(x, part, d)) / d.type(x.shape[1])
+    def trace(tracer: Any, given: Any, *vectors: Any) -> list[Any]:
+        x = given.astype(WIDE_OF.get(given.dtype, given.dtype), copy=False)
+        count = x.dtype.type(width)
+        mean = tracer.reduced("row_sum", x) / count
+        y = np.subtract(x, mean)
+        variance = tracer.reduced("row_dot", y, y) / count
+        factor = 1 / np.sqrt(variance + x.dtype.type(eps))
+        y = np.multiply(y, factor)
+        if w is not None:
+            y = np.multiply(y, vectors[0])
+        if len(vectors) > (w is not None):
+            y = np.add(y, vectors[-1])
+        return [y.astype(given.dtype, copy=False), mean, factor]
 
-    over_blocks(work, len(x), x.shape[1])
-    return found
+    return trace
+
+
+def _slope_of(width: int, weighted: bool, mask: Mask) -> Any:
+    """What a compiled kernel computes as the gradients for rows, see `_to_input`, weights and biases."""
+
+    def trace(tracer: Any, x: Any, given: Any, mean: Any, factor: Any, *weight: Any) -> list[Any]:
+        d = mean.dtype
+        count = d.type(width)
+        g = given.astype(d, copy=False)
+        found = []
+        if mask[0] or mask[1]:
+            centred = np.subtract(x.astype(d, copy=False), mean)
+        if mask[0]:
+            scaled = np.multiply(g, weight[0]) if weighted else g
+            level = tracer.reduced("row_sum", scaled) / count
+            slope = tracer.reduced("row_dot", scaled, centred) * (factor * factor / count)
+            y = np.add(np.multiply(centred, -slope), scaled)
+            y = np.multiply(np.subtract(y, level), factor)
+            found.append(y.astype(x.dtype, copy=False))
+        if mask[1]:
+            found.append(tracer.folded(np.multiply(np.multiply(g, centred), factor)))
+        if mask[2]:
+            found.append(tracer.folded(g))
+        return found
+
+    return trace
 
 
 def _to_input(g: Any, centred: Any, factor: Any) -> None:
@@ -133,10 +132,11 @@ def _to_input(g: Any, centred: Any, factor: Any) -> None:
     count = g.dtype.type(g.shape[1])
     mean = (sums(g) / count)[:, None]
     slope = dots(g, centred)[:, None] * (factor * factor / count)
-    np.multiply(centred, -slope, centred)
+    width = g.shape[1]
+    np.multiply(centred, spread(-slope, width), centred)
     np.add(centred, g, centred)
-    np.subtract(centred, mean, centred)
-    np.multiply(centred, factor, centred)
+    np.subtract(centred, spread(mean, width), centred)
+    np.multiply(centred, spread(factor, width), centred)
 
 
 @kernel("native_layer_norm_backward")
@@ -145,133 +145,68 @@ def layer_norm_backward(
     bias: Any, output_mask: Mask,
 ) -> Any:  # fmt: skip
     """What the mask asks for, from the saved statistics."""
-    if not _served(grad_out, input) or grad_out._shape != input._shape:
+    if not is_served(grad_out, input) or grad_out.raw_shape != input.raw_shape:
         return _layer_norm_backward(
             grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask
         )
-    d = _compute_dtype(input)
+    d = compute_dtype(input)
     width = math.prod(normalized_shape)
-    x, g = input._data.reshape(-1, width), grad_out._data.reshape(-1, width)
-    w = _wide(weight, d)
-    means, factors = _means(x, mean, d), _wide(rstd, d).reshape(-1, 1)
+    x, g = input.raw_data.reshape(-1, width), grad_out.raw_data.reshape(-1, width)
+    w = widened(weight, d)
+    means, factors = means_of(x, mean, d), widened(rstd, d).reshape(-1, 1)
     out = POOL.empty(x.shape, x.dtype) if output_mask[0] else None
-    weighted = output_mask[1] and weight is not None
-    shifted = output_mask[2] and bias is not None
-    products: dict[int, Any] = {}  # what blocks add to the gradients of weight and bias
-    gradients: dict[int, Any] = {}
+    weighted = bool(output_mask[1] and weight is not None)
+    shifted = bool(output_mask[2] and bias is not None)
+    mask = (out is not None, weighted, shifted)
+    # Sums of some rows each, for the gradients of weight and bias.
+    products, plain = (
+        np.zeros((-(-len(x) // FOLD), width), d) if wanted else None for wanted in mask[1:]
+    )
+    given = [a for a in (x, g, means, factors, w) if a is not None]
+    made = [a for a in (out, products, plain) if a is not None]
+    if not mask[0] and not weighted:
+        given = [g]  # all that is read
 
     def work(part: slice) -> None:
-        gradient = _block(g, part, d)
-        if shifted:
-            gradients[part.start] = np.add.reduce(gradient, 0)
-        if out is None and not weighted:
+        gradient = part_in(g, part, d)
+        folded = slice(part.start // FOLD, -(-min(part.stop, len(x)) // FOLD))
+        if plain is not None:
+            plain[folded] = folds(gradient)
+        if out is None and products is None:
             return
-        y = np.empty(gradient.shape, d) if out is None else _target(out, part, d)
-        np.subtract(_block(x, part, d), means[part], y)
-        if weighted:
-            products[part.start] = np.matmul(factors[part].T, gradient * y)[0]
+        y = np.empty(gradient.shape, d) if out is None else room_in(out, part, d)
+        np.subtract(part_in(x, part, d), spread(means[part], width), y)
+        if products is not None:
+            along = np.multiply(gradient, y)
+            np.multiply(along, spread(factors[part], width), along)
+            products[folded] = folds(along)
         if out is not None:
-            _to_input(gradient if w is None else gradient * w, y, factors[part])
-            _settle(out, part, y)
+            if w is not None:
+                lines, scales = broad(gradient, w)
+                gradient = np.multiply(lines, scales).reshape(gradient.shape)
+            _to_input(gradient, y, factors[part])
+            settle(out, part, y)
 
-    over_blocks(work, len(x), width)
+    key = ("layer_norm_backward", width, w is None, mask)
+    if (
+        len(given) == 1
+        or x.size < FEWEST
+        or width < 2
+        or not computed_rows(key, _slope_of(width, w is not None, mask), given, made)
+    ):
+        over_blocks(work, len(x), width, max(BLOCK // (FOLD * width), 1) * FOLD * width)
     return (
-        None if out is None else wrap(out.reshape(input._shape), input._dtype),
-        _statistic(total_of(products), weight._shape, weight._dtype) if weighted else None,
-        _statistic(total_of(gradients), bias._shape, bias._dtype) if shifted else None,
+        None if out is None else wrap(out.reshape(input.raw_shape), input.raw_dtype),
+        _added(products, weight),
+        _added(plain, bias),
     )
 
 
-# ---- group norm ---------------------------------------------------------------------------------
-
-
-@kernel("native_group_norm")
-def group_norm(
-    input: Any, weight: Any, bias: Any, N: int, C: int, HxW: int, group: int, eps: float
-) -> Any:
-    """Rows of the groups; weights and biases belong to channels in them."""
-    specs = rule_of("native_group_norm")(input, weight, bias, N, C, HxW, group, eps)
-    if not _served(input):
-        return _group_norm(input, weight, bias, N, C, HxW, group, eps)
-    d = _compute_dtype(input)
-    each = C // group
-    x = input._data.reshape(N * group, each * HxW)
-    w, b = _by_group(weight, d, N, group), _by_group(bias, d, N, group)
-    out = POOL.empty(x.shape, x.dtype)
-    means, factors = np.empty((len(x), 1), d), np.empty((len(x), 1), d)
-
-    def work(part: slice) -> None:
-        y = _target(out, part, d)
-        means[part], factors[part] = _deviation(_block(x, part, d), y, eps)
-        channels = y.reshape(-1, each, HxW)
-        factor = factors[part] if w is None else factors[part] * w[part]
-        np.multiply(channels, factor[:, :, None], channels)
-        if b is not None:
-            np.add(channels, b[part][:, :, None], channels)
-        _settle(out, part, y)
-
-    over_blocks(work, len(x), each * HxW)
-    return _normalised(specs, out, means, factors)
-
-
-def _by_group(t: Any, d: Any, images: int, groups: int) -> Any:
-    """A vector over channels as (images * groups, channels of a group)."""
-    if t is None:
+def _added(folded: Any, like: Any) -> Any:
+    """The gradient of a parameter, from sums of some rows each; None stays None."""
+    if folded is None:
         return None
-    return np.tile(_wide(t, d).reshape(groups, -1), (images, 1))
-
-
-@kernel("native_group_norm_backward")
-def group_norm_backward(
-    grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any, N: int, C: int, HxW: int,
-    group: int, output_mask: Mask,
-) -> Any:  # fmt: skip
-    """What the mask asks for, from the saved statistics."""
-    if not _served(grad_out, input) or grad_out._shape != input._shape:
-        return _group_norm_backward(
-            grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask
-        )
-    d = _compute_dtype(input)
-    each = C // group
-    x, g = (t._data.reshape(N * group, each * HxW) for t in (input, grad_out))
-    w = _by_group(weight, d, N, group)
-    means, factors = _means(x, mean, d), _wide(rstd, d).reshape(-1, 1)
-    found: list[Any] = [None, None, None]
-    if output_mask[0]:
-        out = POOL.empty(x.shape, x.dtype)
-
-        def to_input(part: slice) -> None:
-            y, gw = _target(out, part, d), _block(g, part, d)
-            np.subtract(_block(x, part, d), means[part], y)
-            if w is not None:
-                gw = gw.reshape(-1, each, HxW) * w[part][:, :, None]
-                gw = gw.reshape(y.shape)
-            _to_input(gw, y, factors[part])
-            _settle(out, part, y)
-
-        over_blocks(to_input, len(x), each * HxW)
-        found[0] = wrap(out.reshape(input._shape), input._dtype)
-    if output_mask[1] or output_mask[2]:
-        along, plain = _channel_sums(x, g, means, each, d, products=output_mask[1])
-        for i, total in ((1, along * factors), (2, plain)):
-            if output_mask[i]:
-                found[i] = _statistic(total.reshape(N, C).sum(0), (C,), rstd._dtype)
-    return tuple(found)
-
-
-def _channel_sums(x: Any, g: Any, means: Any, each: int, d: Any, *, products: bool) -> Any:
-    """Sums over a channel of ``g * (x - mean)``, if wanted, and of ``g``, both (rows, each)."""
-    along, plain = np.zeros((len(x), each), d), np.empty((len(x), each), d)
-
-    def work(part: slice) -> None:
-        gradient = _block(g, part, d).reshape(-1, each, x.shape[1] // each)
-        plain[part] = sums(gradient)
-        if products:
-            centred = np.subtract(_block(x, part, d), means[part])
-            along[part] = dots(gradient, centred.reshape(gradient.shape))
-
-    over_blocks(work, len(x), x.shape[1])
-    return along, plain
+    return statistic(down(folded[None])[0], like.raw_shape, like.raw_dtype)
 
 
 # ---- batch norm ---------------------------------------------------------------------------------
@@ -279,16 +214,16 @@ def _channel_sums(x: Any, g: Any, means: Any, each: int, d: Any, *, products: bo
 
 def _images(t: Any) -> Any:
     """(N, C, the rest)."""
-    return t._data.reshape(t._shape[0], t._shape[1], -1)
+    return t.raw_data.reshape(t.raw_shape[0], t.raw_shape[1], -1)
 
 
 def _of_channels(x: Any, y: Any = None) -> Any:
     """Sums of ``x``, or ``x * y``, over all but the channels of (N, C, S), as (C, 1)."""
     if x.shape[2] >= _SHORT:
         each = sums(x) if y is None else dots(x, y)
-        return np.add.reduce(each, 0)[:, None]
-    each = np.add.reduce(x if y is None else x * y, 0)
-    return np.add.reduce(each, 1)[:, None]
+        return down(each[None]).reshape(-1, 1)
+    each = down((x if y is None else x * y).reshape(1, len(x), -1))
+    return np.add.reduce(each.reshape(x.shape[1:]), 1)[:, None]
 
 
 # Rows shorter than this are added up across, not along.
@@ -303,9 +238,9 @@ def batch_norm(
     """Channels of all images, by statistics of their own or given ones."""
     options = (running_mean, running_var, training, momentum, eps)
     specs = batch_norm_rule(input, weight, bias, *options)
-    if not _served(input):
+    if not is_served(input):
         return _batch_norm(input, weight, bias, *options)
-    d = _compute_dtype(input)
+    d = compute_dtype(input)
     x = _images(input)
     w, b = _column(weight, d), _column(bias, d)
     out = POOL.empty(x.shape, x.dtype)
@@ -314,7 +249,7 @@ def batch_norm(
 
     def work(part: slice) -> None:
         at = (slice(None), part)
-        seen, y = _block(x, at, d), _target(out, at, d)
+        seen, y = part_in(x, at, d), room_in(out, at, d)
         if training:
             means[part] = _of_channels(seen) / count
         np.subtract(seen, means[part], y)
@@ -323,19 +258,19 @@ def batch_norm(
         np.multiply(y, factors[part] if w is None else factors[part] * w[part], y)
         if b is not None:
             np.add(y, b[part], y)
-        _settle(out, at, y)
+        settle(out, at, y)
 
     over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
     if training:
-        wide = WIDER.get(input._dtype, input._dtype)
+        wide = WIDER.get(input.raw_dtype, input.raw_dtype)
         mean, factor = wrap(means.reshape(-1), wide), wrap(factors.reshape(-1), wide)
         update_running(running_mean, running_var, mean, factor, input, momentum, eps)
     saved = (means, factors) if training else (np.empty(0, d), np.empty(0, d))
-    return _normalised(specs, out, *saved)
+    return normalised(specs, out, *saved)
 
 
 def _column(t: Any, d: Any) -> Any:
-    return None if t is None else _wide(t, d).reshape(-1, 1)
+    return None if t is None else widened(t, d).reshape(-1, 1)
 
 
 def _given(mean: Any, var: Any, eps: float, d: Any, channels: int, *, training: bool) -> Any:
@@ -352,14 +287,14 @@ def batch_norm_backward(
 ) -> Any:  # fmt: skip
     """What the mask asks for, from the saved statistics or the running ones."""
     saved = (save_mean, save_invstd)
-    usable = not train or all(t is not None and t._shape == input._shape[1:2] for t in saved)
-    if not _served(grad_out, input) or grad_out._shape != input._shape or not usable:
+    usable = not train or all(t is not None and t.raw_shape == input.raw_shape[1:2] for t in saved)
+    if not is_served(grad_out, input) or grad_out.raw_shape != input.raw_shape or not usable:
         return _batch_norm_backward(
             grad_out, input, weight, running_mean, running_var, *saved, train, eps, output_mask
         )
-    d = _compute_dtype(input)
+    d = compute_dtype(input)
     x, g, w = _images(input), _images(grad_out), _column(weight, d)
-    rounded = train and NUMPY_OF[save_mean._dtype].itemsize < d.itemsize
+    rounded = train and NUMPY_OF[save_mean.raw_dtype].itemsize < d.itemsize
     if train:
         means, factors = (np.array(_column(t, d)) for t in (save_mean, save_invstd))
     else:
@@ -370,12 +305,12 @@ def batch_norm_backward(
 
     def work(part: slice) -> None:
         at = (slice(None), part)
-        gradient = _block(g, at, d)
+        gradient = part_in(g, at, d)
         plain[part] = _of_channels(gradient)
         if out is None and not output_mask[1]:
             return
-        y = np.empty(gradient.shape, d) if out is None else _target(out, at, d)
-        seen = _block(x, at, d)
+        y = np.empty(gradient.shape, d) if out is None else room_in(out, at, d)
+        seen = part_in(x, at, d)
         if rounded:
             means[part] = _of_channels(seen) / count
         np.subtract(seen, means[part], y)
@@ -392,12 +327,12 @@ def batch_norm_backward(
             np.multiply(y, factor, y)
         else:
             np.multiply(gradient, factor, y)
-        _settle(out, at, y)
+        settle(out, at, y)
 
     over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
     kept = statistics_dtype(input, weight)
     return (
-        None if out is None else wrap(out.reshape(input._shape), input._dtype),
-        _statistic(slopes, (-1,), kept) if output_mask[1] else None,
-        _statistic(plain, (-1,), kept) if output_mask[2] else None,
+        None if out is None else wrap(out.reshape(input.raw_shape), input.raw_dtype),
+        statistic(slopes, (-1,), kept) if output_mask[1] else None,
+        statistic(plain, (-1,), kept) if output_mask[2] else None,
     )

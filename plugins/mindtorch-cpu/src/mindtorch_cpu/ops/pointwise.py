@@ -7,16 +7,27 @@ a Python call costs as much as the arithmetic.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_core.backend import (
+    BOOL,
+    COMPLEX,
+    FLOAT8,
+    FLOATING,
+    Tensor,
+    bool_,
+    broadcast_all,
+    check_alpha,
+    check_inplace_result,
+    dtype,
+    float32,
+    fresh,
+    result_type,
+    to_floating,
+)
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, float32
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.promotion import check_alpha, result_type, to_floating
-from mindtorch_core.shapes import broadcast_all
-from mindtorch_core.tensor import Tensor
 
 from ..arrays import (
     CPU,
@@ -25,10 +36,12 @@ from ..arrays import (
     QUIET,
     WIDER,
     array_of,
+    as_operands_lie,
     cast,
     exact,
     in_common_order,
     ndarray,
+    of_float8,
     operands,
     quietly,
     scalar,
@@ -39,13 +52,12 @@ from ..register import kernel, register
 from .ufuncs import note
 
 Ufunc = Callable[..., Any]
-_new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 
 def served(name: str) -> tuple[bool, ...]:
     """By category of dtype, whether an op serves it."""
     definition = registry.entry(name).definition
-    kinds = "bifc" if definition is None else definition.kinds
+    kinds = "bifc" if definition is None else definition.operands.kinds
     return tuple(kind in kinds for kind in "bifc")
 
 
@@ -56,30 +68,64 @@ def refuse(name: str, *args: Any) -> None:
         definition.rule(*args)
 
 
+_IN_FLOAT8: Final = frozenset({np.absolute, np.equal, np.isnan, np.not_equal})
+
+
 def recover(error: Exception, ufunc: Ufunc, *arrays: Any) -> Any:
     """Explain a failed ufunc call, or repeat one that interrupted another of the same thread.
 
+    NumPy refuses floats of 8 bits, of which PyTorch serves a few ops: these are repeated in float32.
+
     Raises:
-        RuntimeError: if the shapes do not broadcast, in PyTorch's words.
+        RuntimeError: if the shapes do not broadcast, in PyTorch's words and without NumPy's.
     """
     if isinstance(error, RuntimeError):
         return quietly(ufunc, *arrays)
-    broadcast_all(a.shape for a in arrays)
+    if isinstance(error, TypeError):
+        d = FLOAT8.get((arrays[0].dtype.names or ("",))[0])
+        if d is None or ufunc not in _IN_FLOAT8:
+            raise error
+        found = quietly(ufunc, *(of_float8(a, float32) for a in arrays))
+        return of_float8(found, d) if ufunc is np.absolute else found
+    try:
+        broadcast_all(a.shape for a in arrays)
+    except RuntimeError as refusal:
+        refusal.__context__ = error.__context__  # what the caller is handling, if anything
+        raise
     raise error
 
 
 def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
-    data = in_chunks(ufunc, NUMPY_OF[d], *arrays)
-    if data is not None:
-        return data
     try:
-        return QUIET.run(ufunc, *arrays)
-    except (ValueError, RuntimeError) as error:
+        data = in_chunks(ufunc, NUMPY_OF[d], *arrays)
+        if data is not None:
+            return data
+        run = QUIET.run if isinstance(ufunc, np.ufunc) else quietly
+        return run(ufunc, *arrays)
+    except (TypeError, ValueError, RuntimeError) as error:
         return recover(error, ufunc, *arrays)
 
 
 # ---- two operands -------------------------------------------------------------------------------
+
+
+def _no_option(self: Any, other: Any, option: Any) -> Any:
+    """What an op without options makes of one; calls are checked against its schema before."""
+    raise TypeError(f"unexpected option {option!r}")
+
+
+def _served_as_they_are(
+    allowed: tuple[bool, ...],
+    compute: Callable[[dtype], dtype] | None,
+    check: Callable[[dtype, Any, Any], None] | None,
+) -> tuple[bool, ...]:
+    """For each category of dtypes, whether operands of one dtype go to the ufunc without a look."""
+    if check is not None or compute not in (None, to_floating):
+        return (False,) * 4
+    if compute is to_floating:
+        return tuple(ok and c >= FLOATING for c, ok in enumerate(allowed))
+    return allowed
 
 
 def binary(
@@ -88,31 +134,38 @@ def binary(
     *,
     result: dtype | None = None,
     compute: Callable[[dtype], dtype] | None = None,
-    check: Callable[[dtype, Any], None] | None = None,
+    check: Callable[[dtype, Any, Any], None] | None = None,
     guard: Callable[[Any, Any], None] | None = None,
     single: bool = False,
+    option: Callable[[Any, Any, Any], Any] = _no_option,
 ) -> Callable[..., Any]:
     """A kernel for ``ufunc(self, other)``.
+
+    In the kernel options have a place, though calls name them: one that a call leaves out then costs
+    2 ns, and 20 where it can be named only. A function around the kernel would cost 60.
 
     Args:
         name: the op.
         ufunc: the NumPy function.
         result: dtype of the result where it is not the operands' common one.
         compute: dtype to compute in, from the common one; also the result's.
-        check: called with the common dtype and the second array; raises where the op is refused.
+        check: called with the common dtype and both arrays; raises where the op is refused.
         guard: called with the operands where they differ in dtype; raises as well.
         single: halves meet numbers in float32, so that these are not rounded first, as PyTorch's
             products and quotients do (but not its sums).
+        option: the op with the option that it has, ``alpha`` or ``rounding_mode``; called with both
+            operands and the option where a call gives one.
     """
-    allowed = served(name)
+    allowed, native = served(name), isinstance(ufunc, np.ufunc)  # others: see `_Quiet`
     note(name, ufunc if allowed[FLOATING] else None, refuses=check is not None)
-    plain = allowed if compute is None and check is None else (False,) * 4
-    always = all(plain)
+    always = all(plain := _served_as_they_are(allowed, compute, check))
 
-    def run(self: Any, other: Any) -> Any:
-        d = self._dtype
-        if (always or plain[d.category]) and other.__class__ is Tensor and other._dtype is d:
-            a, b = self._data, other._data
+    def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
+        if alpha is not rounding_mode:  # one of them is given: no op has both
+            return option(self, other, rounding_mode if alpha is None else alpha)
+        d = self.raw_dtype
+        if (always or plain[d.category]) and other.__class__ is Tensor and other.raw_dtype is d:
+            a, b = self.raw_data, other.raw_data
         else:
             if guard is not None:
                 guard(self, other)
@@ -125,30 +178,30 @@ def binary(
                 return wrap(_in_single(ufunc, self, other, d), d)
             a, b = array_of(self, d), array_of(other, d)
             if check is not None:
-                check(d, b)
+                check(d, a, b)
         if a.size < LARGE:
             try:
-                data = QUIET.run(ufunc, a, b)
-            except (ValueError, RuntimeError) as error:
+                data = QUIET.__dict__["run"](ufunc, a, b) if native else quietly(ufunc, a, b)
+            except (TypeError, ValueError, RuntimeError) as error:
                 data = recover(error, ufunc, a, b)
         else:
             data = large(ufunc, result or d, a, b)
-        if data.ndim > 1 and (a.shape != b.shape or not a.flags.c_contiguous):
-            data = in_common_order(data, a, b)
-        if result is not None:
-            d = result
+        shape = data.shape
+        if len(shape) > 1 and (a.shape != b.shape or not self.raw_data.flags.c_contiguous):
+            data = as_operands_lie(data, self, other)
+        d = d if result is None else result
         if data.__class__ is not ndarray:
             data = np.array(data, NUMPY_OF[d])
-        r = _new(Tensor)
-        r._data = data
-        r._shape = data.shape
-        r._layout = None
-        r._dtype = d
-        r._device = CPU
-        r._keys = KEYS
-        r._storage = None
-        r._base = None
-        r._autograd = None
+        r = fresh()
+        r.raw_data = data
+        r.raw_shape = shape
+        r.raw_layout = None
+        r.raw_dtype = d
+        r.raw_device = CPU
+        r.raw_keys = KEYS
+        r.raw_storage = None
+        r.raw_base = None
+        r.raw_autograd = None
         return r
 
     return run
@@ -160,19 +213,23 @@ def inplace(
     *,
     result: dtype | None = None,
     compute: Callable[[dtype], dtype] | None = None,
-    check: Callable[[dtype, Any], None] | None = None,
+    check: Callable[[dtype, Any, Any], None] | None = None,
     guard: Callable[[Any, Any], None] | None = None,
     single: bool = False,
+    option: Callable[[Any, Any, Any], Any] = _no_option,
 ) -> Callable[..., Any]:
     """A kernel that writes ``ufunc(self, other)`` into ``self``."""
     allowed = served(name)
+    native = isinstance(ufunc, np.ufunc)
     limited = not all(allowed)
 
-    def run(self: Any, other: Any) -> Any:
-        out = self._data
-        d = self._dtype
-        if other.__class__ is Tensor and other._dtype is d and other._shape == self._shape:
-            b = other._data
+    def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
+        if alpha is not rounding_mode:  # one of them is given: no op has both
+            return option(self, other, rounding_mode if alpha is None else alpha)
+        out = self.raw_data
+        d = self.raw_dtype
+        if other.__class__ is Tensor and other.raw_dtype is d and other.raw_shape == self.raw_shape:
+            b = other.raw_data
         else:
             if guard is not None:
                 guard(self, other)
@@ -181,27 +238,27 @@ def inplace(
                 refuse(name, self, other)
             if compute is not None:
                 d = compute(d)
-            if b.ndim or d is not self._dtype or result is not None:
-                shape = broadcast_all((self._shape, b.shape))
+            if b.ndim or d is not self.raw_dtype or result is not None:
+                shape = broadcast_all((self.raw_shape, b.shape))
                 check_inplace_result(self, shape, result or d)
-            if single and d in WIDER and d is self._dtype and _is_number(other):
+            if single and d in WIDER and d is self.raw_dtype and _is_number(other):
                 np.copyto(out, _in_single(ufunc, self, other, d))
                 return self
             if a is not out:  # computed in a wider dtype than self's
                 if check is not None:
-                    check(d, b)
+                    check(d, a, b)
                 np.copyto(out, quietly(ufunc, a, b), casting="unsafe")
                 return self
         if limited and not allowed[d.category]:
             refuse(name, self, other)
         if check is not None:
-            check(d, b)
-        if result is not None or (compute is not None and compute(d) is not self._dtype):
-            check_inplace_result(self, self._shape, result or compute(d) if compute else result)
+            check(d, out, b)
+        if result is not None or (compute is not None and compute(d) is not self.raw_dtype):
+            check_inplace_result(self, self.raw_shape, result or compute(d) if compute else result)
             np.copyto(out, quietly(ufunc, out, b), casting="unsafe")
             return self
         try:
-            QUIET.run(ufunc, out, b, out)
+            (QUIET.__dict__["run"] if native else quietly)(ufunc, out, b, out)
         except RuntimeError as error:
             recover(error, ufunc, out, b, out)
         return self
@@ -211,16 +268,17 @@ def inplace(
 
 def _is_number(other: Any) -> bool:
     """Whether the second operand is a number, or stands for one: it has no dimensions."""
-    return other.__class__ is not Tensor or not other._shape
+    return other.__class__ is not Tensor or not other.raw_shape
 
 
 def _in_single(ufunc: Ufunc, self: Any, other: Any, d: dtype) -> Any:
     """``ufunc`` of halves and a number, computed in float32 and rounded once."""
-    return quietly(_rounded, ufunc, cast(self, float32), array_of(other, float32), NUMPY_OF[d])
+    data = quietly(_rounded, ufunc, cast(self, float32), array_of(other, float32), NUMPY_OF[d])
+    return as_operands_lie(data, self, other)
 
 
 def _rounded(ufunc: Ufunc, a: Any, b: Any, to: Any) -> Any:
-    return in_common_order(ufunc(a, b), a, b).astype(to)
+    return ufunc(a, b).astype(to)
 
 
 def arithmetic(name: str, ufunc: Ufunc, **options: Any) -> None:
@@ -231,40 +289,73 @@ def arithmetic(name: str, ufunc: Ufunc, **options: Any) -> None:
 
 def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = None) -> None:
     """Register ``add`` or ``sub``, whose second operand may be multiplied by ``alpha``."""
-    for suffix, make in (("", binary), ("_", inplace)):
-        plain = make(name, ufunc, guard=guard)
 
-        def run(self: Any, other: Any, *, alpha: Any = 1, plain: Any = plain) -> Any:
+    def multiplied(self: Any, other: Any, alpha: Any) -> Any:
+        d = result_type(self, other)
+        check_alpha(alpha, d)
+        factor = exact(alpha, d)
+        if not isinstance(other, Tensor):
+            return other * alpha
+        return wrap(quietly(np.multiply, cast(other, d), factor), d)
+
+    def of_halves(self: Any, other: Any, alpha: Any) -> Any:
+        """The result where it is of half precision, rounded once; else None.
+
+        What is taken from a number is rounded before, as PyTorch does with fewer elements than a
+        vector has.
+        """
+        d = result_type(self, other)
+        if d not in WIDER or not self.raw_shape:
+            return None
+        check_alpha(alpha, d)
+        a, b = array_of(self, d), array_of(other, d)
+        broadcast_all((a.shape, b.shape))
+        factor = exact(alpha, d).astype(np.float32)
+        b = quietly(np.multiply, b.astype(np.float32), factor)
+        data = quietly(_rounded, ufunc, a.astype(np.float32), b, NUMPY_OF[d])
+        return wrap(as_operands_lie(data, self, other), d)
+
+    def made_by(factory: Callable[..., Any]) -> Callable[..., Any]:
+        def with_alpha(self: Any, other: Any, alpha: Any) -> Any:
             if alpha == 1:
-                return plain(self, other)
+                return run(self, other)
             if guard is not None:
                 guard(self, other)
-            d = self._dtype
+            d = self.raw_dtype
             if (
                 alpha.__class__ is float
                 and other.__class__ is Tensor
-                and other._dtype is d
+                and other.raw_dtype is d
                 and d.category == FLOATING
+                and (d not in WIDER or not self.raw_shape)
             ):
-                return plain(self, wrap(QUIET.run(np.multiply, other._data, scalar(alpha, d)), d))
-            d = result_type(self, other)
-            check_alpha(alpha, d)
-            if not isinstance(other, Tensor):
-                return plain(self, other * alpha)
-            return plain(self, wrap(quietly(np.multiply, cast(other, d), scalar(alpha, d)), d))
+                factor = scalar(alpha, d)
+                return run(self, wrap(QUIET.run(np.multiply, other.raw_data, factor), d))
+            found = of_halves(self, other, alpha)
+            if found is None:
+                return run(self, multiplied(self, other, alpha))
+            if factory is binary:
+                return found
+            check_inplace_result(self, found.raw_shape, found.raw_dtype)
+            np.copyto(self.raw_data, found.raw_data, casting="unsafe")
+            return self
 
-        register(f"{name}{suffix}", run)
+        run: Callable[..., Any] = factory(name, ufunc, guard=guard, option=with_alpha)
+        return run
+
+    register(name, made_by(binary))
+    register(f"{name}_", made_by(inplace))
 
 
 def _no_bool(self: Any, other: Any) -> None:
     kind = other.__class__
-    if self._dtype is bool_ or kind is bool or (kind is Tensor and other._dtype is bool_):
+    if self.raw_dtype is bool_ or kind is bool or (kind is Tensor and other.raw_dtype is bool_):
         refuse("sub", self, other)
 
 
-def _no_zero(d: dtype, divisor: Any) -> None:
-    """Integer division by zero is an error, as in PyTorch."""
-    if d.category < FLOATING and not np.all(divisor):
+def _no_zero(d: dtype, dividend: Any, divisor: Any) -> None:
+    """Integer division by zero is an error, as in PyTorch, unless there is nothing to divide."""
+    if d.category < FLOATING and dividend.size and not np.all(divisor):
         raise RuntimeError("ZeroDivisionError")
 
 
@@ -322,29 +413,21 @@ for _name in ("and", "or", "xor"):
     arithmetic(f"logical_{_name}", getattr(np, f"logical_{_name}"), result=bool_)
     arithmetic(f"bitwise_{_name}", getattr(np, f"bitwise_{_name}"))
 
-note("div", refuses=True)  # when it rounds
-_true_div = binary("div", np.true_divide, single=True)
-_float_div = binary("div", np.true_divide, compute=to_floating, single=True)
 _floor_div = binary("floor_divide", np.floor_divide, check=_no_zero)
 
 
-@kernel("div")
-def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
-    """Quotient, true or rounded."""
-    if rounding_mode is None:
-        floating = self._dtype.category >= FLOATING
-        return _true_div(self, other) if floating else _float_div(self, other)
-    if rounding_mode == "floor":
+def _rounded_div(self: Any, other: Any, mode: str) -> Any:
+    """Quotient rounded down or towards zero."""
+    if mode == "floor":
         return _floor_div(self, other)
-    if rounding_mode != "trunc":
+    if mode != "trunc":
         raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-            f"'{rounding_mode}'"
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
         )
     a, b, d = operands(self, other)
     if d.category in (BOOL, COMPLEX):
         refuse("floor_divide", self, other)
-    _no_zero(d, b)
+    _no_zero(d, a, b)
     if d.category >= FLOATING:
         return wrap(quietly(lambda: np.trunc(np.true_divide(a, b))), d)
     quotient = quietly(np.floor_divide, a, b)
@@ -352,36 +435,43 @@ def div(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     return wrap(quotient + inexact.astype(quotient.dtype), d)
 
 
-register("div_", lambda self, other, *, rounding_mode=None: _divided(self, other, rounding_mode))
-_true_div_inplace = inplace("div", np.true_divide, compute=to_floating, single=True)
-
-
-def _divided(self: Any, other: Any, rounding_mode: str | None) -> Any:
-    if rounding_mode is None:
-        return _true_div_inplace(self, other)
-    result = div(self, other, rounding_mode=rounding_mode)
-    check_inplace_result(self, result._shape, result._dtype)
-    np.copyto(self._data, result._data, casting="unsafe")
+def _rounded_div_inplace(self: Any, other: Any, mode: str) -> Any:
+    result = _rounded_div(self, other, mode)
+    check_inplace_result(self, result.raw_shape, result.raw_dtype)
+    np.copyto(self.raw_data, result.raw_data, casting="unsafe")
     return self
 
 
+_quotient: dict[str, Any] = {"compute": to_floating, "single": True}
+register("div", binary("div", np.true_divide, option=_rounded_div, **_quotient))
+register("div_", inplace("div", np.true_divide, option=_rounded_div_inplace, **_quotient))
+note("div", refuses=True)  # when it rounds
+
+
 # ---- selection ----------------------------------------------------------------------------------
+
+
+def _chosen(value: Any, d: dtype) -> Any:
+    """An operand that is chosen from: numbers must fit, but for halves, where they are infinite."""
+    if isinstance(value, Tensor) or d in WIDER:
+        return array_of(value, d)
+    return exact(value, d)
 
 
 @kernel("where.self")
 def where(condition: Any, self: Any, other: Any) -> Any:
     """Elements of one or the other operand."""
     d = result_type(self, other)
-    a, b = array_of(self, d), array_of(other, d)
-    c = condition._data
+    a, b = _chosen(self, d), _chosen(other, d)
+    c = condition.raw_data
     if c.dtype != np.bool_:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
     try:
-        return wrap(in_common_order(np.where(c, a, b), c, a, b), d)
-    except ValueError:
-        broadcast_all((c.shape, a.shape, b.shape))
-        raise
+        data = np.where(c, a, b)
+    except ValueError as error:
+        data = recover(error, np.where, c, a, b)
+    return wrap(as_operands_lie(data, condition, self, other), d)
 
 
 @kernel("clamp")
@@ -391,14 +481,19 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     if (min is None and max is None) or d.category in (BOOL, COMPLEX):
         refuse("clamp", self, min, max)
     data = cast(self, d)
-    if min is not None:
-        data = QUIET.run(np.maximum, data, exact(min, d))
-    if max is not None:
-        data = QUIET.run(np.minimum, data, exact(max, d))
-    return wrap(data, d)
+    for ufunc, bound in ((np.maximum, min), (np.minimum, max)):
+        if bound is None:
+            continue
+        if data.size < LARGE:
+            data = QUIET.run(ufunc, data, exact(bound, d))
+        else:
+            data = large(ufunc, d, data, exact(bound, d))
+    return wrap(in_common_order(data, self.raw_data), d)
 
 
-@kernel("_conj")
-def conj(self: Any) -> Any:
-    """Complex conjugate."""
-    return wrap(np.conjugate(self._data), self._dtype)
+@kernel("_conj_physical")
+def conj_physical(self: Any) -> Any:
+    """Complex conjugate; a copy of what is real."""
+    data = self.raw_data
+    made = np.conjugate(data) if data.dtype.kind == "c" else data.copy("K")
+    return wrap(made, self.raw_dtype)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.nn.average_pooling import Averaging, divisors
-from mindtorch_core.operators.nn.pooling import pool_sizes
+from mindtorch_core.backend import Averaging, divisors, int64, pool_sizes
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
-from ..pool import POOL
+from ..compiled import walk
+from ..memory_pool import POOL
 from ..register import composition_of, register
 from ..workers import share_out
 
@@ -58,11 +57,11 @@ def _max_pool(n: int) -> Any:
         ceil_mode: bool = False,
     ) -> Any:  # fmt: skip
         options = kernel_size, stride, padding, dilation, ceil_mode
-        if self._dtype.name == "bool" or self._dtype.category == 3:
+        if self.raw_dtype.name == "bool" or self.raw_dtype.category == 3:
             return decomposed(self, *options)
         kernel, steps, pads, gaps, count = pool_sizes(n, self, *options, name)
-        d = self._dtype
-        a = self._data.astype(np.float32) if d in WIDER else self._data
+        d = self.raw_dtype
+        a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
         planes = _planes(a, n)
         lowest = -np.inf if a.dtype.kind == "f" else np.iinfo(a.dtype).min
         reach = [
@@ -141,20 +140,26 @@ def _max_pool_backward(n: int) -> Any:
     decomposed = composition_of(name)
 
     def run(grad_output: Any, self: Any, *rest: Any) -> Any:
-        indices = rest[-1]._data
-        g = grad_output._data
-        d = grad_output._dtype
+        indices = rest[-1].raw_data
+        g = grad_output.raw_data
+        d = grad_output.raw_dtype
         if g.shape != indices.shape or g.dtype.kind != "f" or not g.size:
             return decomposed(grad_output, self, *rest)
-        shape = self._shape
+        shape = self.raw_shape
         area = int(np.prod(shape[-n:]))
         rows = np.ascontiguousarray(indices).reshape(-1, int(np.prod(indices.shape[-n:])))
         flat = np.ascontiguousarray(g.astype(np.float32) if d in WIDER else g).reshape(rows.shape)
         out = POOL.empty((len(rows), area), flat.dtype)
+        loop = walk("scatter_add", flat.dtype, flat.size) if rows.dtype == np.int64 else None
+        each = rows.shape[1]
 
         def work(part: slice) -> None:
             target, picked = out[part], rows[part]
             target.fill(0)
+            if loop is not None:
+                counts = (len(picked), 1, each, area, area, 1, 0)
+                if loop(target, flat[part], picked, *counts):
+                    return
             first = np.arange(len(picked), dtype=np.int64).reshape(-1, 1) * area
             np.add.at(target.reshape(-1), (picked + first).reshape(-1), flat[part].reshape(-1))
 
@@ -188,11 +193,11 @@ def _average(n: int) -> Any:
         count_include_pad: bool = True, divisor_override: Any = None,
     ) -> Any:  # fmt: skip
         options = (kernel_size, stride, padding, ceil_mode, count_include_pad)
-        if self._dtype.category != 2:
+        if self.raw_dtype.category != 2:
             return decomposed(self, *options, *((divisor_override,) if n > 1 else ()))
         at = Averaging(n, self, *options, divisor_override, name)
-        d = self._dtype
-        a = self._data.astype(np.float32) if d in WIDER else self._data
+        d = self.raw_dtype
+        a = self.raw_data.astype(np.float32) if d in WIDER else self.raw_data
         planes = _planes(a, n)
         out = POOL.empty((len(planes), *at.count), a.dtype)
         reach = [at.reach(i) for i in range(n)]
@@ -224,13 +229,13 @@ def _average_backward(n: int) -> Any:
     decomposed = composition_of(f"{name}_backward")
 
     def run(grad_output: Any, self: Any, *options: Any) -> Any:
-        d = grad_output._dtype
+        d = grad_output.raw_dtype
         *given, divisor = options
         kernel, stride, padding, ceil_mode, include = given
         at = Averaging(n, self, kernel, stride, padding, ceil_mode, include, divisor, name)
-        if d.category != 2 or grad_output._shape[-n:] != at.count:
+        if d.category != 2 or grad_output.raw_shape[-n:] != at.count:
             return decomposed(grad_output, self, *options)
-        g = grad_output._data.astype(np.float32) if d in WIDER else grad_output._data
+        g = grad_output.raw_data.astype(np.float32) if d in WIDER else grad_output.raw_data
         planes = _planes(g, n)
         out = POOL.empty((len(planes), *at.sizes), g.dtype)
 
@@ -250,7 +255,7 @@ def _average_backward(n: int) -> Any:
             out[part] = x
 
         _over_blocks(work, len(planes), out[:1].size)
-        made = out.reshape(self._shape)
+        made = out.reshape(self.raw_shape)
         return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
 
     return run

@@ -1,113 +1,281 @@
-"""Random numbers: tensors filled from NumPy's generator."""
+"""Random numbers: tensors filled from the Mersenne Twister's stream, in PyTorch's order.
+
+A tensor in another order of dimensions is filled as it lies in memory. Every kernel takes the stream's lock,
+and everything that can fail comes before the first draw.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dtypes import exact_integers, int64
-from mindtorch_core.random import source_for
+from mindtorch_core.backend import (
+    FLOAT8,
+    FLOATING,
+    exact_integers,
+    float32,
+    float64,
+    int64,
+    source_for,
+)
 
-from ..arrays import CPU, NUMPY_OF, WIDER, in_common_order, quietly, wrap
+from ..arrays import COUNTABLE, CPU, NUMPY_OF, quietly, uninitialised, wrap
+from ..box_muller import BLOCK, blocks
+from ..fused import fused_double, fused_single
 from ..register import kernel, rule_of
+from ..twister import CHUNK, TwisterSource
+from ..workers import share_out
+from .shuffling import shuffled
 
-__all__ = ["bernoulli", "bernoulli_p_", "normal_", "random_", "randperm", "rng_of", "uniform_"]
+__all__ = [
+    "bernoulli",
+    "bernoulli_p_",
+    "filled",
+    "normal_",
+    "random_",
+    "randperm",
+    "stream_of",
+    "uniform_",
+]
+
+_PLAIN: Final = (float32, float64)
+_HALF: Final = np.dtype(np.float32).itemsize  # dtypes below this size are rounded to float32 first
 
 
-def rng_of(generator: Any) -> Any:
-    """The NumPy generator that a kernel draws from."""
-    return source_for(generator, CPU).rng
+def stream_of(generator: Any) -> TwisterSource:
+    """The stream that a kernel draws from."""
+    source: TwisterSource = source_for(generator, CPU)
+    return source
 
 
-def real_parts(data: Any) -> Any:
-    """A real array, or the real and imaginary parts of a complex one, that are to be written."""
-    return (data.real, data.imag) if data.dtype.kind == "c" else (data,)
+def refuse_float8(t: Any) -> None:
+    """Refuse random numbers in floats of 8 bits.
+
+    Raises:
+        NotImplementedError: for a tensor of such a dtype.
+    """
+    if t.raw_dtype.name in FLOAT8:
+        raise NotImplementedError(
+            f"random numbers are not implemented for '{t.raw_dtype.label}': convert some of another dtype"
+        )
+
+
+def filled(self: Any, generator: Any, draw: Callable[[TwisterSource, Any], Any]) -> Any:
+    """Fill a tensor in memory order and return it.
+
+    Args:
+        self: the tensor.
+        generator: what was passed as one.
+        draw: called with the stream and a dense array of one dimension, which it fills or whose elements it
+            returns, a chunk at a time.
+    """
+    refuse_float8(self)
+    fill(self.raw_data, stream_of(generator), draw)
+    return self
+
+
+def fill(data: Any, source: TwisterSource, draw: Callable[[TwisterSource, Any], Any]) -> None:
+    """Fill an array in memory order, see `filled`."""
+    if not data.size:
+        return
+    ordered = data
+    if not data.flags.c_contiguous:
+        ordered = data.transpose(sorted(range(data.ndim), key=lambda i: -data.strides[i]))
+    dense = ordered.flags.c_contiguous
+    line = ordered.reshape(-1) if dense else uninitialised((data.size,), data.dtype)
+    with source.lock:
+        if line.size <= CHUNK:
+            quietly(_fill_part, line, source, draw)
+        else:
+            for start in range(0, line.size, CHUNK):
+                quietly(_fill_part, line[start : start + CHUNK], source, draw)
+    if not dense:
+        np.copyto(ordered, line.reshape(ordered.shape))
+
+
+def _fill_part(part: Any, source: TwisterSource, draw: Callable[..., Any]) -> None:
+    drawn = draw(source, part)
+    if drawn is not None:
+        stored(part, drawn)
+
+
+def stored(part: Any, drawn: Any) -> None:
+    """Write numbers into an array; half precision rounds twice, as PyTorch's conversions do."""
+    if part.itemsize < _HALF and drawn.dtype == np.float64:
+        drawn = drawn.astype(np.float32)
+    np.copyto(part, drawn, "unsafe")
+
+
+def _reals(data: Any) -> Any:
+    """The real and imaginary parts of a complex array as its last dimension."""
+    part = data.real
+    return np.lib.stride_tricks.as_strided(part, (*data.shape, 2), (*data.strides, part.itemsize))
 
 
 @kernel("uniform_")
 def uniform_(self: Any, low: float = 0, high: float = 1, *, generator: Any = None) -> Any:
-    """Uniform numbers from [low, high)."""
+    """Uniform numbers from [low, high); of complex ones first the real part."""
+    d, data = self.raw_dtype, self.raw_data
+    if low == 0 and high == 1 and d in _PLAIN and data.size <= CHUNK and data.flags.c_contiguous:
+        source = stream_of(generator)
+        if data.size:
+            with source.lock:
+                (source.put_doubles if d is float64 else source.put_singles)(data.reshape(-1))
+        return self
     rule_of("uniform")(self, low, high)
-    rng = rng_of(generator)
-    for part in real_parts(self._data):
-        _fill_uniform(part, low, high, rng, self._dtype)
-    return self
+    double = d.to_real().name == "float64"
+
+    def draw(source: TwisterSource, part: Any) -> None:
+        line = part.view(f"f{part.itemsize // 2}") if part.dtype.kind == "c" else part
+        u = source.doubles(line.size) if double else source.singles(line.size)
+        if low != 0 or high != 1:
+            u = _between(u, low, high)
+            last = line.dtype.type(high)
+            stored(line, u)
+            line[line == last] = line.dtype.type(low)  # rounding may reach the end
+        else:
+            stored(line, u)
+            if line.itemsize < _HALF:
+                line[line == 1] = 0
+
+    return filled(self, generator, draw)
 
 
-def _fill_uniform(part: Any, low: float, high: float, rng: Any, d: Any) -> None:
-    kind = part.dtype.type if part.dtype in (np.float32, np.float64) else np.float32
-    drawn = rng.random(part.shape, kind)
-    if d in WIDER:  # as many digits as the dtype has: rounding would give 1
-        steps = kind(exact_integers(d))
-        drawn = np.floor(drawn * steps) / steps
-    if low != 0 or high != 1:
-        drawn = drawn * kind(high - low) + kind(low)
-        if low < high:
-            drawn = drawn.astype(part.dtype)
-            last = np.nextafter(part.dtype.type(high), part.dtype.type(low))
-            drawn = np.minimum(drawn, last)  # a product may be rounded up to `high`
-    quietly(np.copyto, part, drawn, "unsafe")
+def _between(u: Any, low: float, high: float) -> Any:
+    if u.dtype == np.float64:
+        return fused_double(u, high - low, low)
+    start, end = np.float32(low), np.float32(high)
+    return fused_single(u, end - start, start)
+
+
+# ---- normal numbers -----------------------------------------------------------------------------
 
 
 @kernel("normal_")
 def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None) -> Any:
-    """Normal numbers; the variance of complex ones is that of both parts together."""
+    """Normal numbers; of complex ones both parts have the mean, and half the variance each."""
+    refuse_float8(self)
+    data = self.raw_data
+    source = stream_of(generator)
+    standard = mean == 0 and std == 1 and self.raw_dtype in _PLAIN
+    if standard and data.size < BLOCK and data.flags.c_contiguous:
+        data.reshape(-1)[:] = source.few_normals(data.size)
+        return self
     rule_of("normal")(self, mean, std)
-    rng = rng_of(generator)
-    data = self._data
-    parts = real_parts(data)
-    spread = std * 0.5**0.5 if len(parts) == 2 else std
-    for i, part in enumerate(parts):
-        kind = part.dtype.type if part.dtype in (np.float32, np.float64) else np.float32
-        drawn = rng.standard_normal(part.shape, kind)
-        if mean != 0 or spread != 1:
-            drawn = drawn * kind(spread) + kind(0 if i else mean)
-        quietly(np.copyto, part, drawn, "unsafe")
+    if data.dtype.kind == "c":
+        data, std = _reals(data), std / math.sqrt(2)
+    quietly(_fill_normal, data, mean, std, source)
     return self
 
 
-# Ranges wider than this are drawn from the whole numbers of 64 bits.
-_WIDEST = 1 << 63
+def _fill_normal(data: Any, mean: float, std: float, source: TwisterSource) -> None:
+    if data.size >= BLOCK and data.flags.c_contiguous:
+        _fill_blocks(data.reshape(-1), mean, std, source)
+    else:
+        fill(data, source, lambda source, part: fused_double(source.normals(part.size), std, mean))
+
+
+_TILE: Final = 12 << 10  # numbers that a thread turns into normal ones at a time
+
+
+def _fill_blocks(line: Any, mean: float, std: float, source: TwisterSource) -> None:
+    """Fill 16 numbers or more from whole blocks; the last 16 are drawn again if one is not whole."""
+    whole = line.size // BLOCK * BLOCK
+    half = line.itemsize < _HALF
+    count = whole if half else line.size
+    again = BLOCK if whole != line.size else 0
+    uniform = TwisterSource.doubles if line.itemsize == 8 else TwisterSource.singles
+    if line.size <= _TILE:
+        with source.lock:
+            drawn = uniform(source, count + again)
+        if again:
+            drawn = np.concatenate((drawn[:whole], drawn[count:]))
+        blocks(drawn, mean, std)
+        np.copyto(line[:whole], drawn[:whole], "unsafe")
+        if again:
+            np.copyto(line[-BLOCK:], drawn[whole:], "unsafe")
+        return
+    target = uninitialised(line.shape, np.dtype(np.float32)) if half else line
+    with source.lock:
+        for start in range(0, count, CHUNK):
+            stop = min(start + CHUNK, count)
+            target[start:stop] = uniform(source, stop - start)
+        last = uniform(source, again)
+    share_out(
+        lambda start: quietly(blocks, target[start : min(start + _TILE, whole)], mean, std),
+        range(0, whole, _TILE),
+    )
+    if again:
+        blocks(last, mean, std)
+        target[-BLOCK:] = last
+    if half:
+        np.copyto(line, target, "unsafe")
+
+
+# ---- integers -----------------------------------------------------------------------------------
+
+_WIDE: Final = 1 << 28  # ranges from here on take outputs of 64 bits
+_DIGITS: Final = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+
+def _integers(source: TwisterSource, count: int, low: int, span: int, wide: bool) -> Any:
+    """Integers from ``low`` on as int64, modulo 2**64."""
+    if not wide:
+        made = _remainders(source.words(count), np.uint32(span)).astype(np.int64)
+        made += low
+        return made
+    bits = source.long_words(count)
+    if span < 1 << 64:  # else all integers, as they come
+        bits = _remainders(bits, np.uint64(span))
+        bits += np.uint64(low % (1 << 64))
+    return bits.view(np.int64)
+
+
+def _remainders(a: Any, divisor: Any) -> Any:
+    """What is left of divisions; NumPy divides by one number fast, but has no such remainder."""
+    product = a // divisor
+    product *= divisor
+    a -= product
+    return a
 
 
 @kernel("random_.from")
 def random_(self: Any, low: int, high: int | None, *, generator: Any = None) -> Any:
     """Integers from [low, high); up to the largest that the dtype holds exactly without ``high``."""
     rule_of("random.from")(self, low, high)
-    d = self._dtype
-    last = exact_integers(d) if high is None else high - 1
-    kind = np.uint64 if last >= _WIDEST else np.int64
-    drawn = rng_of(generator).integers(low, last, self._data.shape, kind, endpoint=True)
-    np.copyto(self._data, drawn, casting="unsafe")
-    return self
+    d = self.raw_dtype
+    end = exact_integers(d) + 1 if high is None else high
+    if high is None and low == -1 << 63:  # all integers of 64 bits
+        end = 1 << 63
+    elif d.category == FLOATING and high is not None:
+        low, end = _reachable(low, end, NUMPY_OF[d].type, _DIGITS[d.name])
+    span = end - low
+    return filled(
+        self, generator, lambda source, part: _integers(source, part.size, low, span, span >= _WIDE)
+    )
 
 
-@kernel("bernoulli_p_")
-def bernoulli_p_(self: Any, p: float = 0.5, *, generator: Any = None) -> Any:
-    """Ones with probability p."""
-    rule_of("bernoulli_p")(self, p)
-    drawn = rng_of(generator).random(self._data.shape) < p
-    np.copyto(self._data, drawn, casting="unsafe")
-    return self
+def _reachable(low: int, high: int, kind: Any, digits: int) -> tuple[int, int]:
+    """A range moved by a step of the floating dtype where rounding would leave it."""
+    last, first = (int(kind(np.float32(v) if digits < 24 else v)) for v in (high - 1, low + 1))
+    if high <= last < 1 << 63:
+        high = last - (1 << ((high - 1).bit_length() - digits))
+    if first < low:
+        low = first + (1 << (abs(low + 1).bit_length() - digits))
+    return low, high
 
 
-@kernel("bernoulli")
-def bernoulli(self: Any, *, generator: Any = None) -> Any:
-    """Ones with the probabilities that the input gives.
-
-    Raises:
-        RuntimeError: if an element is no probability.
-    """
-    rule_of("bernoulli")(self)
-    p = self._data
-    if not quietly(lambda: np.all((p >= 0) & (p <= 1))):
-        raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli takes probabilities"
-        )
-    drawn = rng_of(generator).random(p.shape)
-    ones = np.asarray(np.less(drawn, p.astype(np.float64))).astype(p.dtype)
-    return wrap(in_common_order(ones, p), self._dtype)
+@kernel("random_")
+def random_whole_(self: Any, *, generator: Any = None) -> Any:
+    """Integers from 0 up to the largest that the dtype holds exactly."""
+    rule_of("random")(self)
+    d = self.raw_dtype
+    span = exact_integers(d) + 1
+    wide = d.itemsize == 8
+    return filled(self, generator, lambda source, part: _integers(source, part.size, 0, span, wide))
 
 
 @kernel("randperm")
@@ -115,4 +283,54 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = 
     """A random order of 0 to n - 1."""
     rule_of("randperm")(n, dtype=dtype)
     d = dtype or int64
-    return wrap(quietly(rng_of(generator).permutation(n).astype, NUMPY_OF[d]), d)
+    if n >= COUNTABLE:
+        uninitialised((n,), NUMPY_OF[d])
+    source = stream_of(generator)
+    with source.lock:
+        order = shuffled(n, source)
+    return wrap(quietly(order.astype, NUMPY_OF[d], copy=False), d)
+
+
+# ---- ones and zeros -----------------------------------------------------------------------------
+
+
+@kernel("bernoulli_p_")
+def bernoulli_p_(self: Any, p: float = 0.5, *, generator: Any = None) -> Any:
+    """Ones with probability p."""
+    rule_of("bernoulli_p")(self, p)
+    limit = np.uint64(math.ceil(p * 2**53))
+
+    def draw(source: TwisterSource, part: Any) -> Any:
+        bits = source.long_words(part.size)
+        bits &= (1 << 53) - 1
+        return bits < limit
+
+    return filled(self, generator, draw)
+
+
+@kernel("bernoulli")
+def bernoulli(self: Any, *, generator: Any = None) -> Any:
+    """Ones with the probabilities that the input gives, in row-major order.
+
+    Raises:
+        RuntimeError: if an element is no probability.
+    """
+    rule_of("bernoulli")(self)
+    p = self.raw_data
+    if not quietly(lambda: np.all((p >= 0) & (p <= 1))):
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false: bernoulli takes probabilities"
+        )
+    double = p.dtype == np.float64
+    limits = p.reshape(-1) if double else p.reshape(-1).astype(np.float32)
+    made = uninitialised(p.shape, p.dtype)
+    at = 0
+
+    def draw(source: TwisterSource, part: Any) -> Any:
+        nonlocal at
+        at += part.size
+        uniform = source.doubles(part.size) if double else source.singles(part.size)
+        return uniform < limits[at - part.size : at]
+
+    fill(made, stream_of(generator), draw)
+    return wrap(made, self.raw_dtype)

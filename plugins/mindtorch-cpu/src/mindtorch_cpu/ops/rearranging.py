@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.operators.arranging.rearranging import check_repeats, check_total
-from mindtorch_core.shapes import wrap_dim
+from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
 from ..arrays import NUMPY_OF, wrap
 from ..register import kernel, rule_of
@@ -18,30 +16,30 @@ from ..register import kernel, rule_of
 def flip(self: Any, dims: Any) -> Any:
     """Elements in reverse order along dimensions."""
     rule_of("flip")(self, dims)
-    a = self._data
+    a = self.raw_data
     axes = tuple(wrap_dim(d, a.ndim) for d in dims) if a.ndim else ()
-    return wrap(np.array(np.flip(a, axes), order="C"), self._dtype)
+    return wrap(np.array(np.flip(a, axes), order="C"), self.raw_dtype)
 
 
 @kernel("repeat")
 def repeat(self: Any, repeats: Any) -> Any:
     """Tiles, in one copy."""
     shape = rule_of("repeat")(self, repeats).shape
-    a = self._data
+    a = self.raw_data
     sizes = (1,) * (len(repeats) - a.ndim) + a.shape
     apart = a.reshape([x for n in sizes for x in (1, n)])
     spread = np.empty([x for r, n in zip(repeats, sizes, strict=True) for x in (r, n)], a.dtype)
     spread[...] = apart
-    return wrap(spread.reshape(shape), self._dtype)
+    return wrap(spread.reshape(shape), self.raw_dtype)
 
 
 @kernel("repeat_interleave.Tensor")
 def repeat_interleave(repeats: Any, *, output_size: int | None = None) -> Any:
     """Each position so many times."""
     check_repeats(repeats)
-    counts = repeats._data
+    counts = repeats.raw_data
     check_total(int(counts.sum()), output_size)
-    return wrap(np.repeat(np.arange(counts.size, dtype=counts.dtype), counts), repeats._dtype)
+    return wrap(np.repeat(np.arange(counts.size, dtype=counts.dtype), counts), repeats.raw_dtype)
 
 
 def _triangle(name: str) -> None:
@@ -53,10 +51,10 @@ def _triangle(name: str) -> None:
     @kernel(name)
     def triangle(self: Any, diagonal: int = 0) -> Any:
         rule_of(name)(self, diagonal)
-        a = self._data
+        a = self.raw_data
         out = np.zeros(a.shape, a.dtype)
         np.copyto(out, a, where=kept(a.shape[-2], a.shape[-1], diagonal))
-        return wrap(out, self._dtype)
+        return wrap(out, self.raw_dtype)
 
     @kernel(f"{name}_indices")
     def indices(

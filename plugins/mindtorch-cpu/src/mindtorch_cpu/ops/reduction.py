@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import COMPLEX, FLOATING, bool_, int64, uint8
-from mindtorch_core.operators.reductions.reduction import degrees_of_freedom
-from mindtorch_core.shapes import wrap_dims
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import (
+    COMPLEX,
+    FLOATING,
+    bool_,
+    degrees_of_freedom,
+    fresh,
+    int64,
+    uint8,
+    wrap_dims,
+)
 
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
 from ..large import LARGE
 from ..register import kernel, register, rule_of
-from ..rows import large_sum
+from ..summation import FEW, deviations, mean_of_large, naive, total
 
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
@@ -28,11 +34,25 @@ def axes(dim: Any, rank: int) -> Any:
     return None if len(found) == rank else found
 
 
+def reduced(found: Any, axis: Any, keepdim: bool) -> Any:
+    """What was reduced along dimensions that stayed with size 1, as it is asked for."""
+    if keepdim:
+        return found
+    if axis is None:
+        return found.reshape(())
+    return found.reshape([n for i, n in enumerate(found.shape) if i not in axis])
+
+
+def rounded(data: Any, d: Any) -> Any:
+    """A row-major array in a tensor's dtype."""
+    return row_major(data if data.dtype == NUMPY_OF[d] else quietly(data.astype, NUMPY_OF[d]))
+
+
 @kernel("sum")
 def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Sum; integers as int64, half precision through float32."""
-    d = self._dtype
-    a = self._data
+    d = self.raw_dtype
+    a = self.raw_data
     if dtype is not None:
         d = dtype
         if a.dtype != NUMPY_OF[d]:
@@ -40,36 +60,37 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     elif d.category < FLOATING:
         d = int64
     axis = None if dim is None else axes(dim, a.ndim)
-    if d.category < FLOATING or d in WIDER:
-        inner = np.int64 if d is int64 else np.float32 if d in WIDER else NUMPY_OF[d]
-        data = quietly(np.add.reduce, a, axis, inner, None, keepdim)
-        return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
-    data = large_sum(a, axis, keepdim) if a.size >= LARGE else None
-    if data is None:
-        data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
+    if d.category < FLOATING:
+        inner = np.int64 if d is int64 else NUMPY_OF[d]
+        return wrap(row_major(quietly(np.add.reduce, a, axis, inner, None, keepdim)), d)
+    if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
+        return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
+    if d in WIDER:
+        return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
+    data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
     if data.__class__ is not ndarray:
         data = np.array(data)
     elif data.ndim > 1:
         data = row_major(data)
-    r = _new(Tensor)
-    r._data = data
-    r._shape = data.shape
-    r._layout = None
-    r._dtype = d
-    r._device = CPU
-    r._keys = KEYS
-    r._storage = None
-    r._base = None
-    r._autograd = None
+    r = fresh()
+    r.raw_data = data
+    r.raw_shape = data.shape
+    r.raw_layout = None
+    r.raw_dtype = d
+    r.raw_device = CPU
+    r.raw_keys = KEYS
+    r.raw_storage = None
+    r.raw_base = None
+    r.raw_autograd = None
     return r
 
 
 @kernel("prod")
 def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Product; integers as int64, half precision through float32."""
-    d = dtype or (int64 if self._dtype.category < FLOATING else self._dtype)
+    d = dtype or (int64 if self.raw_dtype.category < FLOATING else self.raw_dtype)
     inner = NUMPY_OF[WIDER.get(d, d)]
-    a = quietly(self._data.astype, NUMPY_OF[d])
+    a = quietly(self.raw_data.astype, NUMPY_OF[d])
     data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
     return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
 
@@ -78,31 +99,38 @@ def _spread(name: str, root: bool) -> None:
     rule = rule_of(f"{name}.correction")
 
     def run(self: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
-        spec = rule(self, dim, correction=correction, keepdim=keepdim)
-        a = self._data
-        if self._dtype in WIDER:
-            a = quietly(a.astype, np.float32)
-        free = degrees_of_freedom(self._shape, dim, correction)
+        d = rule(self, dim, correction=correction, keepdim=keepdim).dtype
+        a = self.raw_data
+        free = degrees_of_freedom(self.raw_shape, dim, correction)
         axis = None if dim is None else axes(dim, a.ndim)
-        data = quietly(_variance, a, axis, free, keepdim, root)
-        if data.dtype != NUMPY_OF[spec.dtype]:
-            data = data.astype(NUMPY_OF[spec.dtype])
-        return wrap(row_major(data), spec.dtype)
+        data = quietly(_variance, a, axis, free, root)
+        return wrap(rounded(reduced(data, axis, keepdim), d), d)
 
     register(f"{name}.correction", run)
 
 
-def _variance(a: Any, axis: Any, free: Any, keepdim: bool, root: bool) -> Any:
-    """Squared deviations over the degrees of freedom, or the root of that."""
-    total = _add_reduce(a, axis, None, None, True)
-    centred = a - total / a.dtype.type(a.size // max(total.size, 1))
-    if a.dtype.kind == "c":
-        squares = np.square(centred.real) + np.square(centred.imag)
+def _variance(a: Any, axis: Any, free: Any, root: bool) -> Any:
+    """Squared deviations over the degrees of freedom, or the root of that; all in float64."""
+    if a.size >= LARGE:
+        squares = deviations(a, axis)
+    elif a.dtype.kind == "c":
+        squares = _deviations(a.real, axis) + _deviations(a.imag, axis)
     else:
-        squares = np.multiply(centred, centred, centred if a.ndim else None)
-    found = _add_reduce(squares, axis, None, None, keepdim)
-    found = np.divide(found, found.dtype.type(free))
+        squares = _deviations(a, axis)
+    found = np.divide(squares, free)
     return np.sqrt(found) if root else found
+
+
+def _deviations(a: Any, axis: Any) -> Any:
+    """Sums of squared deviations from the mean of few real numbers."""
+    x = a.astype(np.float64)
+    mean = _add_reduce(x, axis, None, None, True)
+    count = max(x.size // max(mean.size, 1), 1)
+    mean = np.divide(mean, count)
+    if a.dtype == np.float64 and not np.isfinite(mean).all():
+        mean = mean_of_large(x, axis, count)
+    x = np.subtract(x, mean)
+    return _add_reduce(np.multiply(x, x), axis, None, None, True)
 
 
 _spread("var", False)
@@ -113,11 +141,11 @@ def _extreme(name: str, reduce: Any) -> None:
     rule = rule_of(name)
 
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
-        a = self._data
-        if not a.size or self._dtype.category == COMPLEX:
+        a = self.raw_data
+        if not a.size or self.raw_dtype.category == COMPLEX:
             shape = rule(self, dim, keepdim).shape
-            return wrap(np.empty(shape, a.dtype), self._dtype)
-        return wrap(row_major(reduce(a, axes(dim, a.ndim), None, None, keepdim)), self._dtype)
+            return wrap(np.empty(shape, a.dtype), self.raw_dtype)
+        return wrap(row_major(reduce(a, axes(dim, a.ndim), None, None, keepdim)), self.raw_dtype)
 
     register(name, run)
 
@@ -131,8 +159,8 @@ def _position(name: str, find: Any) -> None:
     served = (False, True, True, False)
 
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        a = self._data
-        if not served[self._dtype.category] or not a.size or (dim is not None and not a.ndim):
+        a = self.raw_data
+        if not served[self.raw_dtype.category] or not a.size or (dim is not None and not a.ndim):
             return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
         (axis,) = (None,) if dim is None else wrap_dims(dim, a.ndim)
         return wrap(row_major(find(a, axis, None, keepdims=keepdim)), int64)
@@ -149,17 +177,17 @@ def _extreme_along(name: str, reduce: Any, find: str) -> None:
     rule = rule_of(f"{name}.dim")
 
     def run(self: Any, dim: int, keepdim: bool = False) -> Any:
-        a = self._data
-        if not a.size or not a.ndim or self._dtype.category == COMPLEX:
+        a = self.raw_data
+        if not a.size or not a.ndim or self.raw_dtype.category == COMPLEX:
             values, indices = rule(self, dim, keepdim)
             empty = np.empty(values.shape, a.dtype)
             if a.size:
                 empty[...] = a
-            return wrap(empty, self._dtype), wrap(np.zeros(indices.shape, np.int64), int64)
+            return wrap(empty, self.raw_dtype), wrap(np.zeros(indices.shape, np.int64), int64)
         (axis,) = wrap_dims(dim, a.ndim)
         values = reduce(a, axis, None, None, keepdim)
         indices = getattr(a, find)(axis, None, keepdims=keepdim)
-        return wrap(row_major(values), self._dtype), wrap(row_major(indices), int64)
+        return wrap(row_major(values), self.raw_dtype), wrap(row_major(indices), int64)
 
     register(f"{name}.dim", run)
 
@@ -170,8 +198,8 @@ _extreme_along("min", np.minimum.reduce, "argmin")
 
 def _truth(name: str, reduce: Any) -> None:
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        a = self._data
-        d = uint8 if self._dtype is uint8 else bool_
+        a = self.raw_data
+        d = uint8 if self.raw_dtype is uint8 else bool_
         axis = (
             ()
             if dim is not None and dim.__class__ is not int and not len(dim)

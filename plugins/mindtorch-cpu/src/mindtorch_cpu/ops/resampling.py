@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import float32
-from mindtorch_core.operators.nn.resampling import taps
-from mindtorch_core.operators.nn.upsampling import RESIZING
+from mindtorch_core.backend import RESIZING, float32, taps
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, wrap
-from ..pool import POOL
+from ..arrays import NUMPY_OF, WIDER, quietly, wrap
+from ..memory_pool import POOL
 from ..register import composition_of, register, rule_of
 from ..rows import over_blocks
 
@@ -29,7 +27,7 @@ def _matrix(mode: str, size: int, count: int, align: bool, scale: float | None, 
     out = np.zeros((count, size), NUMPY_OF[d])
     rows = np.arange(count)
     for at, weight in taps(mode, size, count, align, scale, like):
-        np.add.at(out, (rows, at._data), 1 if weight is None else weight._data)
+        np.add.at(out, (rows, at.raw_data), 1 if weight is None else weight.raw_data)
     return out
 
 
@@ -59,8 +57,8 @@ def _resize(name: str, mode: str, n: int, aligns: bool) -> Any:
 
     def run(self: Any, output_size: Any, *given: Any, **named: Any) -> Any:
         check(self, output_size, *given, **named)
-        d, a = self._dtype, self._data
-        sizes = self._shape[2:]
+        d, a = self.raw_dtype, self.raw_data
+        sizes = self.raw_shape[2:]
         if not _fits(a, (*sizes, *output_size)):
             return decomposed(self, output_size, *given, **named)
         align, scales = _options(n, aligns, given, named)
@@ -69,7 +67,7 @@ def _resize(name: str, mode: str, n: int, aligns: bool) -> Any:
             _matrix(mode, size, count, align, scale, wide)
             for size, count, scale in zip(sizes, output_size, scales, strict=True)
         ]
-        made = QUIET.run(_multiplied, a.astype(NUMPY_OF[wide], copy=False), matrices)
+        made = quietly(_multiplied, a.astype(NUMPY_OF[wide], copy=False), matrices)
         return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
 
     return run
@@ -79,13 +77,13 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
     decomposed = composition_of(f"{name}_backward")
 
     def run(grad_output: Any, output_size: Any, input_size: Any, *given: Any, **named: Any) -> Any:
-        d, g = grad_output._dtype, grad_output._data
+        d, g = grad_output.raw_dtype, grad_output.raw_data
         sizes = tuple(input_size[2:])
-        if mode == "nearest" and grad_output._shape == (*input_size[:2], *output_size):
+        if mode == "nearest" and grad_output.raw_shape == (*input_size[:2], *output_size):
             factors = _factors(sizes, output_size, _options(n, aligns, given, named)[1])
             if factors and g.dtype.kind in "fV" and g.size:
                 return wrap(_repeats_added(g, factors, NUMPY_OF[WIDER.get(d, d)]), d)
-        if grad_output._shape != (*input_size[:2], *output_size) or not _fits(
+        if grad_output.raw_shape != (*input_size[:2], *output_size) or not _fits(
             g, (*sizes, *output_size)
         ):
             return decomposed(grad_output, output_size, input_size, *given, **named)
@@ -95,7 +93,7 @@ def _resize_backward(name: str, mode: str, n: int, aligns: bool) -> Any:
             _matrix(mode, size, count, align, scale, wide).T
             for size, count, scale in zip(sizes, output_size, scales, strict=True)
         ]
-        made = QUIET.run(_multiplied, g.astype(NUMPY_OF[wide], copy=False), matrices)
+        made = quietly(_multiplied, g.astype(NUMPY_OF[wide], copy=False), matrices)
         return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
 
     return run
@@ -111,7 +109,7 @@ def _factors(sizes: Any, counts: Any, scales: Any) -> list[int]:
         ((at, _),) = taps(
             "nearest", size, count, False, scale, wrap(np.zeros((), np.float32), float32)
         )
-        if not np.array_equal(at._data, np.arange(count) // factor):
+        if not np.array_equal(at.raw_data, np.arange(count) // factor):
             return []
         found.append(factor)
     return found
@@ -207,9 +205,11 @@ def _pad(kind: str, n: int) -> Any:
 
     def run(self: Any, padding: Any) -> Any:
         rule(self, padding)
-        if min(padding) < 0 or not self._data.size:  # cut off as well, so that sources may be gone
+        if (
+            min(padding) < 0 or not self.raw_data.size
+        ):  # cut off as well, so that sources may be gone
             return decomposed(self, padding)
-        return wrap(_unfolded(self._data, kind, padding), self._dtype)
+        return wrap(_unfolded(self.raw_data, kind, padding), self.raw_dtype)
 
     return run
 
@@ -219,14 +219,14 @@ def _pad_backward(kind: str, n: int) -> Any:
     padded, decomposed = rule_of(name), composition_of(f"{name}_backward")
 
     def run(grad_output: Any, self: Any, padding: Any) -> Any:
-        d = grad_output._dtype
-        if grad_output._shape != padded(self, padding).shape or not grad_output._data.size:
+        d = grad_output.raw_dtype
+        if grad_output.raw_shape != padded(self, padding).shape or not grad_output.raw_data.size:
             return decomposed(grad_output, self, padding)
-        g = grad_output._data
+        g = grad_output.raw_data
         for i in range(n):
             before, after = padding[2 * i], padding[2 * i + 1]
             axis = g.ndim - 1 - i
-            g = QUIET.run(_folded, g, axis, self._shape[axis], before, after, kind)
+            g = quietly(_folded, g, axis, self.raw_shape[axis], before, after, kind)
         return wrap(g, d)
 
     return run

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import int64
-from mindtorch_core.shapes import wrap_dim
+from mindtorch_core.backend import int64, wrap_dim
 
 from ..arrays import NUMPY_OF, quietly, row_major, wrap
+from ..compiled import walk
 from ..large import LARGE
+from ..memory_pool import POOL
 from ..register import kernel, register, rule_of
 
 # What running totals are kept in, as PyTorch does: rounding errors would grow with the length.
@@ -30,19 +31,36 @@ def _totals(name: str, step: Any) -> None:
 
     def run(self: Any, dim: int, *, dtype: Any = None) -> Any:
         d = rule(self, dim, dtype=dtype).dtype
-        a = self._data
+        a = self.raw_data
         if a.dtype != NUMPY_OF[d]:
             a = quietly(a.astype, NUMPY_OF[d])
         if not a.ndim:
             return wrap(a.copy(), d)
         wide = _WIDE.get(d.name)
         axis = wrap_dim(dim, a.ndim)
+        if axis == a.ndim - 1 and a.flags.c_contiguous and (made := _by_walk(name, a)) is not None:
+            return wrap(made, d)
         if wide is not None and a.size >= LARGE and a.flags.c_contiguous:
             return wrap(quietly(_along_rows, step, a, axis, wide), d)
         data = quietly(accumulate, a, axis, wide or a.dtype)
         return wrap(row_major(data if wide is None else quietly(data.astype, NUMPY_OF[d])), d)
 
     register(name, run)
+
+
+def _by_walk(name: str, a: Any) -> Any:
+    """Running totals along the last dimension by a compiled loop, in several threads; or None."""
+    loop = walk(name, a.dtype, a.size)
+    if loop is None:
+        return None
+    out = POOL.empty(a.shape, a.dtype)
+    width = a.shape[-1]
+    lines, target = a.reshape(-1, width), out.reshape(-1, width)
+    step = max(LARGE // width, 8)
+    loop.shared(
+        len(lines), lambda low, high: (target[low:high], lines[low:high], high - low, width), step
+    )
+    return out
 
 
 def _along_rows(step: Any, a: Any, axis: int, wide: Any) -> Any:
@@ -75,9 +93,9 @@ def _extremes(name: str, accumulate: Any) -> None:
 
     def run(self: Any, dim: int) -> Any:
         rule(self, dim)
-        a = self._data
+        a = self.raw_data
         if not a.ndim:
-            return wrap(a.copy(), self._dtype), wrap(np.zeros((), np.int64), int64)
+            return wrap(a.copy(), self.raw_dtype), wrap(np.zeros((), np.int64), int64)
         axis = wrap_dim(dim, a.ndim)
         values = quietly(accumulate, a, axis)
         attained = a == values
@@ -87,7 +105,7 @@ def _extremes(name: str, accumulate: Any) -> None:
         shape[axis] = -1
         positions = np.arange(a.shape[axis]).reshape(shape)
         indices = np.maximum.accumulate(attained * positions, axis)
-        return wrap(row_major(values), self._dtype), wrap(row_major(indices), int64)
+        return wrap(row_major(values), self.raw_dtype), wrap(row_major(indices), int64)
 
     register(name, run)
 
@@ -101,10 +119,10 @@ def logcumsumexp(self: Any, dim: int) -> Any:
     """Cumulative log-sum-exp of real numbers; complex ones are left to the composition."""
     d = rule_of("logcumsumexp")(self, dim).dtype
     if d.is_complex:
-        from mindtorch_core.operators.reductions.cumulative import logcumsumexp_by_scan
+        from mindtorch_core.backend import logcumsumexp_by_scan
 
         return logcumsumexp_by_scan(self, dim)
-    a = self._data
+    a = self.raw_data
     wide = _WIDE.get(d.name, np.float64)
     a = quietly(a.astype, wide)
     data = quietly(np.logaddexp.accumulate, a, wrap_dim(dim, a.ndim)) if a.ndim else a

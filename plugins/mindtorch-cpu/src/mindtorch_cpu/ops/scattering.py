@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.dtypes import FLOATING
-from mindtorch_core.shapes import wrap_dim
+from mindtorch_core.backend import FLOATING, wrap_dim
 
 from ..arrays import WIDER, quietly, wrap
 from ..register import kernel, rule_of
@@ -31,26 +30,26 @@ def scatter_reduce_(
 ) -> Any:
     """Combine elements with those at positions along a dimension, in place."""
     rule_of("scatter_reduce.two")(self, dim, index, src, reduce)
-    out, i = self._data, index._data
+    out, i = self.raw_data, index.raw_data
     if not i.size:
         return self
     shape = out.shape or (1,)
     i = i.reshape(-1) if not i.ndim else i
     at = wrap_dim(dim, len(shape))
     checked("scatter_reduce", i, shape[at], at)
-    given = src._data.reshape(-1) if not src._data.ndim else src._data
+    given = src.raw_data.reshape(-1) if not src.raw_data.ndim else src.raw_data
     values = given[tuple(slice(n) for n in i.shape)]
     flat = gathered_positions(i, shape, at)
     ufunc, neutral = _UFUNCS[reduce]
     # Half precision is combined in float32, and rounded once.
-    wide = WIDER.get(self._dtype)
+    wide = WIDER.get(self.raw_dtype)
     target = np.array(out, np.float32 if wide else out.dtype, order="C").reshape(shape)
     row = target.reshape(-1)
     if not include_self:
         row[flat] = values if neutral is None else neutral
-    combine_at(ufunc, target, flat, values, wide or self._dtype)
+    combine_at(ufunc, target, flat, values, wide or self.raw_dtype)
     if reduce == "mean":
-        _divide(row, flat, include_self, self._dtype.category >= FLOATING)
+        _divide(row, flat, include_self, self.raw_dtype.category >= FLOATING)
     quietly(np.copyto, out, target.reshape(out.shape), "unsafe")
     return self
 
@@ -77,14 +76,14 @@ def scatter_reduce(
 def masked_scatter(self: Any, mask: Any, source: Any) -> Any:
     """A copy with elements of a source, one after another, where a mask holds."""
     shape = rule_of("masked_scatter")(self, mask, source).shape
-    where = np.broadcast_to(mask._data, shape)
+    where = np.broadcast_to(mask.raw_data, shape)
     count = int(np.count_nonzero(where))
-    given = source._data.reshape(-1)
+    given = source.raw_data.reshape(-1)
     if count > given.size:
         raise RuntimeError(
             f"masked_scatter: expected number of elements of source to be >= number of ones in mask, "
             f"but there are {given.size} for {count}"
         )
-    out = np.array(np.broadcast_to(self._data, shape), order="C")
+    out = np.array(np.broadcast_to(self.raw_data, shape), order="C")
     out[where] = given[:count]
-    return wrap(out, self._dtype)
+    return wrap(out, self.raw_dtype)

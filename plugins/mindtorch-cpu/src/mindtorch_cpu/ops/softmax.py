@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
+from ..compiled import FEWEST, computed_rows
 from ..large import LARGE
-from ..pool import POOL
+from ..memory_pool import POOL
 from ..register import kernel, rule_of
-from ..rows import BLOCK, dots, in_rows, over_blocks, sums
+from ..rows import BLOCK, SHORTEST, dots, in_rows, over_blocks, sums
+from ..summation import FEW, down, naive, total
 
 _add_reduce: Any = np.add.reduce
+_greatest: Any = np.maximum.reduce
 
 
 # ---- blocks: (lines, length) or (lines, length, inside), in the dtype that is computed in -------
@@ -29,13 +32,19 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
         tensors: operands of one shape, of floating dtypes.
     """
     wide = NUMPY_OF[WIDER.get(d, d)]
-    shape = tensors[0]._shape
-    lines = [in_rows(row_major(t._data), dim) for t in tensors]
+    shape = tensors[0].raw_shape
+    lines = [in_rows(row_major(t.raw_data), dim) for t in tensors]
     out = POOL.empty(shape, NUMPY_OF[d])
     target = in_rows(out, dim)
     length, inside = target.shape[1:]
     if inside == 1:
         lines, target = [a[:, :, 0] for a in lines], target[:, :, 0]
+        if (
+            length >= SHORTEST
+            and all(a.dtype == wide for a in (*lines, target))
+            and computed_rows(compute, _FUSED[compute], lines, [target])
+        ):
+            return wrap(out, d)
 
     def block(at: Any) -> None:
         parts = [a[at] if a.dtype == wide else a[at].astype(wide) for a in lines]
@@ -58,27 +67,20 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
 
 
 def _sums(x: Any) -> Any:
-    return sums(x)[:, None] if x.ndim == 2 else _add_reduce(x, 1, None, None, True)
-
-
-def _within(x: Any, bound: float) -> bool:
-    """Whether all elements are of small size; not if one is NaN."""
-    return bool(np.maximum.reduce(x, None) <= bound and np.minimum.reduce(x, None) >= -bound)
+    if x.ndim == 2:
+        return sums(x)[:, None]
+    return (down(x) if x.shape[1] > FEW else _add_reduce(x, 1))[:, None]
 
 
 def _softmax_block(y: Any, x: Any) -> None:
-    if _within(x, 40):  # no exponential overflows or loses digits, so nothing is subtracted
-        np.exp(x, y)
-    else:
-        np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
-        np.exp(y, y)
+    np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
+    np.exp(y, y)
     np.multiply(y, 1 / _sums(y), y)
 
 
 def _log_softmax_block(y: Any, x: Any) -> None:
-    if not _within(x, 8):  # with larger maxima, differences of logarithms would lose digits
-        x = np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
-    np.subtract(x, np.log(_sums(np.exp(x))), y)
+    np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
+    np.subtract(y, np.log(_sums(np.exp(y))), y)
 
 
 def _softmax_backward_block(out: Any, g: Any, y: Any) -> None:
@@ -91,6 +93,66 @@ def _log_softmax_backward_block(out: Any, g: Any, y: Any) -> None:
     np.subtract(g, out, out)
 
 
+def _below_maximum(tracer: Any, x: Any) -> Any:
+    return np.subtract(x, tracer.reduced("row_max", x))
+
+
+# What compiled kernels compute of rows: the same, step by step.
+_FUSED: dict[Any, Callable[..., Any]] = {
+    _softmax_block: lambda tracer, x: [
+        np.multiply(e := np.exp(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
+    ],
+    _log_softmax_block: lambda tracer, x: [
+        np.subtract(y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", np.exp(y))))
+    ],
+    _softmax_backward_block: lambda tracer, g, y: [
+        np.multiply(np.subtract(g, tracer.reduced("row_dot", g, y)), y)
+    ],
+    _log_softmax_backward_block: lambda tracer, g, y: [
+        np.subtract(g, np.multiply(np.exp(y), tracer.reduced("row_sum", g)))
+    ],
+}
+# The same of few elements, where sums are NumPy's.
+_FEW: dict[str, Callable[..., Any]] = {
+    "softmax": lambda tracer, x: [
+        np.divide(e := np.exp(_below_maximum(tracer, x)), tracer.reduced("row_add", e))
+    ],
+    "log_softmax": lambda tracer, x: [
+        np.subtract(y := _below_maximum(tracer, x), np.log(tracer.reduced("row_add", np.exp(y))))
+    ],
+    "_softmax_backward_data": lambda tracer, g, y: [
+        np.subtract(w := np.multiply(g, y), np.multiply(y, tracer.reduced("row_add", w)))
+    ],
+    "_log_softmax_backward_data": lambda tracer, g, y: [
+        np.subtract(g, np.multiply(np.exp(y), tracer.reduced("row_add", g)))
+    ],
+}
+
+
+def _few_in_one_pass(name: str, d: Any, dim: int, *tensors: Any) -> Any:
+    """The result for few elements whose rows are the last dimension, by a compiled kernel; None without."""
+    first = tensors[0]
+    a = first.raw_data
+    shape = a.shape
+    if (
+        a.size < FEWEST
+        or dim not in (-1, len(shape) - 1)
+        or d in WIDER
+        or any(t.raw_dtype is not d or t.raw_shape != shape for t in tensors)
+    ):
+        return None
+    arrays = [t.raw_data for t in tensors]
+    out = np.empty(shape, a.dtype)
+    lines = [*arrays, out]
+    if len(shape) != 2:
+        if not all(a.flags.c_contiguous for a in arrays):
+            return None
+        lines = [each.reshape(-1, shape[-1]) for each in lines]
+    if computed_rows(name, _FEW[name], lines[:-1], lines[-1:]):
+        return wrap(out, d)
+    return None
+
+
 # ---- kernels ------------------------------------------------------------------------------------
 
 
@@ -101,9 +163,9 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
     if d in WIDER:
         a = a.astype(np.float32)
     if not a.size or not a.ndim:
-        return a - a, d
+        return QUIET.run(np.subtract, a, a), d
     a = row_major(a)
-    return QUIET.run(np.subtract, a, np.maximum.reduce(a, dim, keepdims=True)), d
+    return QUIET.run(np.subtract, a, _greatest(a, dim, None, None, True)), d
 
 
 def _finished(data: Any, d: Any) -> Any:
@@ -113,66 +175,86 @@ def _finished(data: Any, d: Any) -> Any:
 @kernel("softmax")
 def softmax(self: Any, dim: int, dtype: Any = None) -> Any:
     """Exponentials scaled to sum 1."""
-    if self._data.size >= LARGE:
+    if self.raw_data.size >= LARGE:
         d = rule_of("softmax")(self, dim, dtype).dtype
-        return _in_blocks(_softmax_block, d, dim, self if dtype is None else wrap(cast(self, d), d))
+        given = self if dtype is None else wrap(cast(self, d), d)
+        return _in_blocks(_softmax_block, d, dim, given)
+    if dtype is None or dtype is self.raw_dtype:
+        found = _few_in_one_pass("softmax", self.raw_dtype, dim, self)
+        if found is not None:
+            return found
     x, d = _prepared("softmax", self, dim, dtype)
     if not x.ndim:
-        return wrap(np.ones((), NUMPY_OF[d]), d)
-    QUIET.run(np.exp, x, x)
-    QUIET.run(np.divide, x, np.add.reduce(x, dim, keepdims=True), x)
+        return _finished(x + 1, d)  # or NaN, as of more than one
+    run = QUIET.__dict__["run"]
+    run(np.exp, x, x)
+    run(np.divide, x, _totals(x, dim), x)
     return _finished(x, d)
 
 
 @kernel("log_softmax")
 def log_softmax(self: Any, dim: int, dtype: Any = None) -> Any:
     """Logarithm of the softmax."""
-    if self._data.size >= LARGE:
+    if self.raw_data.size >= LARGE:
         d = rule_of("log_softmax")(self, dim, dtype).dtype
         given = self if dtype is None else wrap(cast(self, d), d)
         return _in_blocks(_log_softmax_block, d, dim, given)
+    if dtype is None or dtype is self.raw_dtype:
+        found = _few_in_one_pass("log_softmax", self.raw_dtype, dim, self)
+        if found is not None:
+            return found
     x, d = _prepared("log_softmax", self, dim, dtype)
     if not x.ndim:
-        return wrap(np.zeros((), NUMPY_OF[d]), d)
-    total = np.add.reduce(QUIET.run(np.exp, x), dim, keepdims=True)
-    QUIET.run(np.subtract, x, QUIET.run(np.log, total), x)
+        return _finished(x, d)
+    run = QUIET.__dict__["run"]
+    run(np.subtract, x, run(np.log, _totals(run(np.exp, x), dim)), x)
     return _finished(x, d)
 
 
 @kernel("_softmax_backward_data")
 def softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """Gradient of the softmax from its output."""
-    d = output._dtype
+    d = output.raw_dtype
     if _large(grad_output, output, input_dtype):
         return _in_blocks(_softmax_backward_block, d, dim, grad_output, output)
+    if input_dtype is d:
+        found = _few_in_one_pass("_softmax_backward_data", d, dim, grad_output, output)
+        if found is not None:
+            return found
     g, y = _floats(grad_output, d), _floats(output, d)
     if not y.ndim:
-        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
-    weighted = QUIET.run(np.multiply, g, y)
-    QUIET.run(np.subtract, weighted, QUIET.run(np.multiply, y, _totals(weighted, dim)), weighted)
+        return _finished(g * y * (1 - y), input_dtype)
+    run = QUIET.__dict__["run"]
+    weighted = run(np.multiply, g, y)
+    run(np.subtract, weighted, run(np.multiply, y, _totals(weighted, dim)), weighted)
     return _finished(weighted, input_dtype)
 
 
 @kernel("_log_softmax_backward_data")
 def log_softmax_backward(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Any:
     """Gradient of the log-softmax from its output."""
-    d = output._dtype
+    d = output.raw_dtype
     if _large(grad_output, output, input_dtype):
         return _in_blocks(_log_softmax_backward_block, d, dim, grad_output, output)
-    g, x = _floats(grad_output, d), QUIET.run(np.exp, _floats(output, d))
+    if input_dtype is d:
+        found = _few_in_one_pass("_log_softmax_backward_data", d, dim, grad_output, output)
+        if found is not None:
+            return found
+    run = QUIET.__dict__["run"]
+    g, x = _floats(grad_output, d), run(np.exp, _floats(output, d))
     if not x.ndim:
-        return wrap(np.zeros((), NUMPY_OF[input_dtype]), input_dtype)
-    QUIET.run(np.multiply, x, _totals(g, dim), x)
-    QUIET.run(np.subtract, g, x, x)
+        return _finished(g * (1 - x), input_dtype)
+    run(np.multiply, x, _totals(g, dim), x)
+    run(np.subtract, g, x, x)
     return _finished(x, input_dtype)
 
 
 def _large(grad_output: Any, output: Any, d: Any) -> bool:
     """Whether a gradient is computed by blocks: operands and result are of one dtype and shape."""
     return bool(
-        output._data.size >= LARGE
-        and grad_output._shape == output._shape
-        and grad_output._dtype is output._dtype is d
+        output.raw_data.size >= LARGE
+        and grad_output.raw_shape == output.raw_shape
+        and grad_output.raw_dtype is output.raw_dtype is d
     )
 
 
@@ -182,4 +264,9 @@ def _floats(t: Any, d: Any) -> Any:
 
 
 def _totals(a: Any, dim: int) -> Any:
-    return QUIET.run(_add_reduce, a, dim, None, None, True) if a.ndim else a
+    if dim == a.ndim - 1 >= 0 and a.flags.c_contiguous:
+        return QUIET.run(_add_reduce, a, dim, None, None, True)
+    if not a.ndim:
+        return a
+    axis = (dim % a.ndim,)
+    return total(a, axis) if naive(a, axis) else QUIET.run(_add_reduce, a, axis, None, None, True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mindtorch_core.backend import Tensor, float32, to_floating
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import float32
-from mindtorch_core.promotion import to_floating
-from mindtorch_core.tensor import Tensor
 
 from ..register import composition_of, register, rule_of
 from .elementwise import in_single
+from .error_functions import erfcx, halves, in_double, log_ndtr, ndtr, scipy
 from .functions import unary, unary_inplace
+from .gamma_functions import digamma, lgamma
 from .pointwise import binary, inplace
 
 # By op, SciPy's function of one tensor.
@@ -26,14 +25,11 @@ _ONE = {
     "special_bessel_y0": "y0",
     "special_bessel_y1": "y1",
     "special_entr": "entr",
-    "special_erfcx": "erfcx",
     "special_i0e": "i0e",
     "special_i1": "i1",
     "special_i1e": "i1e",
-    "special_log_ndtr": "log_ndtr",
     "special_modified_bessel_k0": "k0",
     "special_modified_bessel_k1": "k1",
-    "special_ndtr": "ndtr",
     "special_ndtri": "ndtri",
     "special_scaled_modified_bessel_k0": "k0e",
     "special_scaled_modified_bessel_k1": "k1e",
@@ -48,45 +44,41 @@ _TWO = {
 }
 
 
-def _scipy(name: str) -> Callable[..., Any]:
-    """A function of SciPy, looked up when it is called."""
-
-    def call(*arrays: Any) -> Any:
-        return getattr(importlib.import_module("scipy.special"), name)(*arrays)
-
-    return call
-
-
 def _airy(a: Any) -> Any:
-    """SciPy gives up far to the right, where the function has vanished."""
-    return np.where(a > 1000, a.dtype.type(0), _scipy("airy")(a)[0])
+    """To the right by the scaled function, as the exponent loses digits; SciPy gives up far there."""
+    found = np.asarray(scipy("airy")(a)[0])
+    right = a > 8
+    if right.any():
+        x = np.minimum(a[right], 200).astype(np.float64)
+        found[right] = scipy("airye")(x)[0] * exp_of_power(x)
+    return found
+
+
+def exp_of_power(x: Any) -> Any:
+    """``exp(-2 / 3 * x ** 1.5)``, where the exponent has more digits than a float64."""
+    root = np.sqrt(x)
+    square, rest = product(root, root)
+    root_rest = ((x - square) - rest) / (2 * root)
+    power, rest = product(x, root)
+    rest = rest + x * root_rest
+    exponent = power / 1.5
+    back, lost = product(exponent, 1.5)
+    return np.exp(-exponent) * np.exp(((back - power) + lost - rest) / 1.5)
+
+
+def product(a: Any, b: Any) -> tuple[Any, Any]:
+    """A product and what its rounding has lost (Dekker, 1971)."""
+    made = a * b
+    (a1, a2), (b1, b2) = halves(a), halves(b)
+    return made, ((a1 * b1 - made) + a1 * b2 + a2 * b1) + a2 * b2
 
 
 def _erfinv(a: Any) -> Any:
     """SciPy takes 100 times longer where it reports an error, at the ends of (-1, 1) and outside."""
     inside = np.absolute(a) < 1
     ends = np.where(np.absolute(a) == 1, np.copysign(a.dtype.type(np.inf), a), np.nan)
-    found = _scipy("erfinv")(np.where(inside, a, a.dtype.type(0)))
+    found = scipy("erfinv")(np.where(inside, a, a.dtype.type(0)))
     return np.where(inside, found, ends.astype(a.dtype))
-
-
-def _digamma(a: Any) -> Any:
-    """By reflection below 0, where SciPy is 30 times slower (DLMF 5.5.4); NaN at the poles."""
-    psi = _scipy("psi")
-    below = a < 0
-    if not below.any():
-        return psi(a)
-    x = a.astype(np.float64)
-    whole = np.rint(x)
-    turn = np.where(x == whole, np.nan, np.pi / np.tan(np.pi * (x - whole)))
-    return np.where(
-        below, psi(np.where(below, 1 - x, 1)) - turn, psi(np.where(below, 1, a))
-    ).astype(a.dtype)
-
-
-def _lgamma(a: Any) -> Any:
-    """Infinite at both infinities, as in C."""
-    return np.where(np.isinf(a), a.dtype.type(np.inf), _scipy("gammaln")(a))
 
 
 def _register(name: str, run: Any, run_inplace: Any) -> None:
@@ -120,13 +112,15 @@ def _written(data: Any, out: Any) -> Any:
 
 
 for _name, _function in _ONE.items():
-    _one(_name, in_single(_scipy(_function)))
+    _one(_name, in_single(scipy(_function)))
 for _name, _function in _TWO.items():
-    _two(_name, in_single(_scipy(_function)))
-_one("special_airy_ai", in_single(_airy))
+    _two(_name, in_single(scipy(_function)))
+_one("special_airy_ai", in_double(_airy))
 _one("erfinv", in_single(_erfinv))
-_one("digamma", in_single(_digamma))
-_one("lgamma", in_single(_lgamma))
+_one("digamma", digamma)
+_one("lgamma", lgamma)
+for _name, _compute in (("erfcx", erfcx), ("log_ndtr", log_ndtr), ("ndtr", ndtr)):
+    _one(f"special_{_name}", _compute)
 
 
 # ---- polynomials --------------------------------------------------------------------------------
@@ -145,6 +139,12 @@ def _in_double(name: str) -> None:
     register(name, run)
 
 
-for _entry in list(registry):
-    if "_polynomial_" in _entry.name and "." not in _entry.name:
-        _in_double(_entry.name.removeprefix("aten::"))
+for _family, _kinds in {
+    "chebyshev": "tuvw",
+    "shifted_chebyshev": "tuvw",
+    "hermite": ("h", "he"),
+    "laguerre": "l",
+    "legendre": "p",
+}.items():
+    for _kind in _kinds:
+        _in_double(f"special_{_family}_polynomial_{_kind}")

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.dtypes import bfloat16
-from mindtorch_core.shapes import expand_strides, wrap_dim
-from mindtorch_core.tensor import make_view
+from mindtorch_core.backend import bfloat16, expand_strides, make_view, view_around, wrap_dim
 
-from ..arrays import ndarray, view_of
+from ..arrays import KEYS, ndarray
 from ..register import composition_of, kernel, rule_of
 
 _reshape: Any = composition_of("reshape")
@@ -25,12 +23,12 @@ def general(name: str, self: Any, *args: Any) -> Any:
 @kernel("view")
 def view(self: Any, size: Any) -> Any:
     """Another shape of a row-major tensor."""
-    a = self._data
+    a = self.raw_data
     if a.flags.c_contiguous and a.size:
         try:
             data = a.reshape(size)
             if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
-                return view_of(self, data)
+                return view_around(self, data, data.shape, KEYS)
         except (ValueError, TypeError):
             pass
     return general("view", self, size)
@@ -39,12 +37,12 @@ def view(self: Any, size: Any) -> Any:
 @kernel("reshape")
 def reshape(self: Any, shape: Any) -> Any:
     """Another shape: a view where strides allow it, a copy otherwise."""
-    a = self._data
+    a = self.raw_data
     if a.flags.c_contiguous and a.size:
         try:
             data = a.reshape(shape)
             if data.shape == shape or min(shape) >= -1:
-                return view_of(self, data)
+                return view_around(self, data, data.shape, KEYS)
         except (ValueError, TypeError):
             pass
     return _reshape(self, shape)
@@ -53,13 +51,13 @@ def reshape(self: Any, shape: Any) -> Any:
 @kernel("expand")
 def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
     """Dimensions of size 1 repeated by strides of 0."""
-    a = self._data
+    a = self.raw_data
     if a.ndim == 0 and size.__class__ is tuple and -1 not in size:
         shape, strides = size, (0,) * len(size)
     else:
-        shape, strides = expand_strides(a.shape, a.strides, size, self._dtype)
-    if a.flags.c_contiguous and a.size and self._dtype is not bfloat16:
-        return view_of(self, ndarray(shape, a.dtype, a, 0, strides))
+        shape, strides = expand_strides(a.shape, a.strides, size, self.raw_dtype)
+    if a.flags.c_contiguous and a.size and self.raw_dtype is not bfloat16:
+        return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
     return general("expand", self, size)
 
 
@@ -67,27 +65,32 @@ def expand(self: Any, size: Any, *, implicit: bool = False) -> Any:
 def transpose(self: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged."""
     try:
-        return view_of(self, self._data.swapaxes(dim0, dim1))
+        data = self.raw_data.swapaxes(dim0, dim1)
+        return view_around(self, data, data.shape, KEYS)
     except (np.exceptions.AxisError, TypeError):
-        return general("transpose", self, dim0, dim1)
+        pass  # outside of this block, so that the rule's error comes without NumPy's
+    return general("transpose", self, dim0, dim1)
 
 
 @kernel("permute")
 def permute(self: Any, dims: Any) -> Any:
     """Dimensions in another order."""
     try:
-        return view_of(self, self._data.transpose(dims))
+        data = self.raw_data.transpose(dims)
+        return view_around(self, data, data.shape, KEYS)
     except (ValueError, TypeError):
-        return general("permute", self, dims)
+        pass
+    return general("permute", self, dims)
 
 
 @kernel("select")
 def select(self: Any, dim: int, index: int) -> Any:
     """One slice along a dimension."""
-    a = self._data
+    a = self.raw_data
     if dim == 0 and index.__class__ is int and a.ndim > 1:
         try:
-            return view_of(self, a[index])
+            part = a[index]
+            return view_around(self, part, part.shape, KEYS)
         except IndexError:
             pass
     elif a.ndim:
@@ -95,17 +98,17 @@ def select(self: Any, dim: int, index: int) -> Any:
         if -a.shape[at] <= index < a.shape[at]:
             part = a[(*(slice(None),) * at, index, ...)]
             if part.__class__ is ndarray:
-                return view_of(self, part)
+                return view_around(self, part, part.shape, KEYS)
     return general("select", self, dim, index)
 
 
 @kernel("slice")
 def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     """A range along a dimension."""
-    a = self._data
+    a = self.raw_data
     if a.ndim and step > 0 and a.size:
         at = wrap_dim(dim, a.ndim)
         part = a[(*(slice(None),) * at, slice(start, end, step))]
         if part.size:
-            return view_of(self, part)
+            return view_around(self, part, part.shape, KEYS)
     return general("slice", self, dim, start, end, step)

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_core.backend import fork_safe
+
 __all__ = ["POOL", "Pool"]
 
 LARGE: Final = 1 << 17  # bytes; below, NumPy's allocator gets memory that is there already
@@ -49,7 +51,7 @@ class Pool:
 
     def __init__(self, limit: int = 1 << 30) -> None:
         self.limit = limit
-        self._lock = threading.Lock()
+        self._lock = fork_safe(threading.Lock())
         self._returned: deque[Any] = deque()
         self._free: dict[int, list[Any]] = {}
         self._held = 0
@@ -66,7 +68,11 @@ class Pool:
         size = _rounded(nbytes)
         memory = self._take(size)
         if memory is None:
-            memory = np.empty(size, np.uint8)
+            try:
+                memory = np.empty(size, np.uint8)
+            except MemoryError:  # blocks of other sizes may be all that is missing
+                self.empty_cache()
+                memory = np.empty(size, np.uint8)
         if d.kind == "V":  # ml_dtypes' types have no type string that NumPy reads back
             return (
                 np.asarray(_Block(self, memory, (nbytes,), np.dtype(np.uint8)))
@@ -92,12 +98,14 @@ class Pool:
         self._settle()
 
     def _settle(self) -> None:
-        """Put away what came back, unless somebody has the lock: then the next call does."""
-        while self._returned and self._lock.acquire(blocking=False):
-            try:
+        """Put away what came back, unless somebody has the lock: then the next call does.
+
+        That may be this thread. If it is another one that takes it now, this one waits for it: only ``with``
+        leaves no lock taken where an interrupt comes.
+        """
+        while self._returned and not self._lock.locked():
+            with self._lock:
                 self._put_away()
-            finally:
-                self._lock.release()
 
     def _put_away(self) -> None:
         """Keep what came back, as far as the limit allows; the caller has the lock."""

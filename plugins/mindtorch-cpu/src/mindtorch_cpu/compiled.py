@@ -1,0 +1,115 @@
+"""Eager functions of arrays as compiled kernels: the short way to those that have run before.
+
+A kernel is bound to the shapes that it ran on (`native.direct`), and found here by what identifies the
+function and by a shape. All else is done by `native.eager`, which is imported when a function was called
+often enough, or with enough elements, to be worth a kernel.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .memory_pool import POOL
+
+__all__ = ["CALLS", "FEWEST", "computed", "computed_rows", "one_pass", "walk"]
+
+Trace = Callable[..., Sequence[Any]]
+
+# Elements from which a kernel beats two calls of NumPy's.
+FEWEST: Final = 64
+# Calls with few elements after which a function gets one: a short program loads no compiler.
+_PATIENCE: Final = 16
+_MANY: Final = 1 << 15
+_KNOWN: Final = 1024
+# Bound functions by key, shape and number of the dtype of the first array. What changes whether kernels are
+# used empties it.
+CALLS: Final[dict[Hashable, Callable[..., bool]]] = {}
+_ASKED: Final[Counter[Hashable]] = Counter()
+
+
+def computed(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
+    """Whether a kernel computed an element-wise function; else NumPy has to.
+
+    Args:
+        key: identifies the function, with its numbers.
+        trace: makes the results of a `Tracer` and arrays of it.
+        arrays: operands that broadcast to the shape of the results.
+        out: where the results go, of their dtypes.
+    """
+    first = arrays[0]
+    call = CALLS.get((key, first.shape, first.dtype.num))
+    if call is not None and call(*arrays, *out):
+        return True
+    return _first(key, trace, arrays, out, rows=False)
+
+
+def computed_rows(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
+    """The same for arrays of (rows, width), (rows, 1) or (width,), whose rows may be reduced."""
+    first = arrays[0]
+    call = CALLS.get((key, first.shape, first.dtype.num))
+    if call is not None and call(*arrays, *out):
+        return True
+    return _first(key, trace, arrays, out, rows=True)
+
+
+def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
+    """What a kernel makes of arrays of one shape in row-major order; None where there is none.
+
+    Args:
+        key: see `computed`.
+        trace: see there.
+        d: NumPy dtype of the result.
+        arrays: the operands.
+    """
+    first = arrays[0]
+    if first.size < FEWEST:
+        return None
+    out = POOL.empty(first.shape, d)
+    call = CALLS.get((key, first.shape, first.dtype.num))
+    if call is not None and call(*arrays, out):
+        return out
+    if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
+        return None
+    return out if _first(key, trace, arrays, (out,), rows=False) else None
+
+
+def walk(name: str, d: Any, elements: int) -> Any:
+    """A compiled loop of `native.walks` over elements of a NumPy dtype; None where there is none.
+
+    Args:
+        name: the loop's.
+        d: the dtype.
+        elements: how many there are; few are left to NumPy.
+    """
+    if elements < _MANY:
+        return None
+    from .native import eager
+
+    return eager.walk(name, d, elements)
+
+
+def _first(
+    key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], *, rows: bool
+) -> bool:
+    """Whether a kernel computed a function of arrays of shapes that are not known yet."""
+    if type(arrays[0]) is not np.ndarray:
+        return False  # a kernel of a pipeline is being traced
+    if arrays[0].size < _MANY and _ASKED[key] < _PATIENCE and not _at_once():
+        if len(_ASKED) >= _KNOWN:
+            _ASKED.clear()
+        _ASKED[key] += 1
+        return False
+    from .native import eager
+
+    return eager.prepared(key, trace, arrays, out, rows=rows)
+
+
+def _at_once() -> bool:
+    """Whether kernels are made when they are first asked for, see `native.kernels`."""
+    kernels = sys.modules.get(f"{__package__}.native.kernels")
+    return kernels is not None and kernels.KERNELS.mode == "now"

@@ -1,0 +1,1 @@
+"""Compiled kernels: programs of element-wise operations, from tracing to running them."""

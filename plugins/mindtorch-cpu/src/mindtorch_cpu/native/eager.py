@@ -1,0 +1,113 @@
+"""Eager ops as compiled kernels: what takes NumPy several passes over memory takes one.
+
+A function of arrays is traced by what identifies it, and its numbers; the kernel is there some calls later.
+Until then, and where there is no compiler, NumPy computes the same bits. Once a kernel has run on arrays of a
+shape, a function bound to that shape runs it the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..compiled import CALLS, Trace
+from .kernels import KERNELS
+from .launch import Unservable, packed, prepared_rows
+from .launch import prepared as launched
+from .program import Graph, code_of
+from .tracing import Traced, Tracer, Untraceable
+from .walks import WALKS, Walk
+
+__all__ = ["computed_step", "prepared", "walk"]
+
+_KNOWN: Final = 1024
+_BOUND: Final = 4096
+# By what identifies a function and its operands' dtypes: its graph and numbers, or None if it has none.
+_GRAPHS: Final[dict[Hashable, tuple[Graph, Any] | None]] = {}
+
+
+def _graph(key: Hashable, trace: Trace, arrays: Sequence[Any]) -> tuple[Graph, Any] | None:
+    """What a function computes of arrays, kept by its key."""
+    full = (key, *[a.dtype for a in arrays])
+    found = _GRAPHS.get(full, False)
+    if found is not False:
+        return found  # type: ignore[return-value]
+    if len(_GRAPHS) >= _KNOWN:
+        _GRAPHS.clear()
+    tracer = Tracer()
+    made: tuple[Graph, Any] | None = None
+    try:
+        results = trace(tracer, *[tracer.input(a.dtype) for a in arrays])
+        graph, inputs, numbers = tracer.finish(results)
+        if len(inputs) == len(arrays) and all(type(r) is Traced for r in results):
+            made = graph, packed(numbers)
+    except Untraceable:
+        pass
+    _GRAPHS[full] = made
+    return made
+
+
+def prepared(
+    key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], *, rows: bool
+) -> bool:
+    """Whether a kernel computed a function of arrays, see `compiled.computed`; the next call is direct."""
+    if not arrays[0].size or not KERNELS.usable:
+        return False
+    every = (*arrays, *out)
+    found = _graph(key, trace, arrays)
+    if found is None or found[0].arrays != tuple([code_of(a.dtype) for a in every]):
+        return False
+    folded = found[0].folded
+    shape = np.broadcast_shapes(*(a.shape for i, a in enumerate(every) if i not in folded))
+    try:
+        spread = [a if i in folded else np.broadcast_to(a, shape) for i, a in enumerate(every)]
+        if rows:
+            launch = prepared_rows(found[0], spread, found[1], 1, 1)
+        else:
+            launch = launched(found[0], spread, found[1])
+    except Unservable:
+        return False
+    if launch is None:
+        return False
+    launch.run()
+    if len(CALLS) >= _BOUND:
+        CALLS.clear()
+    call = launch.bound(every)
+    if call is not None and KERNELS.enabled:
+        CALLS[key, arrays[0].shape, arrays[0].dtype.num] = call
+    return True
+
+
+def walk(name: str, d: Any, elements: int) -> Any:
+    """A walk over elements of a dtype, see `compiled.walk`."""
+    code = code_of(d)
+    if code not in WALKS[name].codes or not KERNELS.usable:
+        return None
+    return KERNELS.get(Walk(name, code), elements)
+
+
+def computed_step(work: Any, lines: Sequence[Any]) -> bool:
+    """Whether a kernel changed lines of one length in place, as a step of `ops.steps` does."""
+    if not KERNELS.usable:
+        return False
+
+    def trace(tracer: Tracer, *parts: Traced) -> list[Any]:
+        d = parts[0].dtype
+        work.compute(
+            work.flags, iter([tracer.number(np.array(n, d)) for n in work.numbers]), *parts
+        )
+        return []
+
+    found = _graph((work.compute, work.flags), trace, lines)
+    if found is None or len(found[0].constants) != len(work.numbers):
+        return False
+    numbers = packed([np.array(n, lines[0].dtype) for n in work.numbers])
+    try:
+        launch = launched(found[0], lines, numbers)
+    except Unservable:
+        return False
+    if launch is not None:
+        launch.run()
+    return launch is not None

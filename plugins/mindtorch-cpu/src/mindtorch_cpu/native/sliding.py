@@ -1,0 +1,203 @@
+"""LLVM's text for convolutions whose operands lie flat: products of a small matrix with shifted rows.
+
+Both kernels keep a block of results in registers, as many vectors wide as its rows leave room for, and add
+up to it without anything between. What differs from one convolution to the next (sizes, strides, shifts)
+is an argument, so a kernel serves every convolution with its numbers of channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .compiler import vector_registers
+from .writing import Function
+
+__all__ = [
+    "Gradient",
+    "Product",
+    "Turn",
+    "gradient_text",
+    "product_text",
+    "turn_text",
+    "vectors_beside",
+]
+
+
+def vectors_beside(rows: int) -> int:
+    """How many vectors wide a block of so many rows can be."""
+    return max(1, min(8, (vector_registers() - 1) // (rows + 1)))
+
+
+class Product(NamedTuple):
+    """``out[i, p] = bias[i] + sum over r of weights[i, place[r]] * x[shift[r] + p]``.
+
+    Arguments: addresses of x and weights; of shifts and places, in bytes; of bias and out; the number of r,
+    of tiles along p, bytes from one row of out to the next, of rows, and bytes from one row of weights to
+    the next. An item is a block of rows and a tile, the tile counted first. The last block's rows behind the
+    last one repeat it: out has room for them, and bias numbers.
+
+    Attributes:
+        dtype: of all numbers; with ``bf`` x and weights hold pairs of bfloat16 in place of each float32,
+            of which both products are added.
+        rows: of a block.
+        vectors: of a tile.
+    """
+
+    dtype: str
+    rows: int
+    vectors: int
+
+
+def product_text(kind: Product) -> str:
+    """The module of a `Product`."""
+    paired = kind.dtype == "bf"
+    w = Function("f4" if paired else kind.dtype)
+    size, wide = w.size, w.size * w.lanes
+    x, weights, shifts, places, bias, out = (w.argument(i, "ptr") for i in range(6))
+    count, tiles, pitch, rows, step = (w.argument(i) for i in range(6, 11))
+    last = w.integer("sub", rows, 1)
+    with w.loop("%low", "%high") as item:
+        along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
+        first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
+        given = w.at(bias, w.integer("mul", first, size))
+        sums, factors = [], []
+        for i in range(kind.rows):
+            number = w.spread(w.load(w.element, w.at(given, i * size)))
+            sums.append([w.variable(w.vector, number) for _ in range(kind.vectors)])
+            row = w.least(w.integer("add", first, i), last)
+            factors.append(w.at(weights, w.integer("mul", row, step)))
+        source = w.at(x, along)
+        with w.loop(0, count) as r:
+            shift = w.load("i64", w.at(shifts, w.integer("mul", r, 8)))
+            place = w.load("i64", w.at(places, w.integer("mul", r, 8)))
+            row = w.at(source, shift)
+            seen = [w.load(w.vector, w.at(row, j * wide)) for j in range(kind.vectors)]
+            numbers = [w.at(factor, place) for factor in factors]
+            _accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
+        target = w.at(w.at(out, w.integer("mul", first, pitch)), along)
+        for own in sums:
+            for j, found in enumerate(own):
+                w.store(w.vector, w.load(w.vector, found), w.at(target, j * wide))
+            target = w.at(target, pitch)
+    return w.text()
+
+
+def _accumulate(
+    w: Function, sums: list[list[str]], vectors: list[str], numbers: list[str],
+    multiply: Callable[[str, str, str], str],
+) -> None:  # fmt: skip
+    """Add the products of numbers, which lie at addresses, and vectors to a block."""
+    for own, address in zip(sums, numbers, strict=True):
+        number = w.spread(w.load(w.element, address))
+        for place, vector in zip(own, vectors, strict=True):
+            w.store(w.vector, multiply(number, vector, w.load(w.vector, place)), place)
+
+
+class Gradient(NamedTuple):
+    """``out[i, o] += sum over lines and p of x[shift[i] + line + p] * y[line * width + p, o]``.
+
+    Arguments: addresses of x, shifts in bytes, y and out; addresses of the lines' places in x, in bytes;
+    the number of lines, elements of a line, bytes from one place of y to the next, bytes of a row of out,
+    and the number of tiles along o. An item is a block of rows and a tile, the tile counted first.
+
+    Attributes:
+        dtype: of all numbers.
+        rows: of a block.
+        vectors: of a tile.
+    """
+
+    dtype: str
+    rows: int
+    vectors: int
+
+
+def gradient_text(kind: Gradient) -> str:
+    """The module of a `Gradient`."""
+    w = Function(kind.dtype)
+    size, wide = w.size, w.size * w.lanes
+    x, shifts, y, out, places = (w.argument(i, "ptr") for i in range(5))
+    lines, width, step, pitch, tiles = (w.argument(i) for i in range(5, 10))
+    with w.loop("%low", "%high") as item:
+        first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
+        along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
+        table = w.at(shifts, w.integer("mul", first, 8))
+        rows = [w.at(x, w.load("i64", w.at(table, 8 * i))) for i in range(kind.rows)]
+        begin = w.at(w.at(out, w.integer("mul", first, pitch)), along)
+        targets = [begin]
+        for _ in range(1, kind.rows):
+            targets.append(w.at(targets[-1], pitch))
+        zeros = "zeroinitializer"
+        sums = [[w.variable(w.vector, zeros) for _ in range(kind.vectors)] for _ in targets]
+        seen = w.variable("ptr", w.at(y, along))
+        with w.loop(0, lines) as line:
+            place = w.load("i64", w.at(places, w.integer("mul", line, 8)))
+            starts = [w.at(row, place) for row in rows]
+            with w.loop(0, width) as p:
+                here = w.load("ptr", seen)
+                vectors = [w.load(w.vector, w.at(here, j * wide)) for j in range(kind.vectors)]
+                behind = w.integer("mul", p, size)
+                _accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
+                w.store("ptr", w.at(here, step), seen)
+        for target, own in zip(targets, sums, strict=True):
+            for j, place in enumerate(own):
+                here = w.at(target, j * wide)
+                before = w.load(w.vector, here)
+                found = w.set(f"fadd {w.vector} {before}, {w.load(w.vector, place)}")
+                w.store(w.vector, found, here)
+    return w.text()
+
+
+class Turn(NamedTuple):
+    """``out[j, i] = in[i, j]``, square by square.
+
+    Arguments: addresses of in and out; rows and columns of in; bytes from one row to the next of in and of
+    out. An item is as many rows as a vector has elements.
+
+    Attributes:
+        dtype: of all numbers.
+    """
+
+    dtype: str
+
+
+def turn_text(kind: Turn) -> str:
+    """The module of a `Turn`."""
+    w = Function(kind.dtype)
+    given, out = (w.argument(i, "ptr") for i in range(2))
+    rows, columns, step, pitch = (w.argument(i) for i in range(2, 6))
+    with w.loop("%low", "%high") as item:
+        first = w.integer("mul", item, w.lanes)
+        source = w.at(given, w.integer("mul", first, step))
+        target = w.at(out, w.integer("mul", first, w.size))
+        left = w.least(w.integer("sub", rows, first), str(w.lanes))
+        whole = w.set(f"icmp eq i64 {left}, {w.lanes}")
+        squares = w.set(f"select i1 {whole}, i64 {w.integer('udiv', columns, w.lanes)}, i64 0")
+        with w.loop(0, squares) as square:
+            here = w.at(source, w.integer("mul", square, w.lanes * w.size))
+            behind = w.integer("mul", w.integer("mul", square, w.lanes), pitch)
+            _turn_square(w, here, step, w.at(target, behind), pitch)
+        with w.loop(w.integer("mul", squares, w.lanes), columns) as j:
+            here = w.at(source, w.integer("mul", j, w.size))
+            there = w.at(target, w.integer("mul", j, pitch))
+            with w.loop(0, left) as i:
+                value = w.load(w.element, w.at(here, w.integer("mul", i, step)))
+                w.store(w.element, value, w.at(there, w.integer("mul", i, w.size)))
+    return w.text()
+
+
+def _turn_square(w: Function, source: str, step: str, target: str, pitch: str) -> None:
+    """Turn as many rows as a vector has elements: rows that lie half of them apart meet, again and again."""
+    n = w.lanes
+    vectors = []
+    for _ in range(n):
+        vectors.append(w.load(w.vector, source))
+        source = w.at(source, step)
+    for _ in range(n.bit_length() - 1):
+        met = []
+        for one, other in zip(vectors[: n // 2], vectors[n // 2 :], strict=True):
+            met += [w.woven(one, other, 0), w.woven(one, other, n // 2)]
+        vectors = met
+    for vector in vectors:
+        w.store(w.vector, vector, target)
+        target = w.at(target, pitch)

@@ -1,0 +1,369 @@
+"""Loops that go from place to place: picking, adding up by positions, running totals.
+
+They are no programs of element-wise operations; each is written here, for the dtype it is asked for, and
+compiled, checked and kept as kernels of programs are. A walk is a function of the address of its arguments,
+eight bytes each. It answers 1, with nothing written, where a position is out of range.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..workers import share_out
+from . import compiler
+from .program import DTYPES
+
+__all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
+
+_CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_TYPES: Final = {"f4": "float", "f8": "double", "i4": "i32", "i8": "i64", "i2": "i16", "i1": "i8"}
+# Running totals of so many rows are kept at a time: each waits for its last addition.
+_CHAINS: Final = 8
+# Their elements, before which nothing was added or multiplied; 0 + -0.0 were 0.0.
+_NEUTRAL: Final = {"add": "-0.0", "mul": "1.0"}
+
+
+class Walk(NamedTuple):
+    """One of the loops.
+
+    Attributes:
+        name: see `WALKS`.
+        code: the dtype's short name.
+    """
+
+    name: str
+    code: str
+
+
+class WalkKernel:
+    """A compiled walk.
+
+    Attributes:
+        program: which.
+        name: of both.
+        seconds, source: as a `Kernel`'s.
+    """
+
+    __slots__ = ("_call", "_code", "name", "program", "seconds", "source")
+
+    def __init__(self, walk: Walk, code: compiler.Loaded, source: str) -> None:
+        self.program = walk
+        self.name = "_".join(walk)
+        self._code = code
+        self._call: Any = _CALL(code.address)
+        self.seconds = 0.0
+        self.source = source
+
+    def __call__(self, *arguments: Any) -> bool:
+        """Run it on row-major arrays and numbers; False if a position is out of range."""
+        words = [
+            a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in arguments
+        ]
+        given = (ctypes.c_int64 * len(words))(*words)
+        return not self._call(ctypes.addressof(given))
+
+    def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], step: int) -> None:
+        """Run it on parts of ``count`` things, shared out over threads.
+
+        Args:
+            count: how many there are.
+            parts: arguments for those from a first to a last.
+            step: how many a part has.
+        """
+
+        def some(first: int) -> None:
+            self(*parts(first, min(first + step, count)))
+
+        share_out(some, range(0, count, step))
+
+
+class _Code:
+    """Instructions of a walk; variables are memory, which LLVM turns into registers."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._entry: list[str] = []
+        self._lines: list[str] = []
+        self._count = 0
+        for i, name in enumerate(arguments):
+            kind = "ptr" if name.isupper() else "i64"
+            self._entry.append(f"  %{name}.at = getelementptr i64, ptr %args, i64 {i}")
+            self._entry.append(f"  %{name} = load {kind}, ptr %{name}.at")
+
+    def put(self, line: str) -> None:
+        self._lines.append(f"  {line}")
+
+    def set(self, instruction: str) -> str:
+        self._count += 1
+        self.put(f"%t{self._count} = {instruction}")
+        return f"%t{self._count}"
+
+    def variable(self, kind: str, value: str) -> str:
+        self._count += 1
+        self._entry.append(f"  %v{self._count} = alloca {kind}")
+        name = f"%v{self._count}"
+        self.put(f"store {kind} {value}, ptr {name}")
+        return name
+
+    def load(self, kind: str, base: str, at: str) -> str:
+        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        return self.set(f"load {kind}, ptr {place}, align 1")
+
+    def store(self, kind: str, value: str, base: str, at: str) -> None:
+        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        self.put(f"store {kind} {value}, ptr {place}, align 1")
+
+    def sum(self, *values: str) -> str:
+        found = values[0]
+        for value in values[1:]:
+            found = self.set(f"add i64 {found}, {value}")
+        return found
+
+    def times(self, *values: str) -> str:
+        found = values[0]
+        for value in values[1:]:
+            found = self.set(f"mul i64 {found}, {value}")
+        return found
+
+    def loop(self, count: str, body: Callable[[str], None], step: int = 1) -> None:
+        """Do something with 0, ``step`` and so on, below ``count``."""
+        i = self.variable("i64", "0")
+        name = f"loop{i[2:]}"
+        self.put(f"br label %{name}")
+        self._lines.append(f"{name}:")
+        now = self.set(f"load i64, ptr {i}")
+        self.put(
+            f"br i1 {self.set(f'icmp slt i64 {now}, {count}')}, label %{name}.do, label %{name}.end"
+        )
+        self._lines.append(f"{name}.do:")
+        body(now)
+        self.put(f"store i64 {self.set(f'add nsw i64 {now}, {step}')}, ptr {i}")
+        self.put(f"br label %{name}")
+        self._lines.append(f"{name}.end:")
+
+    def check(self, count: str, size: str) -> None:
+        """Answer 1 if one of the positions is out of range."""
+        most = self.variable("i64", "0")
+
+        def look(p: str) -> None:
+            found, before = self.load("i64", "%INDEX", p), self.set(f"load i64, ptr {most}")
+            larger = self.set(f"icmp ugt i64 {found}, {before}")
+            self.put(
+                f"store i64 {self.set(f'select i1 {larger}, i64 {found}, i64 {before}')}, ptr {most}"
+            )
+
+        self.loop(count, look)
+        bad = self.set(f"icmp uge i64 {self.set(f'load i64, ptr {most}')}, {size}")
+        some = self.set(f"icmp sgt i64 {count}, 0")
+        self.put(f"br i1 {self.set(f'and i1 {bad}, {some}')}, label %refuse, label %go")
+        self._lines.append("refuse:")
+        self.put("ret i64 1")
+        self._lines.append("go:")
+
+    def text(self) -> str:
+        """The module."""
+        return "\n".join(
+            [
+                f"define i64 @{compiler.NAME}(ptr noalias %args) #0 {{",
+                "entry:",
+                *self._entry,
+                *self._lines,
+                "  ret i64 0",
+                "}",
+                'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+                "",
+            ]
+        )
+
+
+def text_of_walk(walk: Walk) -> str:
+    """LLVM's text of a walk."""
+    return WALKS[walk.name].write(walk.code)
+
+
+def _placed(w: _Code, p: str, o: str, i: str) -> str:
+    """Where the element of a position lies: along a dimension between others."""
+    j = w.load("i64", "%INDEX", p)
+    return w.sum(w.times(o, "%outside"), w.times(j, "%along"), w.times(i, "%inside"))
+
+
+def _over_positions(w: _Code, body: Callable[[str, str, str], None]) -> None:
+    """For all positions: their number, and what they count along the dimensions around and inside."""
+    per = w.times("%some", "%each")
+
+    def outer(o: str) -> None:
+        first = w.times(o, per)
+
+        def middle(k: str) -> None:
+            start = w.sum(first, w.times(k, "%each"))
+            w.loop("%each", lambda i: body(w.sum(start, i), o, i))
+
+        w.loop("%some", middle)
+
+    w.loop("%blocks", outer)
+
+
+_POSITIONED: Final = ("blocks", "some", "each", "size", "outside", "along", "inside")
+
+
+def _gather(code: str) -> str:
+    """Elements at positions along a dimension."""
+    w, kind = _Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), _TYPES[code]
+    w.check(w.times("%blocks", "%some", "%each"), "%size")
+    _over_positions(
+        w,
+        lambda p, o, i: w.store(kind, w.load(kind, "%GIVEN", _placed(w, p, o, i)), "%OUT", p),
+    )
+    return w.text()
+
+
+def _scatter_add(code: str) -> str:
+    """Elements added at positions along a dimension, in place."""
+    w, kind = _Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), _TYPES[code]
+    add = "fadd" if code[0] == "f" else "add"
+    w.check(w.times("%blocks", "%some", "%each"), "%size")
+
+    def each(p: str, o: str, i: str) -> None:
+        at = _placed(w, p, o, i)
+        before = w.load(kind, "%OUT", at)
+        w.store(kind, w.set(f"{add} {kind} {before}, {w.load(kind, '%GIVEN', p)}"), "%OUT", at)
+
+    _over_positions(w, each)
+    return w.text()
+
+
+def _rows_add(code: str) -> str:
+    """Rows added to those of positions, in place; the arrays do not overlap."""
+    w, kind = _Code(("OUT", "GIVEN", "INDEX", "rows", "size", "width")), _TYPES[code]
+    add = "fadd" if code[0] == "f" else "add"
+    w.check("%rows", "%size")
+
+    def row(r: str) -> None:
+        to = w.times(w.load("i64", "%INDEX", r), "%width")
+        start = w.times(r, "%width")
+
+        def each(i: str) -> None:
+            at = w.sum(to, i)
+            found = w.load(kind, "%GIVEN", w.sum(start, i))
+            w.store(kind, w.set(f"{add} {kind} {w.load(kind, '%OUT', at)}, {found}"), "%OUT", at)
+
+        w.loop("%width", each)
+
+    w.loop("%rows", row)
+    return w.text()
+
+
+def _running(op: str) -> Callable[[str], str]:
+    """Running totals of rows, kept in float64 or int64."""
+
+    def write(code: str) -> str:
+        w, kind = _Code(("OUT", "GIVEN", "rows", "width")), _TYPES[code]
+        real = code[0] == "f"
+        wide, step = ("double", f"f{op}") if real else ("i64", op)
+        start = _NEUTRAL[op] if real else str((op == "mul" and 1) or 0)
+
+        def chains(count: int) -> Callable[[str], None]:
+            def rows(r: str) -> None:
+                totals = [w.variable(wide, start) for _ in range(count)]
+                firsts = [w.times(w.sum(r, str(n)), "%width") for n in range(count)]
+
+                def each(k: str) -> None:
+                    for total, first in zip(totals, firsts, strict=True):
+                        at = w.sum(first, k)
+                        x = w.load(kind, "%GIVEN", at)
+                        x = w.set(f"fpext float {x} to double") if code == "f4" else x
+                        now = w.set(f"{step} {wide} {w.set(f'load {wide}, ptr {total}')}, {x}")
+                        w.put(f"store {wide} {now}, ptr {total}")
+                        if code == "f4":
+                            now = w.set(f"fptrunc double {now} to float")
+                        w.store(kind, now, "%OUT", at)
+
+                w.loop("%width", each)
+
+            return rows
+
+        whole = w.set(f"and i64 %rows, -{_CHAINS}")
+        w.loop(whole, chains(_CHAINS), _CHAINS)
+        left = w.set(f"sub i64 %rows, {whole}")
+        w.loop(left, lambda r: chains(1)(w.sum(r, whole)))
+        return w.text()
+
+    return write
+
+
+# ---- what they are checked against --------------------------------------------------------------
+
+
+def _picked(d: Any, random: Any) -> Any:
+    given = random.integers(-50, 50, (3, 7, 5)).astype(d)
+    index = random.integers(0, 7, (3, 9, 5))
+    out = np.zeros(index.shape, d)
+    arguments = (out, given, index, 3, 9, 5, 7, 35, 5, 1)
+    return arguments, out, np.take_along_axis(given, index, 1)
+
+
+def _added(d: Any, random: Any) -> Any:
+    given = random.normal(0, 9, (3, 9, 5)).astype(d)
+    index = random.integers(0, 7, given.shape)
+    out = random.normal(0, 9, (3, 7, 5)).astype(d)
+    wanted = out.copy()
+    np.add.at(wanted, (np.arange(3)[:, None, None], index, np.arange(5)), given)
+    return (out, given, index, 3, 9, 5, 7, 35, 5, 1), out, wanted
+
+
+def _added_rows(d: Any, random: Any) -> Any:
+    given, index = random.normal(0, 9, (90, 21)).astype(d), random.integers(0, 7, 90)
+    out = random.normal(0, 9, (7, 21)).astype(d)
+    wanted = out.copy()
+    np.add.at(wanted, index, given)
+    return (out, given, index, 90, 7, 21), out, wanted
+
+
+def _totals(ufunc: Any) -> Callable[[Any, Any], Any]:
+    def make(d: Any, random: Any) -> Any:
+        given = (random.normal(0, 2, (_CHAINS + 3, 29)) * 1.5).astype(d)
+        given[1, :2] = 0
+        out = np.zeros_like(given)
+        wide = np.float64 if d.kind == "f" else np.int64
+        with np.errstate(all="ignore"):
+            wanted = ufunc.accumulate(given.astype(wide), 1).astype(d)
+        return (out, given, *given.shape), out, wanted
+
+    return make
+
+
+class _Row(NamedTuple):
+    """What there is of a walk.
+
+    Attributes:
+        write: makes its text for a dtype.
+        case: makes arguments, the result among them, and what it should be.
+        codes: the dtypes that it serves.
+    """
+
+    write: Callable[[str], str]
+    case: Callable[[Any, Any], Any]
+    codes: tuple[str, ...]
+
+
+_NUMBERS: Final = ("f4", "f8", "i8", "i4")
+WALKS: Final[dict[str, _Row]] = {
+    "gather": _Row(_gather, _picked, (*_NUMBERS, "i2", "i1")),
+    "scatter_add": _Row(_scatter_add, _added, _NUMBERS),
+    "rows_add": _Row(_rows_add, _added_rows, ("f4", "f8")),
+    "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
+    "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
+}
+
+
+def wrong_walk(kernel: WalkKernel) -> str | None:
+    """What a walk computes otherwise than NumPy, or None."""
+    name, code = kernel.program
+    random = np.random.Generator(np.random.PCG64(1))
+    arguments, out, wanted = WALKS[name].case(DTYPES[code], random)
+    if not kernel(*arguments) or out.tobytes() != wanted.tobytes():
+        return f"{name} of {code}"
+    return None

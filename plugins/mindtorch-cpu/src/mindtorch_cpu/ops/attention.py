@@ -1,0 +1,219 @@
+"""Attention by blocks of scores that fit the cache; its gradient computes them once more."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ..arrays import NUMPY_OF, WIDER, wrap
+from ..blas import alone
+from ..memory_pool import POOL
+from ..register import composition_of, kernel, rule_of
+from ..rows import BLOCK, dots, spread, sums, unbuffered
+from ..workers import share_out
+from .linalg import for_blas
+
+_NAME: Final = "_scaled_dot_product_flash_attention_for_cpu"
+_composed: Any = composition_of(_NAME)
+_composed_backward: Any = composition_of(f"{_NAME}_backward")
+_SAFE: Final = 40.0  # scores up to here need no maximum taken off: no exponential overflows
+
+
+class _Part(NamedTuple):
+    """Some heads of a batch's element, which one thread computes: rows of scores after rows."""
+
+    at: int
+    heads: slice
+
+
+class _Task(NamedTuple):
+    """What is the same for all parts; operands of half precision are widened part by part."""
+
+    q: Any
+    k: Any
+    v: Any
+    causal: bool
+    mask: Any
+    scale: Any
+    rows: int  # of scores at a time
+    d: Any  # NumPy dtype of the scores
+
+    def blocks(self) -> Iterator[tuple[slice, int]]:
+        """Rows, and how many columns they see at most."""
+        length, columns = self.q.shape[2], self.k.shape[2]
+        for first in range(0, length, self.rows):
+            last = min(first + self.rows, length)
+            yield slice(first, last), min(columns, last) if self.causal else columns
+
+    def wide(self, a: Any) -> Any:
+        """An array in the dtype of the scores."""
+        return a if a.dtype == self.d else a.astype(self.d)
+
+    def scores(self, part: _Part, rows: slice, k: Any) -> tuple[Any, Any]:
+        """Scaled queries, and what they score with keys; a causal mask is not applied yet."""
+        at, heads = part
+        q = self.q[at, heads, rows].astype(self.d)
+        np.multiply(q, self.scale, q)
+        found = np.matmul(q, k.swapaxes(1, 2))
+        seen = k.shape[1]
+        if self.mask is not None:
+            mask = self.mask[at, heads, rows, :seen]
+            if mask.dtype == np.bool_:
+                np.copyto(found, -np.inf, where=np.logical_not(mask))
+            else:
+                np.add(found, self.wide(mask), found)
+        return q, found
+
+
+def _task(q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: Any) -> tuple[_Task, list[_Part]]:
+    batch, heads, length, width = q.raw_shape
+    columns = k.raw_shape[2]
+    d = NUMPY_OF[WIDER.get(q.raw_dtype, q.raw_dtype)]
+    rows = min(length, max(16, BLOCK // columns))
+    together = max(1, min(heads, BLOCK // (rows * columns)))
+    if mask is not None:
+        mask = np.broadcast_to(mask.raw_data, (batch, heads, length, columns))
+    factor = d.type(1 / math.sqrt(width) if scale is None else scale)
+    operands = for_blas(q.raw_data), for_blas(k.raw_data), for_blas(v.raw_data)
+    firsts = range(0, heads, together)
+    parts = [_Part(at, slice(h, min(h + together, heads))) for at in range(batch) for h in firsts]
+    return _Task(*operands, causal, mask, factor, rows, d), parts
+
+
+@functools.lru_cache(32)
+def _hidden(rows: int, columns: int) -> Any:
+    """Which scores of a block at the diagonal a causal mask hides."""
+    made = np.triu(np.ones((rows, columns), np.bool_), 1)
+    made.flags.writeable = False
+    return made
+
+
+@functools.lru_cache(32)
+def _factors(rows: int, columns: int, d: Any) -> Any:
+    """1 for what is seen at the diagonal, 0 for what is hidden."""
+    made = np.logical_not(_hidden(rows, columns)).astype(d)
+    made.flags.writeable = False
+    return made
+
+
+@functools.lru_cache(32)
+def _penalties(rows: int, columns: int, d: Any) -> Any:
+    """0 for what is seen at the diagonal, minus infinity for what is hidden."""
+    made = np.where(_hidden(rows, columns), d.type(-np.inf), d.type(0))
+    made.flags.writeable = False
+    return made
+
+
+def _exponentials(scores: Any, rows: slice, task: _Task) -> Any:
+    """Replace scores by exponentials; what was taken off before, (heads, rows, 1) or 0."""
+    least, most = np.minimum.reduce(scores, None), np.maximum.reduce(scores, None)
+    corner = scores[:, :, rows.start :] if task.causal else scores
+    if least >= -_SAFE and most <= _SAFE:
+        np.exp(scores, scores)
+        if task.causal and corner.shape[2]:
+            np.multiply(corner, _factors(*corner.shape[1:], scores.dtype), corner)
+        return scores.dtype.type(0)
+    if task.causal and corner.shape[2]:
+        np.copyto(corner, -np.inf, where=_hidden(*corner.shape[1:]))
+    highest = np.maximum.reduce(scores, 2, keepdims=True)
+    if task.mask is not None:
+        highest[highest == -np.inf] = 0
+    np.exp(np.subtract(scores, spread(highest, scores.shape[2]), scores), scores)
+    return highest
+
+
+def _served(*tensors: Any) -> bool:
+    d = tensors[0].raw_dtype
+    return all(t.raw_dtype is d and t.raw_data.size for t in tensors)
+
+
+def _matches(logsumexp: Any, out: Any) -> bool:
+    return logsumexp.raw_dtype is WIDER.get(out.raw_dtype, out.raw_dtype)
+
+
+def _made(t: Any) -> Any:
+    """Memory for a result (batch, heads, length, features), the heads next to each other."""
+    batch, heads, length, width = t.raw_shape
+    return POOL.empty((batch, length, heads, width), t.raw_data.dtype).swapaxes(1, 2)
+
+
+@kernel(_NAME)
+def attention(
+    query: Any, key: Any, value: Any, dropout_p: float = 0.0, is_causal: bool = False, *,
+    attn_mask: Any = None, scale: Any = None,
+) -> Any:  # fmt: skip
+    """Weights are scaled after they have met the values."""
+    _, spec = rule_of(_NAME)(
+        query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale
+    )
+    if not _served(query, key, value):
+        return _composed(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
+    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
+    out = _made(query)
+    batch, heads, length = spec.shape
+    total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
+
+    def work(part: _Part) -> None:
+        at, heads = part
+        k, v = task.wide(task.k[at, heads]), task.wide(task.v[at, heads])
+        for rows, seen in task.blocks():
+            _, weights = task.scores(part, rows, k[:, :seen])
+            taken = _exponentials(weights, rows, task)
+            divisor = sums(weights)[:, :, None]
+            met = np.matmul(weights, v[:, :seen])
+            np.add(np.log(divisor), taken, out=total[at, heads, rows, None])
+            if task.mask is not None:
+                divisor[divisor == 0] = 1
+            np.divide(met, spread(divisor, met.shape[2]), met)
+            out[at, heads, rows] = met if met.dtype == out.dtype else met.astype(out.dtype)
+
+    alone(share_out, lambda part: unbuffered(work, part), parts)
+    return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
+
+
+@kernel(f"{_NAME}_backward")
+def attention_backward(
+    grad_out: Any, query: Any, key: Any, value: Any, out: Any, logsumexp: Any, dropout_p: float,
+    is_causal: bool, *, attn_mask: Any = None, scale: Any = None,
+) -> Any:  # fmt: skip
+    """Gradients of keys and values add up from rows to rows."""
+    if not _served(grad_out, query, key, value, out) or not _matches(logsumexp, out):
+        return _composed_backward(
+            grad_out, query, key, value, out, logsumexp, dropout_p, is_causal,
+            attn_mask=attn_mask, scale=scale,
+        )  # fmt: skip
+    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
+    of_q, of_k, of_v = (_made(t) for t in (query, key, value))
+    g, made = for_blas(grad_out.raw_data), out.raw_data
+    total = logsumexp.raw_data
+    if attn_mask is not None:
+        total = np.where(total == -np.inf, np.inf, total)  # rows without scores have no weights
+
+    def work(part: _Part) -> None:
+        at, heads = part
+        k, v = task.wide(task.k[at, heads]), task.wide(task.v[at, heads])
+        by_k, by_v = (np.zeros(t.shape, t.dtype) for t in (k, v))
+        for rows, seen in task.blocks():
+            q, weights = task.scores(part, rows, k[:, :seen])
+            corner = weights[:, :, rows.start :]
+            if is_causal and corner.shape[2]:
+                np.add(corner, _penalties(*corner.shape[1:], corner.dtype), corner)
+            np.subtract(weights, spread(total[at, heads, rows, None], seen), weights)
+            np.exp(weights, weights)
+            gradient = task.wide(g[at, heads, rows])
+            by_v[:, :seen] += np.matmul(weights.swapaxes(1, 2), gradient)
+            slope = np.matmul(gradient, v[:, :seen].swapaxes(1, 2))
+            along = dots(gradient, task.wide(made[at, heads, rows]))[:, :, None]
+            np.subtract(slope, spread(along, seen), slope)
+            np.multiply(slope, weights, slope)
+            by_q = np.matmul(slope, k[:, :seen])
+            of_q[at, heads, rows] = np.multiply(by_q, task.scale, by_q).astype(of_q.dtype)
+            by_k[:, :seen] += np.matmul(slope.swapaxes(1, 2), q)
+        of_k[at, heads], of_v[at, heads] = by_k.astype(of_k.dtype), by_v.astype(of_v.dtype)
+
+    alone(share_out, lambda part: unbuffered(work, part), parts)
+    return tuple(wrap(t, query.raw_dtype) for t in (of_q, of_k, of_v))

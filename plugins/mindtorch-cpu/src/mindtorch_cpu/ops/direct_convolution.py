@@ -1,0 +1,260 @@
+"""Convolutions by compiled kernels, on the layout of `convolution`; without a compiler nothing is served.
+
+A kernel multiplies a small matrix with rows that lie shifted in the padded input, so no windows are copied.
+Each result is added up by one thread in one order: the bits do not depend on threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.backend import ConvolutionGeometry
+
+from ..arrays import row_major
+from ..memory_pool import POOL
+from ..native.compiler import vector_bytes, vector_registers
+from ..native.sliding import Gradient, Turn
+from ..native.synchronous import Direct, address, arguments, served
+from ..workers import share_out
+from .convolution_layout import Layout
+from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of
+
+__all__ = ["backward", "forward", "weights"]
+
+_GIVEN: Final = 1 << 16  # bytes of gradients that all weights' sums go through before the next ones
+_WASTED: Final = 20  # lines may have one more element for so many
+_COPIED: Final = 7  # or be copied so often, without those elements
+
+
+class _Inputs:
+    """The padded phases of inputs (phase, channel, place), some images at a time."""
+
+    def __init__(self, plan: Layout, images: int, channels: int, slack: int, d: Any) -> None:
+        self._plan = plan
+        elements = images * plan.area + plan.tail + slack
+        self.pitch = pitch_of(elements, d.itemsize)
+        self.data = POOL.empty((len(plan.phases), channels, self.pitch), d)
+        self.data.fill(0)
+        self.size = d.itemsize
+
+    def fill(self, x: Any) -> None:
+        """Take some images; what lies between them stays zero."""
+        plan, channels = self._plan, self.data.shape[1]
+        for data, phase in zip(self.data, plan.phases, strict=True):
+            inside, source = plan.window(phase, x.shape[2:])
+            grid = data[:, : len(x) * plan.area].reshape(channels, len(x), *plan.grid)
+            part = x[(slice(None), slice(None), *source)]
+            grid[(slice(None), slice(None), *inside)] = part.swapaxes(0, 1)
+
+    def shifts(self, channels: int) -> Any:
+        """How many bytes a window's elements lie behind it, channel by channel of a group."""
+        plan = self._plan
+        phase = self.data.shape[1] * self.pitch
+        places = [plan.phases.index(at) * phase + shift for at, shift in plan.places]
+        rows = np.arange(channels) * self.pitch
+        return (np.add.outer(rows, places) * self.size).astype(np.int64).reshape(-1)
+
+
+def forward(x: Any, w: Any, bias: Any, at: ConvolutionGeometry, y: Any) -> bool:
+    """Outputs from inputs and weights; whether that was served."""
+    inner = w[0].size
+    matrices = w.reshape(at.groups, -1, inner)
+    plan = _layout(at, w.shape[2:], y.shape[2:], x.shape[2:])
+    return _slid(x, matrices, np.arange(inner), bias, plan, y)
+
+
+def _layout(at: ConvolutionGeometry, kernel: Any, small: Any, large: Any) -> Layout:
+    """A layout, in which lines hold outputs only if they are so short that the rest counts."""
+    plan = Layout(at, kernel, small, large)
+    if kernel[-1] <= _COPIED and plan.grid[-1] * _WASTED > small[-1] * (_WASTED + 1):
+        return Layout(at, kernel, small, large, True)
+    return plan
+
+
+def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -> bool:
+    """Slide windows over inputs; ``places`` says which element of a matrix's row meets each of theirs."""
+    groups, d = plan.at.groups, x.dtype
+    filters, channels = matrices.shape[1], x.shape[1] // groups
+    step = plan.images(len(x))
+    length = (step - 1) * plan.area + plan.length
+    tiles = Tiles(DTYPES[d], d.itemsize, filters, length)
+    if tiles.kernel is None:
+        return False
+    inputs = _Inputs(plan, step, channels * groups, tiles.wide, d)
+    first = beginning(bias, groups, filters, tiles, d)
+    rows = channels * len(plan.phases)
+    shifts = inputs.shifts(channels)
+    products = Products(tiles, matrices, places * d.itemsize, first, shifts, rows)
+    width = pitch_of(max(tiles.tiles * tiles.wide, step * plan.area), d.itemsize)
+    out = POOL.empty((groups, first.shape[1], width), d)
+    inside = tuple(slice(0, s) for s in plan.small)
+    for start in range(0, len(x), step):
+        part = x[start : start + step]
+        inputs.fill(part)
+        products.run(address(inputs.data), channels * inputs.pitch * d.itemsize, out)
+        found = out[:, :filters, : len(part) * plan.area]
+        grid = found.reshape(groups, filters, len(part), *plan.grid)
+        target = y[start : start + step].reshape(len(part), groups, filters, *plan.small)
+        np.copyto(target, np.moveaxis(grid[(..., *inside)], 2, 0))
+    return True
+
+
+def _turned(w: Any, groups: int) -> Any:
+    """A weight (O, C / groups, *kernel) with channels first: (groups, C / groups, O / groups * places)."""
+    filters, channels = w.shape[0] // groups, w.shape[1]
+    whole = np.dtype((np.void, w[0, 0].nbytes))  # a filter's numbers for a channel are moved as one
+    moved = w.reshape(groups, filters, -1).view(whole).swapaxes(1, 2).copy()
+    return moved.view(w.dtype).reshape(groups, channels, -1)
+
+
+def backward(y: Any, w: Any, bias: Any, at: ConvolutionGeometry, x: Any) -> bool:
+    """Inputs from outputs and weights; whether that was served."""
+    kernel, count = w.shape[2:], w[0, 0].size
+    matrices = _turned(w, at.groups)
+    if any(s > 1 for s in at.stride):
+        return _by_phases(y, matrices, bias, Layout(at, kernel, y.shape[2:], x.shape[2:]), x)
+    reach = [(k - 1) * d for k, d in zip(kernel, at.dilation, strict=True)]
+    padding = tuple(r - p for r, p in zip(reach, at.padding, strict=True))
+    plan = _layout(at._replace(padding=padding), kernel, x.shape[2:], y.shape[2:])
+    backwards = np.arange(matrices.shape[2]).reshape(-1, count)[:, ::-1].reshape(-1)
+    return _slid(y, matrices, backwards, bias, plan, x)
+
+
+def _by_phases(y: Any, matrices: Any, bias: Any, plan: Layout, x: Any) -> bool:
+    """Inputs from outputs that strides set apart: a phase of inputs after the other."""
+    groups, d = plan.at.groups, y.dtype
+    filters, channels = y.shape[1] // groups, matrices.shape[1]
+    step = plan.images(len(y))
+    tiles = Tiles(DTYPES[d], d.itemsize, channels, step * plan.area)
+    if tiles.kernel is None:
+        return False
+    margin = max(shift for _, shift in plan.places)
+    pitch = pitch_of(margin + tiles.tiles * tiles.wide, d.itemsize)
+    given = POOL.empty((groups * filters, pitch), d)
+    given.fill(0)
+    first = beginning(bias, groups, channels, tiles, d)
+    out = POOL.empty((groups, first.shape[1], pitch_of(tiles.tiles * tiles.wide, d.itemsize)), d)
+    inside = tuple(slice(0, s) for s in plan.small)
+    if not _covered(plan, x.shape[2:]):
+        x[...] = 0 if bias is None else bias.reshape(-1, *(1,) * len(plan.small))
+    phases = []
+    for phase in plan.phases:
+        found = _phase(plan, phase, filters, pitch, margin)
+        places, shifts = (a * d.itemsize for a in found)
+        products = Products(tiles, matrices, places, first, shifts, filters)
+        phases.append((plan.window(phase, x.shape[2:]), products))
+    for start in range(0, len(y), step):
+        part = y[start : start + step]
+        size = len(part) * plan.area
+        grid = given[:, margin : margin + size].reshape(len(given), len(part), *plan.grid)
+        grid[(slice(None), slice(None), *inside)] = part.swapaxes(0, 1)
+        target = x[start : start + step]
+        view = target.reshape(len(part), groups, channels, *x.shape[2:])
+        for (seen, into), products in phases:
+            products.run(address(given), filters * pitch * d.itemsize, out)
+            made = out[:, :channels, :size].reshape(groups, channels, len(part), *plan.grid)
+            view[(..., *into)] = np.moveaxis(made[(..., *seen)], 2, 0)
+    return True
+
+
+def _phase(plan: Layout, phase: Any, filters: int, pitch: int, margin: int) -> tuple[Any, Any]:
+    """What gives a phase of inputs: elements of a matrix's row, and where they meet outputs."""
+    taps = [i for i, (at, _) in enumerate(plan.places) if at == phase]
+    shifts = [margin - plan.places[i][1] for i in taps]
+    rows = np.arange(filters)
+    return (
+        np.add.outer(rows * len(plan.places), taps).reshape(-1),
+        np.add.outer(rows * pitch, shifts).reshape(-1),
+    )
+
+
+def _covered(plan: Layout, sizes: tuple[int, ...]) -> bool:
+    """Whether every input is in some phase that windows see."""
+    parts = [plan.window(at, sizes)[0] for at in plan.phases]
+    seen: int = sum(math.prod(s.stop - s.start for s in part) for part in parts)
+    return seen == math.prod(sizes)
+
+
+def weights(x: Any, y: Any, plan: Layout) -> Any:
+    """Weights (O, C / groups, *kernel) from inputs and outputs, or None where that is not served."""
+    groups, d = plan.at.groups, x.dtype
+    filters, channels = y.shape[1] // groups, x.shape[1] // groups
+    size, lanes = d.itemsize, vector_bytes() // d.itemsize
+    wide, vectors = even(-(-filters // lanes), 4 if vector_registers() == 32 else 2)
+    inner = channels * len(plan.places)
+    blocks, rows = even(inner, 6 if vectors == 4 else 4 if vector_registers() == 16 else 8)
+    kernel, turn = served(Gradient(DTYPES[d], rows, vectors)), served(Turn(DTYPES[d]))
+    if kernel is None or turn is None:
+        return None
+    step = plan.images(len(x))
+    inputs = _Inputs(plan, step, channels * groups, 0, d)
+    shifts = np.zeros(blocks * rows, np.int64)
+    shifts[:inner] = inputs.shifts(channels)
+    columns = wide * vectors * lanes
+    given = POOL.empty((groups, step * math.prod(plan.small), columns), d)
+    out = np.zeros((groups, blocks * rows, columns), d)
+    lines = _lines(plan, step, size)
+    job = _Gradients(kernel, plan, shifts, lines, wide, blocks * wide)
+    for start in range(0, len(x), step):
+        part = y[start : start + step]
+        inputs.fill(x[start : start + step])
+        flat = row_major(part).reshape(len(part), groups, filters, -1)
+        count = flat.shape[3]
+        for image, group in itertools.product(range(len(part)), range(groups)):
+            _turn(flat[image, group], given[group, image * count : (image + 1) * count], turn)
+        between = channels * inputs.pitch * size
+        job.run(address(inputs.data), between, given, out, len(part) * len(lines) // step)
+    made = np.empty((groups, filters, inner), d)
+    for found, target in zip(out, made, strict=True):
+        _turn(found[:inner, :filters], target, turn)
+    return made.reshape(groups * filters, channels, *plan.kernel)
+
+
+def _turn(a: Any, out: Any, kernel: Direct) -> None:
+    """Write a matrix, turned, into another."""
+    rows, columns = a.shape
+    given = arguments(a, out, rows, columns, a.strides[0], out.strides[0])
+    kernel.call(address(given), 0, -(-rows // (vector_bytes() // a.itemsize)), None)
+
+
+def _lines(plan: Layout, images: int, size: int) -> Any:
+    """Where the lines of all images begin in a phase, in bytes."""
+    places = np.arange(images) * plan.area
+    for i, count in enumerate(plan.small[:-1]):
+        places = np.add.outer(places, np.arange(count) * math.prod(plan.grid[i + 1 :]))
+    return (places.reshape(-1) * size).astype(np.int64)
+
+
+class _Gradients:
+    """Sums over the lines of images, for all weights."""
+
+    def __init__(
+        self, kernel: Direct, plan: Layout, shifts: Any, lines: Any, wide: int, tiles: int
+    ) -> None:
+        self._call, self._shifts, self._lines, self._wide = kernel.call, shifts, lines, wide
+        self._width: int = plan.small[-1]
+        step = -(-tiles // 8) if plan.at.groups < 8 else tiles  # enough for some threads
+        parts = [(i, min(i + step, tiles)) for i in range(0, tiles, step)]
+        self._items = [(g, low, high) for g in range(plan.at.groups) for low, high in parts]
+
+    def run(self, source: int, between: int, given: Any, out: Any, count: int) -> None:
+        """Add what ``count`` lines give."""
+        row, column = out.strides[1], given.strides[1]
+        step = max(1, _GIVEN // (column * self._width))
+        y, target, shifts, lines = map(address, (given, out, self._shifts, self._lines))
+
+        def work(item: tuple[int, int, int]) -> None:
+            group, low, high = item
+            mine, into = y + group * given.strides[0], target + group * out.strides[0]
+            for first in range(0, count, step):
+                told = arguments(
+                    source + group * between, shifts, mine + first * self._width * column, into,
+                    lines + 8 * first, min(step, count - first), self._width, column, row, self._wide,
+                )  # fmt: skip
+                self._call(address(told), low, high, None)
+
+        share_out(work, self._items)

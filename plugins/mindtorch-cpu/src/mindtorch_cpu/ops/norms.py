@@ -1,0 +1,100 @@
+"""What the kernels of norms share: blocks of elements in the dtype that is computed in, and statistics."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.backend import FLOATING
+
+from ..arrays import NUMPY_OF, WIDER, wrap
+from ..rows import dots, over_blocks, spread, sums
+
+__all__ = [
+    "WIDE_OF",
+    "compute_dtype",
+    "deviation",
+    "is_served",
+    "means_of",
+    "normalised",
+    "part_in",
+    "room_in",
+    "settle",
+    "statistic",
+    "widened",
+]
+
+
+def is_served(*tensors: Any) -> bool:
+    """Whether tensors are real, floating, row-major and not empty."""
+    return all(
+        t.raw_dtype.category == FLOATING and t.raw_data.flags.c_contiguous and t.raw_data.size
+        for t in tensors
+    )
+
+
+def widened(t: Any, d: Any) -> Any:
+    """A parameter as a flat array of a dtype; None stays None."""
+    return None if t is None else t.raw_data.astype(d, copy=False).reshape(-1)
+
+
+# NumPy's dtypes that are computed in another one.
+WIDE_OF: Final = {NUMPY_OF[d]: NUMPY_OF[wide] for d, wide in WIDER.items()}
+
+
+def compute_dtype(t: Any) -> Any:
+    """NumPy's dtype that a tensor's elements are computed in."""
+    return NUMPY_OF[WIDER.get(t.raw_dtype, t.raw_dtype)]
+
+
+def part_in(a: Any, part: Any, d: Any) -> Any:
+    """A block of elements in the dtype that is computed in."""
+    found = a[part]
+    return found if found.dtype == d else found.astype(d)
+
+
+def room_in(out: Any, part: Any, d: Any) -> Any:
+    """Where a block is computed: in the result itself, unless that is of half precision."""
+    found = out[part]
+    return found if found.dtype == d else np.empty(found.shape, d)
+
+
+def settle(out: Any, part: Any, made: Any) -> None:
+    """Put a block that was computed in another dtype where it belongs."""
+    if out.dtype != made.dtype:
+        out[part] = made
+
+
+def deviation(x: Any, out: Any, eps: float) -> tuple[Any, Any]:
+    """Write rows less their mean; give the means and 1 / sqrt(variance + eps), both (rows, 1)."""
+    count = x.dtype.type(x.shape[1])
+    mean = (sums(x) / count)[:, None]
+    np.subtract(x, spread(mean, x.shape[1]), out)
+    variance = (dots(out, out) / count)[:, None]
+    return mean, 1 / np.sqrt(variance + x.dtype.type(eps))
+
+
+def statistic(data: Any, shape: Any, d: Any) -> Any:
+    """A tensor of statistics."""
+    return wrap(data.astype(NUMPY_OF[d], copy=False).reshape(shape), d)
+
+
+def normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:
+    """Results of a norm: the elements, and the statistics that its gradient needs."""
+    spec, kept, _ = specs
+    saved = (statistic(t, kept.shape, kept.dtype) for t in (means, factors))
+    return wrap(out.reshape(spec.shape), spec.dtype), *saved
+
+
+def means_of(x: Any, saved: Any, d: Any) -> Any:
+    """The rows' means (rows, 1), computed again where they were rounded to half precision."""
+    if NUMPY_OF[saved.raw_dtype].itemsize >= d.itemsize:
+        return widened(saved, d).reshape(-1, 1)
+    found = np.empty((len(x), 1), d)
+
+    def work(part: slice) -> None:
+        found[part, 0] = sums(part_in(x, part, d)) / d.type(x.shape[1])
+
+    over_blocks(work, len(x), x.shape[1])
+    return found

@@ -1,0 +1,119 @@
+"""Products of small matrices with rows that lie shifted in a buffer, by compiled kernels.
+
+Each result is added up by one thread in one order: the bits do not depend on threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..native.compiler import vector_bytes, vector_registers
+from ..native.sliding import Product, vectors_beside
+from ..native.synchronous import address, arguments, served
+from ..workers import share_out
+
+__all__ = ["DTYPES", "Products", "Tiles", "beginning", "even", "pitch_of"]
+
+DTYPES: Final = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
+# Bytes of the rows that a thread goes through before it takes the next filters: they stay in its cache.
+_CHUNK: Final = 1 << 18
+_LINE: Final = 64  # bytes of a cache line
+
+
+def pitch_of(elements: int, size: int) -> int:
+    """Elements of a row that is not short of a number: rows do not meet in one place of the cache."""
+    lines = -(-elements * size // _LINE)
+    return (lines | 1) * _LINE // size
+
+
+def even(count: int, most: int) -> tuple[int, int]:
+    """Into how many parts of at most ``most`` a number is cut, and how large they are."""
+    parts = -(-count // most)
+    return parts, -(-count // parts)
+
+
+class Tiles:
+    """How a product's results are cut into blocks of rows and tiles along them.
+
+    Attributes:
+        blocks: how many blocks of rows there are.
+        rows: of a block.
+        tiles: how many tiles lie along a row.
+        wide: elements of a tile.
+        kernel: what computes them, or None.
+    """
+
+    def __init__(self, code: str, size: int, rows: int, length: int) -> None:
+        """Cut ``rows`` of ``length`` elements of ``size`` bytes; ``code`` names the operands' dtype."""
+        self.blocks, self.rows = even(rows, 8 if vector_registers() == 32 else 4)
+        lanes = vector_bytes() // size
+        self.tiles, vectors = even(-(-length // lanes), vectors_beside(self.rows))
+        self.wide = vectors * lanes
+        self.kernel: Any = served(Product(code, self.rows, vectors))
+
+
+def beginning(bias: Any, groups: int, rows: int, tiles: Tiles, d: Any) -> Any:
+    """What sums begin with: (groups, rows of all blocks)."""
+    made = np.zeros((groups, tiles.blocks * tiles.rows), d)
+    if bias is not None:
+        made[:, :rows] = bias.reshape(groups, rows)
+    return made
+
+
+class Products:
+    """Products of matrices, group by group, with shifted rows of a buffer."""
+
+    def __init__(
+        self, tiles: Tiles, matrices: Any, places: Any, first: Any, shifts: Any, rows: int
+    ) -> None:
+        """Prepare products.
+
+        Args:
+            tiles: how results are cut.
+            matrices: (groups, rows, ...).
+            places: where a row's factors lie behind its first element, in bytes.
+            first: what sums begin with.
+            shifts: where the factors' rows begin in a group's buffer, in bytes.
+            rows: of that buffer.
+        """
+        self._call = tiles.kernel.call
+        self._tiles, self._held = tiles, (matrices, places, first, shifts)
+        self._tables = address(shifts), address(places)
+        self._counts = len(shifts), matrices.shape[1], matrices.strides[1]
+        own, begin = address(matrices), address(first)
+        steps = matrices.strides[0], first.strides[0]
+        groups, size = len(matrices), first.itemsize
+        most = max(1, _CHUNK // (rows * tiles.wide * size))
+        parts = 4 if groups < 8 else 1  # enough for some threads
+        _, self._step = even(tiles.tiles, min(most, -(-tiles.tiles // parts)))
+        self._items = [
+            (group, start, own + group * steps[0], begin + group * steps[1])
+            for group in range(groups)
+            for start in range(0, tiles.tiles, self._step)
+        ]
+
+    def run(self, source: int, between: int, out: Any) -> None:
+        """Compute ``out`` (groups, rows of all blocks, pitch).
+
+        Args:
+            source: address of the first group's buffer.
+            between: bytes to the next group's.
+            out: the results.
+        """
+        tiles, call, size = self._tiles, self._call, out.itemsize
+        target, pitch, apart = address(out), out.strides[1], out.strides[0]
+        inner, rows, step = self._counts
+
+        def work(item: tuple[int, int, int, int]) -> None:
+            group, start, matrix, begin = item
+            count = min(self._step, tiles.tiles - start)
+            along = start * tiles.wide * size
+            given = arguments(
+                source + group * between + along, matrix, *self._tables, begin,
+                target + group * apart + along, inner, count, pitch, rows, step,
+            )  # fmt: skip
+            call(address(given), 0, tiles.blocks * count, None)
+
+        share_out(work, self._items)

@@ -1,0 +1,80 @@
+"""From a program to the function that computes it."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any, Final
+
+import numpy as np
+
+from mindtorch_core.backend import Halted, Program, numel
+
+from ..arrays import QUIET
+from ..fusion.limits import LIMITS
+from .lines import Writer
+
+__all__ = ["compile_program"]
+
+_NUMBER: Final = iter(range(1 << 62))
+
+
+def compile_program(program: Program) -> Executable | None:
+    """What computes a program; None where its tensors are so large that tiles do better.
+
+    Args:
+        program: recorded ops of the CPU.
+    """
+    if any(numel(v.shape) >= LIMITS.min_elements for v in program.values):
+        return None
+    return Executable(program)
+
+
+class Executable:
+    """A function over arrays that computes a program.
+
+    Attributes:
+        source: the function's text; a debugger shows it.
+    """
+
+    in_order = True
+
+    def __init__(self, program: Program) -> None:
+        writer = Writer(program)
+        self.source = writer.source()
+        name = f"<straight code {next(_NUMBER)}>"
+        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
+        scope = writer.scope
+        exec(compile(self.source, name, "exec"), scope)
+        self._run: Any = scope["run"]
+        self._code = self._run.__code__
+        self._at = writer.instruction_at
+        self._names = writer.names
+
+    def __call__(self, inputs: list[Any], numbers: list[Any]) -> Any:
+        """Compute the program; see `mindtorch_core.backend.Executable`."""
+        try:
+            try:
+                return QUIET.__dict__["outer"](self._run, inputs, numbers)
+            except RuntimeError as error:
+                if "cannot enter context" not in str(error):
+                    raise
+                with np.errstate(all="ignore"):  # of a finaliser that runs inside such a call
+                    return self._run(inputs, numbers)
+        except BaseException as error:  # noqa: BLE001 (interrupts as well)
+            raise self._halted(error) from None
+
+    def _halted(self, error: BaseException) -> BaseException:
+        """What was computed before an error."""
+        tb = error.__traceback__
+        while tb is not None and tb.tb_frame.f_code is not self._code:
+            tb = tb.tb_next
+        if tb is None:
+            return error
+        found = tb.tb_frame.f_locals
+        at = self._at.get(tb.tb_lineno, 0)  # none for where the function begins
+        made = {
+            n: found[name]
+            for n, (name, made_at) in self._names.items()
+            if made_at < at and name in found
+        }
+        return Halted(at, made, error)

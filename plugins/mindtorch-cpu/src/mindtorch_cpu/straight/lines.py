@@ -1,0 +1,264 @@
+"""The lines of straight code, op by op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindtorch_core.backend import (
+    Instruction,
+    Number,
+    Program,
+    Ref,
+    Shape,
+    Tensor,
+    Value,
+    contiguous_strides,
+    numel,
+)
+
+from ..arrays import CPU, NUMPY_OF, ndarray, scalar, wrap
+from ..compiled import computed
+from ..large import LARGE
+from ..memory_pool import POOL
+from ..ops.functions import ZEROS
+from .runs import WITH_ZERO, Run, plain_ufunc, run_from
+
+__all__ = ["Writer"]
+
+
+class Writer:
+    """Writes the function of a program.
+
+    A value is an array, ``a3``, a tensor around it, ``t3``, or both: whatever lines asked for.
+
+    Attributes:
+        scope: the names that the text refers to.
+        instruction_at: by number of a line, the position of the instruction that it belongs to.
+        names: by value, the name that holds it once the instruction at a position has run.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.scope: dict[str, Any] = {
+            "computed": computed, "empty": POOL.empty, "laid_out": laid_out, "ndarray": ndarray,
+            "parts": parts, "scalar": scalar, "wrap": wrap,
+        }  # fmt: skip
+        self.instruction_at: dict[int, int] = {}
+        self.names: dict[int, tuple[str, int]] = {}
+        self._lines: list[str] = ["def run(inputs, numbers):"]
+        self._at = 0
+        self._indent = "    "
+        self._arrays: set[int] = set()
+        self._tensors: set[int] = set()
+
+    def source(self) -> str:
+        """The text of the function ``run(inputs, numbers)``, which returns payloads and tensors."""
+        program = self.program
+        if program.inputs:
+            self._line(f"{''.join(f't{n}, ' for n in program.inputs)}= inputs")
+            self._tensors.update(program.inputs)
+        if program.numbers:
+            self._line(f"{''.join(f'n{i}, ' for i in range(len(program.numbers)))}= numbers")
+        at = 0
+        while at < len(program.instructions):
+            run = run_from(program, at)
+            if run is not None:
+                self._run(at, run)
+            else:
+                self._instruction(at)
+            at += 1 if run is None else run.instructions
+        self._at = len(program.instructions)
+        self._line(f"return [{', '.join(map(self._result, program.outputs))}]")
+        return "\n".join(self._lines) + "\n"
+
+    def _line(self, text: str) -> None:
+        self._lines.append(self._indent + text)
+        self.instruction_at[len(self._lines)] = self._at
+
+    # ---- operands ------------------------------------------------------------------------------
+
+    def _array(self, value: int) -> str:
+        n = int(value)
+        if n not in self._arrays:
+            self._line(f"a{n} = t{n}.raw_data")
+            self._arrays.add(n)
+        return f"a{n}"
+
+    def _tensor(self, value: int) -> str:
+        n = int(value)
+        if n not in self._tensors:
+            dtype = self._constant("d", self.program.values[n].dtype)
+            self._line(f"t{n} = wrap(a{n}, {dtype})")
+            self._tensors.add(n)
+        return f"t{n}"
+
+    def _constant(self, kind: str, value: Any) -> str:
+        name = f"{kind}{len(self.scope)}"
+        for known, held in self.scope.items():
+            if held is value and known.startswith(kind):
+                return known
+        self.scope[name] = value
+        return name
+
+    def _made(self, n: int, name: str) -> None:
+        self.names[n] = name, self._at
+
+    def _result(self, n: int) -> str:
+        return f"a{n}" if n in self._arrays and n not in self._tensors else f"t{n}"
+
+    # ---- ops -----------------------------------------------------------------------------------
+
+    def _instruction(self, at: int) -> None:
+        instruction = self.program.instructions[at]
+        self._at = at
+        if not (self._ufunc(instruction) or self._view(instruction)):
+            self._kernel(instruction)
+
+    def _run(self, first: int, run: Run) -> None:
+        """Write instructions as one compiled kernel, and one by one for where there is none."""
+        program, self._at = self.program, first
+        result = program.values[run.result]
+        dtype = self._constant("d", result.dtype)
+        given = [
+            self._array(n) if is_value else f"scalar(n{n}, {dtype})" for is_value, n in run.inputs
+        ]
+        for n in run.outputs:
+            self._line(
+                f"a{n} = empty({result.shape!r}, {self._constant('y', NUMPY_OF[result.dtype])})"
+            )
+        key, trace = self._constant("r", run.key), self._constant("f", run.trace)
+        made = "".join(f"a{n}, " for n in run.outputs)
+        self._line(f"if not computed({key}, {trace}, ({', '.join(given)},), ({made})):")
+        known = set(self._arrays), set(self._tensors)
+        self._indent = "        "
+        for at in range(first, first + run.instructions):
+            self._instruction(at)
+            out = program.instructions[at].outs[0]
+            if out in run.outputs and out not in self._arrays:
+                self._line(f"a{out} = t{out}.raw_data")
+            if out in run.outputs:
+                self.names[int(out)] = f"a{out}", at
+        self._indent = "    "
+        self._arrays, self._tensors = known  # of what the branch has made, only the results stay
+        self._arrays.update(run.outputs)
+
+    def _ufunc(self, instruction: Instruction) -> bool:
+        """Write an op whose kernel is a ufunc, on operands for which it is nothing else."""
+        op, values = instruction.op, self.program.values
+        ufunc = plain_ufunc(self.program, instruction)
+        out = instruction.outs[0]
+        if ufunc is None or out is None:
+            return False
+        result, operands = values[out], instruction.args
+        if numel(result.shape) >= LARGE:  # there the kernel shares the work out over threads
+            return False
+        fn = self._constant("u", ufunc)
+        dtype = self._constant("d", result.dtype)
+        given = [
+            self._array(a) if isinstance(a, Ref) else f"scalar(n{int(a)}, {dtype})"
+            for a in operands
+        ]
+        if op.name in WITH_ZERO:
+            given.append(self._constant("z", ZEROS[result.dtype]))
+        if op.writes:
+            self._line(f"{fn}({', '.join(given)}, {self._array(out)})")
+        else:
+            self._line(f"a{out} = {fn}({', '.join(given)})")
+            self._arrays.add(out)
+            self._made(out, f"a{out}")
+        return True
+
+    def _view(self, instruction: Instruction) -> bool:
+        """Write a view as an array over the same memory."""
+        op, out = instruction.op, instruction.outs[0]
+        if not op.view or out is None:
+            return False
+        base = instruction.args[0]
+        if not isinstance(base, Ref):
+            return False
+        values = self.program.values
+        value, source = values[out], values[base]
+        if not _plain(source) or not numel(value.shape) or value.dtype is not source.dtype:
+            return False
+        size = NUMPY_OF[value.dtype].itemsize
+        start = (value.offset - source.offset) * size
+        if start < 0 or not numel(source.shape):
+            return False
+        steps = tuple(s * size for s in value.strides)
+        dtype = self._constant("y", NUMPY_OF[value.dtype])
+        a = self._array(base)
+        self._line(f"a{out} = ndarray({value.shape!r}, {dtype}, {a}, {start}, {steps!r})")
+        self._arrays.add(out)
+        return True
+
+    def _kernel(self, instruction: Instruction) -> None:
+        """Write an op as a call of what a launch calls."""
+        op, outs = instruction.op, instruction.outs
+        fn = self._constant("k", op.impl)
+        given = [self._given(v) for v in instruction.args]
+        given += [f"{k}={self._given(v)}" for k, v in instruction.kwargs.items()]
+        call = f"{fn}({', '.join(given)})"
+        if op.writes or not outs:
+            self._line(call)
+            return
+        if len(outs) == 1 and outs[0] is not None and _gives_one(instruction):
+            self._line(f"t{outs[0]} = {call}")
+        else:
+            names = "".join("_, " if o is None else f"t{o}, " for o in outs)
+            self._line(f"{names}= parts({call}, {len(outs)})")
+        for o in outs:
+            if o is not None:
+                self._lay_out(o)
+                self._tensors.add(o)
+                self._made(o, f"t{o}")
+
+    def _lay_out(self, n: int) -> None:
+        """Have a kernel's result lie in memory as it was promised."""
+        value = self.program.values[n]
+        if len(value.shape) > 1 and numel(value.shape):
+            size = NUMPY_OF[value.dtype].itemsize
+            steps = tuple(s * size for s in value.strides)
+            self._line(f"if t{n}.raw_storage is not None or t{n}.raw_data.strides != {steps!r}:")
+            self._line(f"    t{n} = laid_out(t{n}, {value.strides!r})")
+
+    def _given(self, value: Any) -> str:
+        if isinstance(value, Ref):
+            return self._tensor(value)
+        if isinstance(value, Number):
+            return f"n{int(value)}"
+        if isinstance(value, list | tuple):
+            inner = "".join(f"{self._given(v)}, " for v in value)
+            return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+        if value is None or value.__class__ in (bool, int, str):
+            return repr(value)
+        return self._constant("c", value)
+
+
+def _plain(value: Value) -> bool:
+    """Whether a tensor's elements lie one after the other, in order."""
+    return value.strides == contiguous_strides(value.shape)
+
+
+def _gives_one(instruction: Instruction) -> bool:
+    """Whether a kernel returns a tensor, not a list or tuple of them."""
+    definition = instruction.op.definition
+    return definition is not None and definition.schema.rpartition("->")[2].strip() == "Tensor"
+
+
+def parts(result: Any, count: int) -> Any:
+    """The results of a kernel that may give None for some that were not asked for."""
+    results = result if isinstance(result, tuple | list) else (result,)
+    return results if len(results) == count else [r for r in results if r is not None]
+
+
+def laid_out(t: Tensor, strides: Shape) -> Tensor:
+    """A kernel's result, or a copy that lies in memory as the op's rule has said."""
+    if t.raw_geometry() == (strides, 0):
+        return t
+    from ..runtime import RUNTIME
+
+    made = RUNTIME.empty(t.raw_shape, strides, t.raw_dtype, CPU)
+    np.copyto(made.raw_data, t.raw_data)
+    return made

@@ -1,0 +1,40 @@
+"""Kernels of ops that are defined on demand are there, whichever op is asked for first."""
+
+import subprocess
+import sys
+
+import pytest
+
+from mindtorch_cpu.ops.homes import HOMES
+
+CODE = """
+import mindtorch_core as torch
+from mindtorch_core.dispatch.keys import DispatchKey
+from mindtorch_core.dispatch.registry import registry
+torch.{first}  # before a backend is loaded
+torch.ones(1)
+for name in {names!r}.split():
+    torch.ops.aten.__getattr__(name.partition(".")[0])
+missing = [n for n in {names!r}.split() if DispatchKey.CPU not in registry.get("aten::" + n).kernels]
+assert not missing, missing
+"""
+FIRST = {
+    "accumulation": "nn.functional.embedding", "activations": "nn.functional.elu",
+    "attention": "nn.functional.scaled_dot_product_attention",
+    "combined": "addcdiv", "convolution": "conv2d", "counting": "bincount", "elementwise": "acosh",
+    "fft": "fft.fft", "group_norm": "nn.functional.group_norm", "lapack": "linalg.qr",
+    "normalization": "nn.functional.layer_norm",
+    "order": "sort", "pooling": "nn.functional.avg_pool2d",
+    "quantiles": "_dirichlet_grad", "random_counts": "poisson", "rearranging": "flip",
+    "recurrent": "lstm", "recurrent_steps": "gru",
+    "resampling": "nn.functional.interpolate", "sampling": "binomial", "scans": "cumsum",
+    "scattering": "masked_scatter", "slopes": "sigmoid", "special": "lgamma",
+    "steps": "_fused_adam_",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [module for module, _ in HOMES])
+def test_a_family_is_complete_whatever_was_asked_for_first(module):
+    code = CODE.format(first=FIRST[module], names=dict(HOMES)[module])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

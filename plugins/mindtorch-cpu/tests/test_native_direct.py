@@ -1,0 +1,198 @@
+"""Kernels bound to shapes: what they refuse, how they are switched off, and that they stay within their arrays."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.nn import functional as F
+from mindtorch_cpu import compiled
+from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.reference import probes
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """Kernels are made at once, and none is known yet."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+
+
+def product(tracer, x, y):
+    return [np.multiply(x, np.exp(y))]
+
+
+def bound(x, y):
+    """The bound function for operands, and where its result goes."""
+    out = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
+    key = ("product", x.shape, y.shape, x.strides, y.strides)
+    assert compiled.computed(key, product, [x, y], [out])
+    return compiled.CALLS[key, x.shape, x.dtype.num], out
+
+
+def test_a_bound_function_takes_arrays_like_its_own_and_no_others(now):
+    x, y = probes("f4", 1, 60).reshape(5, 12), probes("f4", 2, 60).reshape(5, 12)
+    call, out = bound(x, y)
+    out[...] = 7
+    for others in [
+        (x, y), (x, y, out, out), (x, y, list(out)), (x.tolist(), y, out), (x, y, None),
+        (x.astype("f8"), y, out), (x, y.astype("i4"), out), (x.T, y, out), (x[::-1], y, out),
+        (x[:, :6], y, out), (x[:4], y, out), (x.reshape(-1), y, out), (x, y.reshape(5, 12, 1), out),
+        (x, y, out.view(np.int32)), (np.asfortranarray(x), y, out), (),
+    ]:  # fmt: skip
+        assert call(*others) is False
+    assert (out == 7).all()
+    assert call(x, y, out) is True
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out, x * np.exp(y))
+
+
+@pytest.mark.parametrize("view", [np.s_[:, ::2], np.s_[::-1], np.s_[2:3], np.s_[:, 3:4]])
+def test_strides_and_broadcasting_are_those_that_it_was_bound_to(now, view):
+    x, y = probes("f4", 1, 320).reshape(20, 16), probes("f4", 2, 320).reshape(20, 16)[view]
+    x = x if 1 in y.shape else x[view]
+    call, out = bound(x, y)
+    out[...] = 7
+    assert call(x, y, out)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out, x * np.exp(y))
+
+
+def test_parts_of_it_can_be_run(now):
+    x, y = probes("f4", 1, 9000), probes("f4", 2, 9000)
+    call, out = bound(x, y)
+    out[...] = 7
+    assert call(x, y, out, 1, 2)
+    assert (out[:2048] == 7).all()
+    assert (out[4096:] == 7).all()
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(out[2048:4096], (x * np.exp(y))[2048:4096])
+
+
+def test_switching_kernels_off_forgets_what_is_bound_and_changes_no_bit(now):
+    x = torch.from_numpy(probes("f4", 1, 7000)).reshape(100, 70)
+    found = []
+    for turn in range(6):
+        KERNELS.mode = "off" if turn % 2 else "now"
+        found.append([F.silu(x), F.gelu(x), x.softmax(-1), F.layer_norm(x, [70])])
+        assert bool(compiled.CALLS) == (turn % 2 == 0)
+    for made in found[1:]:
+        for one, other in zip(made, found[0], strict=True):
+            assert torch.equal(one.nan_to_num(), other.nan_to_num())
+            assert torch.equal(one.isnan(), other.isnan())
+
+
+def test_few_calls_of_few_elements_compile_nothing():
+    torch.zeros(1)
+    script = """
+import sys
+import mindtorch_core as torch
+from mindtorch_core.nn import functional as F
+x = torch.linspace(-2, 2, 640).reshape(64, 10)
+for _ in range(5):
+    F.silu(x), x.softmax(-1), F.layer_norm(x, [10])
+assert "llvmlite" not in sys.modules
+from mindtorch_cpu.native.kernels import KERNELS
+wanted = F.silu(x)
+for _ in range(60):
+    assert torch.equal(F.silu(x), wanted)
+KERNELS.wait()
+for _ in range(3):
+    assert torch.equal(F.silu(x), wanted)
+    KERNELS.wait()
+print(sum("silu" in str(key) for key in __import__("mindtorch_cpu").compiled.CALLS), KERNELS.enabled)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() in (["1", "True"], ["0", "False"])
+
+
+def test_threads_of_python_call_it_at_once(now):
+    x = torch.from_numpy(np.linspace(-3, 3, 50_000, dtype=np.float32))
+    wanted, wrong = F.silu(x), []
+
+    def work():
+        wrong.extend(i for i in range(40) if not torch.equal(F.silu(x), wanted))
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
+GUARDED = """
+import ctypes, mmap, numpy as np
+import mindtorch_core as torch
+torch.zeros(1)
+from mindtorch_cpu import compiled
+from mindtorch_cpu.native.kernels import KERNELS
+KERNELS.mode = "now"
+assert KERNELS.enabled, KERNELS.reason
+libc, page, kept = ctypes.CDLL(None), mmap.PAGESIZE, []
+
+def guarded(a, at_end):
+    '''A copy of an array that ends, or begins, where memory may not be touched.'''
+    size = -(-max(a.nbytes, 1) // page) * page
+    room = mmap.mmap(-1, size + 2 * page)
+    whole = np.frombuffer(room, np.uint8)
+    start = whole.__array_interface__["data"][0]
+    for place in (start, start + page + size):
+        assert libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(page), 0) == 0
+    first = page + (size - a.nbytes if at_end else 0)
+    made = whole[first : first + a.nbytes].view(a.dtype).reshape(a.shape)
+    made[...] = a
+    kept.append(room)
+    return made
+
+random = np.random.default_rng(0)
+def some(*shape, d="f4"): return random.normal(0, 2, shape).astype(d)
+plain = lambda t, x, y: [np.multiply(np.exp(x), y), np.add(x, y)]
+rows = lambda t, x, y: [
+    np.divide(e := np.exp(np.subtract(x, t.reduced("row_max", x))), t.reduced("row_add", e)),
+    np.multiply(y, t.reduced("row_dot", x, y)), t.folded(y), t.reduced("row_sum", y),
+]
+for at_end in (True, False):
+    keep = lambda a: guarded(a, at_end)
+    for d in ("f4", "f8"):
+        for n in (*range(1, 36), 2047, 2049, 5000):
+            x, y, a, b = (keep(some(n, d=d)) for _ in range(4))
+            assert compiled.computed(("plain", d), plain, [x, y], [a, b])
+        for n, width in ((1, 3), (3, 17), (65, 33), (130, 130), (9, 1500), (2, 5000)):
+            x, y, a, b = (keep(some(n, width, d=d)) for _ in range(4))
+            c, e = keep(np.zeros((-(-n // 64), width), d)), keep(some(n, 1, d=d))
+            assert compiled.computed_rows(("rows", d), rows, [x, y], [a, b, c, e]), (n, width)
+        index = keep(random.integers(0, 7, (11, 13)))
+        given, out = keep(some(7, 13, d=d)), keep(some(11, 13, d=d))
+        assert compiled.walk("gather", np.dtype(d), 1 << 20)(out, given, index, 1, 11, 13, 7, 91, 13, 1)
+        assert compiled.walk("scatter_add", np.dtype(d), 1 << 20)(given, out, index, 1, 11, 13, 7, 91, 13, 1)
+        lines = keep(random.integers(0, 7, 11))
+        assert compiled.walk("rows_add", np.dtype(d), 1 << 20)(given, out, lines, 11, 7, 13)
+        for width in (1, 2, 13):
+            x, y = keep(some(11, width, d=d)), keep(some(11, width, d=d))
+            assert compiled.walk("cumsum", np.dtype(d), 1 << 20)(y, x, 11, width)
+print("fine")
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="pages are protected by mprotect")
+def test_generated_code_stays_within_its_arrays():
+    pytest.importorskip("llvmlite")
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", GUARDED],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "MINDTORCH_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "fine"

@@ -1,0 +1,292 @@
+"""Eager calls give the same bits with compiled kernels and without: activations, rows, steps of optimizers."""
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.nn import functional as F
+from mindtorch_cpu import compiled
+from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.native.reference import probes, same
+
+SIZES = (1 << 15, (1 << 16) + 500, 100_003)
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Runs a function with compiled kernels and without, and says how many were made for it."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+
+    def run(function):
+        found = []
+        for mode in ("now", "off"):
+            monkeypatch.setattr(KERNELS, "mode", mode)
+            found.append(function())
+        assert KERNELS.broken is None
+        return found
+
+    return run
+
+
+def assert_same(found, wanted):
+    for one, other in zip(found, wanted, strict=True):
+        assert one.dtype is other.dtype
+        if one.dtype is torch.bfloat16:
+            one, other = one.float(), other.float()
+        assert same(one.numpy(), other.numpy())
+
+
+def numbers(*shape, seed=0, scale=3.0, dtype=torch.float32):
+    drawn = np.random.default_rng(seed).normal(0, scale, shape)
+    return torch.from_numpy(drawn).to(dtype)
+
+
+ONE = {
+    name: lambda x, name=name: [getattr(F, name)(x)]
+    for name in [
+        "gelu",
+        "silu",
+        "mish",
+        "elu",
+        "softplus",
+        "hardswish",
+        "hardsigmoid",
+        "logsigmoid",
+        "leaky_relu",
+    ]
+}
+ONE["tanh gelu"] = lambda x: [F.gelu(x, approximate="tanh")]
+ONE["sigmoid"] = lambda x: [x.sigmoid(), x.rsqrt(), x.reciprocal(), x.sign()]
+ONE["slope"] = lambda x: [F.leaky_relu(x, -0.25), F.elu(x, 0.5), F.hardtanh(x, -0.5, 2)]
+ONE["gelu_backward"] = lambda x: [
+    torch.ops.aten.gelu_backward(x.flip(0), x, approximate=how) for how in ("none", "tanh")
+]
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_activations(both, name):
+    for size in SIZES:
+        for d in (torch.float32, torch.float64) if size == SIZES[0] else (torch.float32,):
+            x = numbers(size, dtype=d)
+            assert_same(*both(lambda: ONE[name](x)))
+
+
+@pytest.mark.parametrize("d", [torch.float16, torch.bfloat16])
+def test_activations_of_half_precision(both, d):
+    x = numbers(SIZES[0], dtype=d)
+    assert_same(*both(lambda: [y for name in ("gelu", "silu", "sigmoid") for y in ONE[name](x)]))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 2e6, -0.0, 1e-42])
+def test_numbers_that_some_formulas_do_not_serve(both, value):
+    x = numbers(70, 1000)
+    x[3, 7] = value
+    names = ("gelu", "gelu_backward", "sigmoid", "softplus")
+    assert_same(*both(lambda: [y for name in names for y in ONE[name](x.reshape(-1))]))
+    assert_same(*both(lambda: [x.softmax(-1), x.log_softmax(-1), F.layer_norm(x, [1000])]))
+
+
+def norms(x, g):
+    width = x.shape[-1]
+    w, b = numbers(width, seed=1, dtype=x.dtype), numbers(width, seed=2, dtype=x.dtype)
+    aten = torch.ops.aten
+    out, mean, rstd = aten.native_layer_norm(x, [width], w, b, 1e-5)
+    every = [True, True, True]
+    plain = aten.native_layer_norm(x, [width], None, None, 1e-3)
+    some = (
+        aten.native_layer_norm_backward(
+            g, x, [width], mean, rstd, None, None, [True, False, False]
+        ),
+    )
+    return [
+        out, mean, rstd, *plain, some[0][0],
+        *aten.native_layer_norm_backward(g, x, [width], mean, rstd, w, b, every),
+    ]  # fmt: skip
+
+
+def softmaxes(x, g):
+    aten = torch.ops.aten
+    y, z = x.softmax(-1), x.log_softmax(-1)
+    return [
+        y, z, (x * 20).softmax(-1), aten._softmax_backward_data(g, y, -1, x.dtype),
+        aten._log_softmax_backward_data(g, z, -1, x.dtype),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [norms, softmaxes])
+@pytest.mark.parametrize("shape", [(300, 128), (90, 1000), (20, 3000), (40, 1031), (2000, 20)])
+def test_rows(both, shape, function):
+    for d in (torch.float32, torch.float64):
+        x, g = numbers(*shape, scale=1.5, dtype=d), numbers(*shape, seed=3, dtype=d)
+        assert_same(*both(lambda: function(x, g)))
+
+
+SLOPES = ("silu", "sigmoid", "tanh")
+
+
+def slopes(g, x):
+    aten = torch.ops.aten
+    found = [getattr(aten, f"{name}_backward")(g, x) for name in SLOPES]
+    return [*found, aten.threshold_backward(g, x, 0.5), aten.gelu_backward(g, x)]
+
+
+def test_every_length_with_its_tail(both):
+    """From no element to some more than a vector has, and around a strip."""
+
+    def run():
+        made = []
+        for n in (*range(71), 129, 2047, 2048, 2049):
+            x, g = hard(n), hard(n, seed=1)
+            made += [y for name in ("gelu", "silu", "sigmoid") for y in ONE[name](x)] + slopes(g, x)
+            made += softmaxes(x.reshape(1, n), g.reshape(1, n)) if n else []
+        return made
+
+    assert_same(*both(run))
+
+
+def hard(*shape, seed=0, dtype=torch.float32):
+    """Numbers among which are zeros, NaN, infinities and subnormals."""
+    code = {torch.float32: "f4", torch.float64: "f8"}[dtype]
+    return torch.from_numpy(probes(code, seed, int(np.prod(shape)) + 5)[5:].reshape(shape))
+
+
+@pytest.mark.parametrize("d", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [1, 2, 7, 10, 33, 64, 128, 1025, 5000])
+def test_rows_of_every_width(both, width, d):
+    rows = min(300, max(3, 40_000 // width))
+    x, g = numbers(rows, width, dtype=d), numbers(rows, width, seed=1, dtype=d)
+
+    def run():
+        made = [*softmaxes(x, g), *norms(x, g)]
+        served = KERNELS.mode == "now" and width not in (1, 1025)  # 1025 is cut into no pieces
+        assert len(compiled.CALLS) == 8 * served  # softmaxes and gradients, two norms and gradients
+        return made
+
+    assert_same(*both(run))
+    wild = hard(rows, width, dtype=d)
+    assert_same(*both(lambda: [*softmaxes(wild, g), *norms(wild, g)]))
+
+
+@pytest.mark.parametrize("d", [torch.float16, torch.bfloat16])
+def test_norms_and_slopes_of_half_precision(both, d):
+    x, g = numbers(200, 130, dtype=d), numbers(200, 130, seed=1, dtype=d)
+    found, wanted = both(lambda: [t.float() for t in (*norms(x, g), *slopes(g, x))])
+    assert_same(found, wanted)
+
+
+@pytest.mark.parametrize("mask", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 1)], ids=str)
+def test_gradients_that_are_asked_for(both, mask):
+    x, g, w = numbers(130, 70), numbers(130, 70, seed=1), numbers(70, seed=2)
+    aten, mask = torch.ops.aten, [bool(m) for m in mask]
+
+    def run():
+        _, mean, rstd = aten.native_layer_norm(x, [70], w, w, 1e-5)
+        made = aten.native_layer_norm_backward(g, x, [70], mean, rstd, w, w, mask)
+        assert [t is not None for t in made] == mask
+        return [t for t in made if t is not None]
+
+    assert_same(*both(run))
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 6, 5, 5), (2, 8, 1, 4), (3, 64, 20, 20), (1, 4, 90, 90)], ids=str
+)
+@pytest.mark.parametrize("d", [torch.float32, torch.float64, torch.bfloat16])
+def test_group_norm(both, shape, d):
+    x, g = numbers(*shape, dtype=d), numbers(*shape, seed=1, dtype=d)
+    w = numbers(shape[1], seed=2, dtype=d)
+
+    def run():
+        made = []
+        for weight in (w, None):
+            given = x.clone().requires_grad_()
+            out = F.group_norm(given, 2, weight, weight)
+            out.backward(g)
+            made += [out.detach().float(), given.grad.float()]
+        return made
+
+    assert_same(*both(run))
+
+
+def test_layouts_that_kernels_do_not_take(both):
+    """Columns of something, transposed, broadcast, overlapping rows: the same bits by other ways."""
+    wide = numbers(140, 300)
+    views = [
+        wide.t(), wide[:, ::3], wide[5:7].expand(2, 300), wide[:1].expand(140, 300),
+        torch.as_strided(wide, (100, 70), (30, 1)), wide[:, 3:203], wide[::2],
+    ]  # fmt: skip
+
+    def run():
+        made = []
+        for view in views:
+            made += softmaxes(view, view * 2) + slopes(view, view * 2)
+            made += [F.silu(view), F.gelu(view), F.layer_norm(view, [view.shape[1]])]
+        return made
+
+    assert_same(*both(run))
+
+
+def test_normal_numbers(both):
+    def run():
+        made = []
+        for n in (16, 20, 33, 1000, 70_001):
+            torch.manual_seed(n)
+            made += [
+                torch.randn(n),
+                torch.empty(n).normal_(2.0, 3.0),
+                torch.randn(n).half().float(),
+            ]
+        return made
+
+    assert_same(*both(run))
+
+
+OPTIMIZERS = [
+    ("_fused_adam_", {"beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "amsgrad": True, "maximize": False, "weight_decay": 0.1}),
+    ("_fused_adamw_", {"beta1": 0.9, "beta2": 0.99, "eps": 1e-8, "amsgrad": False, "maximize": True, "weight_decay": 0.1}),
+    ("_fused_sgd_", {"momentum": 0.9, "dampening": 0.1, "nesterov": True, "maximize": False, "weight_decay": 0.0}),
+    ("_fused_adagrad_", {"lr_decay": 0.1, "weight_decay": 0.2, "eps": 1e-8, "maximize": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=[name for name, _ in OPTIMIZERS])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_steps_of_optimizers(both, name, options, scaled):
+    """Steps with numbers of their own, on large parameters and small ones."""
+
+    def steps():
+        sizes = (40_000, 70)
+        lists = [[numbers(n, seed=10 * k + i).abs() for i, n in enumerate(sizes)] for k in range(5)]
+        parameters, grads, *states = lists
+        counts = [torch.zeros(()) for _ in sizes]
+        scale = {"grad_scale": torch.tensor(2.0)} if scaled else {}
+        for step in range(3):
+            for count in counts:
+                count += 1
+            rate = 0.1 / (step + 1)
+            if "adam" in name:
+                given = (*states, counts)
+            elif "sgd" in name:
+                given, options["is_first_step"] = (states[0],), step == 0
+            else:
+                given = (states[0], counts)
+            getattr(torch.ops.aten, name)(parameters, grads, *given, lr=rate, **options, **scale)
+        return [t for each in lists for t in each]
+
+    assert_same(*both(steps))
+
+
+def test_kernels_are_really_used(both):
+    def count():
+        before = len(KERNELS.kernels())
+        x = numbers(257, 149)
+        F.softplus(x, 0.75, 15), x.reshape(257, 149).softmax(-1)
+        return len(KERNELS.kernels()), before
+
+    KERNELS.wait()  # for those that earlier tests have begun
+    KERNELS._kernels.clear()
+    (after, before), _ = both(count)
+    assert after == before + 2

@@ -1,0 +1,197 @@
+"""What goes wrong around compiled kernels leaves NumPy's results: no compiler, wrong code, forks, interrupts."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.cli import main
+from mindtorch_core.values.devices import row_of
+from mindtorch_cpu.fusion.limits import LIMITS
+from mindtorch_cpu.native import compiler, kernels
+from mindtorch_cpu.native.kernels import KERNELS, Kernels
+
+BEGIN = """
+import sys
+import mindtorch_core as torch
+from mindtorch_core.values.devices import row_of
+from mindtorch_cpu.fusion.limits import LIMITS
+from mindtorch_cpu.native.kernels import KERNELS
+
+x = torch.arange(5000.0)
+row_of("cpu").runtime.planned_from = LIMITS.min_elements = 1
+
+def group(factor):
+    with torch.pipeline() as pipe:
+        made = (x * factor).tanh() + 1
+    assert torch.equal(made, (x * factor).tanh() + 1)
+    return pipe.stats()["group_notes"]
+"""
+
+
+def run(text, **variables):
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + text],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, **variables},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """Kernels of which none is there yet."""
+    torch.zeros(1)
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    made = Kernels()
+    assert made.enabled
+    made.mode = "now"
+    monkeypatch.setattr("mindtorch_cpu.native.launch.KERNELS", made)
+    monkeypatch.setattr("mindtorch_cpu.fusion.compiled.KERNELS", made)
+    monkeypatch.setattr(row_of("cpu").runtime, "planned_from", 1)
+    monkeypatch.setattr(LIMITS, "min_elements", 1)
+    monkeypatch.setenv("MINDTORCH_KERNEL_CACHE", "")
+    return made
+
+
+def group(number=2.0):
+    x = torch.arange(3000.0)
+    with torch.pipeline() as pipe:
+        made = (x * number).sin() - 1
+    assert torch.equal(made, (x * number).sin() - 1)
+    return pipe.stats()["group_notes"]
+
+
+def test_without_llvmlite_everything_runs_in_tiles():
+    assert "llvmlite is not installed" in run(
+        "sys.modules['llvmlite'] = sys.modules['llvmlite.binding'] = None\nprint(group(2.0))"
+    )
+
+
+def test_the_variable_switches_it_off():
+    assert "switched off" in run("print(group(2.0))", MINDTORCH_NATIVE="0")
+
+
+def test_the_doctor_says_why_nothing_is_compiled(capsys, monkeypatch):
+    monkeypatch.setattr(KERNELS, "mode", "off")
+    assert main(["doctor", "cpu"]) == 0
+    assert "compiled kernels: none: switched off" in capsys.readouterr().out
+
+
+def test_a_kernel_that_computes_otherwise_turns_all_off(fresh, monkeypatch):
+    text = kernels.ir_of
+    monkeypatch.setattr(kernels, "ir_of", lambda program: text(program).replace("fmul", "fadd"))
+    assert group() == {"in tiles: the kernel is not there yet": 1}
+    assert "does not agree with NumPy" in fresh.broken
+    assert "does not agree with NumPy" in next(iter(group()))
+    assert not fresh.enabled
+
+
+def test_one_that_cannot_be_compiled_leaves_its_group_to_tiles(fresh, monkeypatch):
+    def fail(text):
+        raise RuntimeError("no room for code")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "compiled", fail)
+        assert group() == {"in tiles: the kernel is not there yet": 1}
+    assert fresh.stats()["failures"] == {"RuntimeError: no room for code": 1}
+    assert fresh.enabled
+    x = torch.arange(3000.0)
+    with torch.pipeline() as pipe:
+        made = (x + 1).cos() * 3
+    assert torch.equal(made, (x + 1).cos() * 3)
+    assert pipe.stats()["group_notes"] == {"compiled": 1}
+
+
+def test_the_second_launch_has_it_compiled_and_a_later_one_uses_it(fresh):
+    fresh.mode = "on"
+    waiting = {"in tiles: the kernel is not there yet": 1}
+    assert group(1.0) == waiting
+    fresh.wait()
+    assert fresh.kernels() == []
+    assert group(1.5) == waiting
+    fresh.wait()
+    assert group(2.5) == {"compiled": 1}
+    KERNELS.wait()  # an earlier test's
+    end = time.monotonic() + 30
+    while "mindtorch-compiler" in {t.name for t in threading.enumerate()}:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_child_has_kernels_and_makes_more():
+    pytest.importorskip("llvmlite")
+    assert (
+        run(
+            """
+import os, warnings
+warnings.simplefilter("ignore")
+torch.set_num_threads(3)
+KERNELS.mode = "now"
+group(2.0)
+KERNELS.mode = "on"
+for i in range(8):
+    with torch.pipeline():
+        made = [(x * 2 + i).exp() * x for _ in range(i + 2)]
+        total = sum(made)
+    del made, total
+    child = os.fork()
+    if not child:
+        KERNELS.mode = "now"
+        assert group(3.0) == {"compiled": 1}
+        with torch.pipeline() as pipe:
+            y = (x + i).cos() - x
+        os._exit(0 if pipe.stats()["group_notes"] == {"compiled": 1} else 1)
+    assert os.waitpid(child, 0)[1] == 0
+print("fine")
+"""
+        )
+        == "fine"
+    )
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_interrupts_leave_right_results(fresh):
+    """Ctrl-C at any instant of a launch: what has not run runs when somebody asks."""
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    x = torch.arange(1 << 17).float() * 1e-5
+    wanted = (x.exp() + 1).tanh() * x
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for i in range(60):
+            try:
+                with torch.pipeline():
+                    made = (x.exp() + 1).tanh() * x
+                    signal.setitimer(signal.ITIMER_REAL, 1e-5 + i * 1e-5)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert torch.equal(made, wanted)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_program_of_an_op_can_be_seen(capsys):
+    pytest.importorskip("llvmlite")
+    assert main(["explain", "--native", "silu"]) == 0
+    text = capsys.readouterr().out
+    assert "exp(v0)" in text
+    assert "define void @kernel(" in text
+    assert main(["explain", "--native", "sort"]) == 0
+    assert "is left to NumPy" in capsys.readouterr().out

@@ -1,0 +1,122 @@
+"""Compiled loops over positions give NumPy's bits, and the errors that there are without them."""
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.nn import functional as F
+from mindtorch_cpu.native.kernels import KERNELS, made_from
+from mindtorch_cpu.native.walks import WALKS, Walk
+
+MODES = ("now", "off")
+SHAPES = [(40_000,), (300, 130), (20, 30, 70), (7, 5001)]
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """Gives a function's results with compiled loops and without, as bytes."""
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+
+    def run(function):
+        found = []
+        for mode in MODES:
+            monkeypatch.setattr(KERNELS, "mode", mode)
+            found.append([(t.dtype, t.shape, t.numpy().tobytes()) for t in function()])
+        assert KERNELS.broken is None
+        return found
+
+    return run
+
+
+def numbers(shape, code, seed=0):
+    drawn = np.random.default_rng(seed).normal(0, 9, shape).astype(code)
+    if code[0] == "f":
+        drawn.reshape(-1)[::97] = -0.0
+        drawn.reshape(-1)[5::1013] = np.inf
+    return torch.from_numpy(drawn)
+
+
+def positions(shape, size, seed=3):
+    return torch.from_numpy(np.random.default_rng(seed).integers(0, size, shape))
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_every_loop_is_compiled_and_agrees_with_numpy(name):
+    torch.zeros(1)
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    for code in WALKS[name].codes:
+        assert made_from(Walk(name, code)).program == Walk(name, code)
+
+
+@pytest.mark.parametrize("code", ["f4", "f8", "i8", "i4", "i2", "i1"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_picking_and_adding_along_each_dimension(both, shape, code):
+    x, v = numbers(shape, code), numbers(shape, code, 1)
+    for dim, size in enumerate(shape):
+        i = positions(shape, size)
+        found, wanted = both(lambda: [x.gather(dim, i), x.scatter_add(dim, i, v)])
+        assert found == wanted
+    few = positions((3, *shape[1:]), shape[0])
+    found, wanted = both(lambda: [x.gather(0, few), x.gather(-1, i[..., ::2])])
+    assert found == wanted
+
+
+@pytest.mark.parametrize("code", ["f4", "f8", "i8", "i4"])
+def test_running_totals(both, code):
+    for shape in (*SHAPES, (9, 4001), (33_000, 1), (1, 33_000)):
+        x = numbers(shape, code)
+        found, wanted = both(lambda: [x.cumsum(-1), x.cumsum(0), (x / 9).cumprod(-1)])
+        assert found == wanted
+
+
+@pytest.mark.parametrize("code", ["f4", "f8"])
+def test_rows_of_words_and_of_windows(both, code):
+    table, g = numbers((500, 64), code), numbers((40, 50, 64), code, 1)
+    i, images = positions((40, 50), 500), numbers((4, 8, 64, 64), code, 2)
+
+    def run():
+        x = images.clone().requires_grad_()
+        y = F.max_pool2d(x, 3, 2, 1)
+        y.backward(torch.full_like(y, 0.3))
+        aten = torch.ops.aten
+        return [
+            aten.embedding_dense_backward(g, i, 500, 3, False), x.grad,
+            table.index_add(0, i.reshape(-1), g.reshape(-1, 64)),
+            table.index_put((i - 500,), g, accumulate=True),
+        ]  # fmt: skip
+
+    found, wanted = both(run)
+    assert found == wanted
+
+
+@pytest.mark.parametrize("bad", [200, -1, 1 << 40, -(1 << 63)])
+@pytest.mark.parametrize("mode", MODES)
+def test_positions_out_of_range_are_the_same_error_and_nothing_is_written(monkeypatch, mode, bad):
+    torch.zeros(1)
+    monkeypatch.setattr(KERNELS, "mode", mode)
+    x, g = numbers((300, 200), "f4"), torch.ones(300, 200)
+    before = x.clone()
+    i = torch.zeros(300, 200, dtype=torch.int64)
+    i[299, 199] = bad
+    text = f"index {bad} is out of bounds for dimension 1 with size 200"
+    with pytest.raises(RuntimeError, match=rf"gather\(\): {text}"):
+        x.gather(1, i)
+    with pytest.raises(RuntimeError, match=rf"scatter_add\(\): {text}"):
+        x.scatter_add_(1, i, g)
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds"):
+        torch.ops.aten.embedding_dense_backward(torch.ones(300, 200, 8), i, 200, -1, False)
+    assert torch.equal(x, before)
+
+
+def test_what_is_added_to_itself_is_read_before(both):
+    def run():
+        x = numbers((300, 200), "f4").nan_to_num(0, 1, -1)
+        x.scatter_add_(1, positions((300, 200), 200), x)
+        return [x]
+
+    found, wanted = both(run)
+    assert found == wanted
