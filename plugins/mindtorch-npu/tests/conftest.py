@@ -103,6 +103,28 @@ def npu(simulator):
 
 
 @pytest.fixture
+def launched(npu, simulator):
+    """Runs a function and gives its result, the operators it launched, and how often it waited."""
+    from mindtorch_npu.ops import steps
+
+    def run(function):
+        steps._refused.clear()  # which operators earlier tests had refuse their operands
+        function()  # binds what it needs
+        npu.synchronize()
+        simulator.reset()
+        result = function()
+        counts = simulator.counters()
+        names = {
+            name.removeprefix("aclnn"): number
+            for name, number in counts["calls"].items()
+            if name.startswith("aclnn") and not name.endswith("GetWorkspaceSize")
+        }
+        return result, names, counts["synchronizations"]
+
+    return run
+
+
+@pytest.fixture
 def python(simulator):
     """Runs a program in a fresh interpreter; gives what it printed.
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import operator
 
 import pytest
 from npu_threads import in_threads
@@ -167,7 +168,7 @@ def test_calls_from_several_threads(npu):
 
 def described(t):
     """What the library knows of a tensor's descriptor."""
-    handle = tensor(t)
+    handle = operator.call(*tensor(t))
     try:
         found = {}
         for name in ("ViewShape", "ViewStrides", "StorageShape"):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from npu_threads import WatchedLock, in_threads
 
-from mindtorch_core.errors import OutOfMemoryError
+from mindtorch_core.values.errors import OutOfMemoryError
 from mindtorch_npu.allocator import (
     LARGE_SEGMENT,
     QUANTUM,

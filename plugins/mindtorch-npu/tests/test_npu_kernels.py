@@ -18,26 +18,6 @@ def _no_fallback(monkeypatch):
     monkeypatch.setenv("MINDTORCH_NPU_FALLBACK", "error")
 
 
-@pytest.fixture
-def launched(npu, simulator):
-    """Runs a function and gives its result, the operators it launched, and how often it waited."""
-
-    def run(function):
-        function()  # binds what it needs
-        npu.synchronize()
-        simulator.reset()
-        result = function()
-        counts = simulator.counters()
-        names = {
-            name.removeprefix("aclnn"): number
-            for name, number in counts["calls"].items()
-            if name.startswith("aclnn") and not name.endswith("GetWorkspaceSize")
-        }
-        return result, names, counts["synchronizations"]
-
-    return run
-
-
 def matrix(rows=4, columns=3, **options):
     return torch.arange(float(rows * columns), **options).reshape(rows, columns) - 5
 
@@ -50,14 +30,14 @@ def test_every_primitive_has_a_kernel(npu):
         entry.name
         for entry in registry
         if entry.definition is not None
-        and entry.definition.primitive
+        and entry.definition.traits.primitive
         and DispatchKey.NPU not in entry.kernels
     ]
     assert missing == []
 
 
 def test_tables_name_ops_and_operators_that_exist(npu):
-    registry.rest.define()
+    registry.on_demand.define_all()
     for name in (*ops.STEPS, *ops.KERNELS):
         assert registry.known(name) is not None, name
 

@@ -168,3 +168,17 @@ def test_an_error_that_is_not_about_memory_is_not_out_of_memory(npu, simulator):
     with pytest.raises(ACLError, match=r"aclrtMalloc\(\d+\) failed with code 507899"):
         buffer(200 * MIB)
     assert buffer(200 * MIB).nbytes == 200 * MIB
+
+
+def test_copies_that_are_done_hold_up_no_later_ones(npu, simulator):
+    """However much was copied before: only what is still on its way counts."""
+    host = torch.zeros(8 * MIB, dtype=torch.uint8)
+    for _ in range(12):
+        host.to("npu")
+        npu.synchronize()
+    simulator.reset()
+    for _ in range(2):
+        host.to("npu")
+    waits = {n for n in simulator.counters()["calls"] if "Synchronize" in n}
+    assert waits == set()
+    npu.synchronize()

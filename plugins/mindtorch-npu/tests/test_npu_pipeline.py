@@ -22,6 +22,20 @@ def test_gives_the_eager_answer(npu):
         assert on_host.item() == 3.0
 
 
+def test_copies_are_recorded_between_what_both_devices_do(npu):
+    x, w = torch.arange(4.0), torch.ones(4, device="npu")
+    leaf = torch.ones(4, requires_grad=True)
+    with torch.pipeline(through_backward=True) as pipe:
+        y = (x * 2).to("npu")
+        back = (y + w).cpu() + 1
+        target = torch.zeros(4).copy_(w * 3)
+        loss = ((leaf * 2).to("npu") * w).sum().cpu()
+        loss.backward()
+    assert pipe.stats()["flush_reasons"] == {"end of block": 1}
+    assert (back.tolist(), target.tolist()) == ([2, 4, 6, 8], [3] * 4)
+    assert (loss.item(), leaf.grad.tolist()) == (8, [2] * 4)
+
+
 def test_phase_one_of_all_ops_comes_before_the_first_launch(npu, simulator):
     x = torch.ones(8, device="npu")
     torch.npu.synchronize()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.values.dtypes import DTYPES
 from mindtorch_npu.acl import PROTOTYPES, PointerAttributes
 from mindtorch_npu.acl.enums import DataType
 from mindtorch_npu.aclnn import accepts, operator, operators, takes_strides

@@ -1,5 +1,8 @@
 """Threads with pipelines: collected launches use memory that has gone, and no other thread gets it."""
 
+import threading
+import time
+
 import pytest
 from npu_threads import in_threads
 
@@ -36,3 +39,30 @@ def test_pipelines_of_threads_do_not_share_memory(npu, simulator, own_stream, li
         in_threads(work)
     finally:
         simulator.set_memory_limit(total)
+
+
+@pytest.mark.parametrize("slow", ["aclnnExpGetWorkspaceSize", "aclnnExp", "aclrtSynchronizeStream"])
+def test_other_threads_run_while_a_call_waits(npu, simulator, slow):
+    x = torch.ones(3, device="npu")
+    x.exp().tolist()  # binds what it needs
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.wait(0.01):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        simulator.latency(f"{slow}=500000")
+        begin = time.perf_counter()
+        y = x.exp()
+        npu.current_stream().synchronize()
+        end = time.perf_counter()
+    finally:
+        simulator.latency("")
+        done.set()
+        thread.join()
+    assert end - begin > 0.4
+    assert sum(begin < t < end for t in ticks) >= 3
+    assert y.tolist() == pytest.approx([2.718281828] * 3)

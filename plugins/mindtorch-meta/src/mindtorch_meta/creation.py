@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
+from mindtorch_core.backend import Tensor, fresh
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
-from mindtorch_core.operators.define import TensorSpec
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.dispatch.opdef import TensorSpec
 
 from .runtime import META
 
 __all__ = ["made"]
 
 _KEYS: Final = int(DispatchKey.Meta | DEFAULT_INCLUDED)
-_new: Callable[[type[Tensor]], Tensor] = object.__new__
 
 
 def made(spec: TensorSpec) -> Tensor:
     """A tensor of a spec's shape, dtype and strides, without data."""
-    r = _new(Tensor)
-    r._data = None
-    r._shape = spec.shape
-    r._layout = None if spec.strides is None else (spec.strides, 0)
-    r._dtype = spec.dtype
-    r._device = META
-    r._keys = _KEYS
-    r._storage = None
-    r._base = None
-    r._autograd = None
+    r = fresh()
+    r.raw_data = None
+    r.raw_shape = spec.shape
+    r.raw_layout = None if spec.strides is None else (spec.strides, 0)
+    r.raw_dtype = spec.dtype
+    r.raw_device = META
+    r.raw_keys = _KEYS
+    r.raw_storage = None
+    r.raw_base = None
+    r.raw_autograd = None
     return r

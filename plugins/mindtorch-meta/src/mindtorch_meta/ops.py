@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mindtorch_core.backend import Tensor, check_inplace_result
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.registry import OpEntry, registry
-from mindtorch_core.operators.define import OpDef, TensorSpec
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.dispatch.opdef import OpDef, TensorSpec
+from mindtorch_core.dispatch.registry import registry
 
 from .creation import made
 from .runtime import no_data
@@ -20,9 +20,9 @@ __all__ = ["meta_kernel", "register_all"]
 def meta_kernel(d: OpDef) -> Callable[..., Any] | None:
     """The Meta kernel of an op, from its rule; None where the op is a composition or a view."""
     rule = d.rule
-    if d.data_dependent:
+    if d.traits.data_dependent:
         return lambda *args, **kwargs: no_data(d.name)
-    if rule is None or d.view:
+    if rule is None or d.traits.view:
         return None
     if d.functional is not None:
 
@@ -37,26 +37,24 @@ def meta_kernel(d: OpDef) -> Callable[..., Any] | None:
         spec = rule(*args, **kwargs)
         if spec.__class__ is TensorSpec:
             return made(spec)
-        return tuple(None if each is None else made(each) for each in spec)
+        return tuple(None if each is None else made(each) for each in spec) or None
 
     return infer
 
 
-def register(entries: Iterable[OpEntry]) -> None:
-    """Register a kernel for each op that needs one; ops that come later fall back to their rule."""
-    for entry in entries:
-        d = entry.definition
+def register(key: DispatchKey, names: Iterable[str]) -> None:
+    """Register a kernel for each op that needs one; other ops than the core's fall back."""
+    for name in names:
+        d = registry.entry(name).definition
         fn = None if d is None else meta_kernel(d)
         if fn is not None:
-            registry.register_kernel(entry.name, DispatchKey.Meta, fn, promoted=True)
+            registry.register_kernel(name, key, fn, promoted=True)
 
 
-def register_all() -> None:
-    """Register kernels for the ops that are defined now, and for the others when they are."""
-    now = registry.defined()
-    known = set(now)
-    register(now)
-    registry.rest.when_defined(lambda: register(e for e in registry if e not in known))
+def register_all(key: DispatchKey) -> None:
+    """Register kernels for the core's ops as they are defined; other ops fall back to their rule."""
+    registry.when_defined(functools.partial(register, key))
+    registry.register_fallback(key, fallback)
 
 
 def fallback(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +73,3 @@ def fallback(name: str, *args: Any, **kwargs: Any) -> Any:
             f"DispatchKey.Meta."
         )
     return fn(*args, **kwargs)
-
-
-register_all()
-registry.register_fallback(DispatchKey.Meta, fallback)

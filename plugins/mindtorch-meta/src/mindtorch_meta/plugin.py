@@ -1,18 +1,25 @@
-"""The plugin: importing this module registers the kernels; the hook describes the backend."""
+"""The plugin: the hooks describe the backend and register its kernels."""
 
 from __future__ import annotations
 
+from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.plugins import Backend, hookimpl
 
 from . import ops
 from .runtime import RUNTIME
 
-__all__ = ["mindtorch_backend", "ops"]
+__all__ = ["mindtorch_backend", "mindtorch_register"]
 
 
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
     return Backend(
-        device="meta", runtime=RUNTIME, api=1, key="Meta", known_failures="known_failures.txt"
+        device="meta", runtime=RUNTIME, api=2, key="Meta", known_failures="known_failures.txt"
     )
+
+
+@hookimpl
+def mindtorch_register(key: DispatchKey) -> None:
+    """Register the kernels."""
+    ops.register_all(key)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from mindtorch_core.devices import device
-from mindtorch_core.dtypes import dtype
-from mindtorch_core.runtime import Runtime
-from mindtorch_core.shapes import Shape
-from mindtorch_core.storage import Storage
-from mindtorch_core.tensor import Tensor, make_tensor
+from mindtorch_core.backend import Runtime, Shape, Storage, Tensor, device, dtype, make_tensor
 
 __all__ = ["META", "RUNTIME", "MetaRuntime"]
 
@@ -95,7 +90,13 @@ class _NoSource:
         return self.start.to_bytes(8, "little")
 
     def set_state(self, raw: bytes) -> None:
-        """Take the seed from bytes."""
+        """Take the seed from bytes.
+
+        Raises:
+            RuntimeError: if they are none of `get_state`.
+        """
+        if len(raw) != 8:
+            raise RuntimeError(f"a Meta generator's state has 8 bytes, got {len(raw)}")
         self.start = int.from_bytes(raw, "little")
 
 

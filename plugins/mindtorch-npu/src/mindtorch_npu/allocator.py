@@ -4,8 +4,12 @@ A block that goes is reused at once on the stream it was made for: what is queue
 after everything that used it. Streams that a block was recorded on besides hold it back with events.
 Memory returns to the device only when the cache is emptied, after all queued work is done.
 
-Blocks go in finalisers, which may interrupt any thread anywhere, also inside the allocator. They
-only append to a queue that the next allocation empties, so that they neither wait nor call the device.
+Blocks go anywhere, also inside the allocator. That only appends to a queue, which the next allocation
+empties; it neither waits nor calls the device.
+
+An exception, an interrupt above all, may come between any two calls in here (see `lending`). What pieces
+there are in the segments, and what they are, changes by assignments alone; pools, lists and counts follow,
+and are made anew where an exception came in between.
 
 A thread that collects launches to queue them later lets go of memory that they use: until they are
 queued it holds `Allocator.turn`, so that no other thread gets that memory.
@@ -14,18 +18,20 @@ queued it holds `Allocator.turn`, so that no other thread gets that memory.
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
-from mindtorch_core.errors import OutOfMemoryError
+from mindtorch_core.backend import OutOfMemoryError
 
+from .blocks import FREE, HELD, READY, USED, Block, Piece
+from .lending import Return
+from .pools import QUANTUM, SMALL, Pools, absorb
 from .statistics import Statistics
 
 __all__ = ["Allocator", "Block", "DeviceMemory", "OutOfDeviceMemory"]
 
-QUANTUM: Final = 512  # sizes and addresses are multiples of it
-SMALL: Final = 1 << 20  # blocks up to this size are cut from small segments
 SMALL_SEGMENT: Final = 2 << 20
 LARGE_SEGMENT: Final = 20 << 20  # what blocks below `OWN_SEGMENT` are cut from
 OWN_SEGMENT: Final = 10 << 20  # blocks from this size on get a segment of their size
@@ -65,83 +71,6 @@ class DeviceMemory(Protocol):
         """Free and total bytes of the device."""
 
 
-class _Piece:
-    """A part of a segment: a block, or free memory between blocks."""
-
-    __slots__ = (
-        "address",
-        "busy",
-        "events",
-        "following",
-        "preceding",
-        "requested",
-        "size",
-        "small",
-        "stream",
-        "users",
-    )
-
-    def __init__(self, address: int, size: int, stream: int, small: bool) -> None:
-        self.address = address
-        self.size = size
-        self.stream = stream
-        self.small = small
-        self.preceding: _Piece | None = None
-        self.following: _Piece | None = None
-        self.busy = False
-        self.requested = 0
-        self.users: set[int] | None = None  # other streams that use the block
-        self.events = 0  # how many of them are still to pass
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is a segment of its own."""
-        return self.preceding is None and self.following is None
-
-
-class Block:
-    """Memory of a tensor; it is reused after the last reference to the block has gone.
-
-    Attributes:
-        ptr: its address; 0 if it has no bytes.
-        nbytes: how many bytes were asked for.
-        device: index of its device.
-        stream: number of the stream on which it is reused.
-    """
-
-    __slots__ = ("__weakref__", "_piece", "_returned", "device", "nbytes", "ptr", "stream")
-
-    def __init__(
-        self, piece: _Piece | None, returned: deque[_Piece], device: int, stream: int
-    ) -> None:
-        self._piece = piece
-        self._returned = returned
-        self.ptr = 0 if piece is None else piece.address
-        self.nbytes = 0 if piece is None else piece.requested
-        self.device = device
-        self.stream = stream
-
-    def used_on(self, stream: int) -> None:
-        """Hold the memory back until what is queued on another stream, as the block goes, is done."""
-        piece = self._piece
-        if piece is not None and stream != piece.stream:
-            if piece.users is None:
-                piece.users = set()
-            piece.users.add(stream)
-
-    def streams(self) -> set[int]:
-        """The numbers of all streams that use it."""
-        others = None if self._piece is None else self._piece.users
-        return {self.stream, *(others or ())}
-
-    def __del__(self) -> None:
-        if self._piece is not None:
-            self._returned.append(self._piece)
-
-    def __repr__(self) -> str:
-        return f"<Block of {self.nbytes} bytes at {self.ptr:#x}>"
-
-
 class Allocator:
     """The blocks of one device. Every method may be called from any thread.
 
@@ -161,14 +90,19 @@ class Allocator:
         self._device = device
         self._kind = kind
         self._index = index
-        self._lock = threading.Lock()
-        self._returned: deque[_Piece] = deque()
-        self._free: dict[tuple[int, bool], list[tuple[int, int, _Piece]]] = {}
-        # Small blocks that went, by stream and size: the next one of the size takes one as it is.
-        self._ready: dict[tuple[int, int], list[_Piece]] = {}
-        self._waiting: dict[int, deque[tuple[Any, _Piece]]] = {}
+        self._lock = threading.RLock()
+        self._inside = False  # whether the thread that has the lock is at work
+        self._stale = False  # whether an exception came in between
         self._segments: dict[int, int] = {}  # sizes by address
+        self._first: dict[int, Piece] = {}  # by address of the segment
+        self._leaving: dict[int, Piece] = {}  # segments that are being freed
+        self._returned: deque[Return] = deque()
+        self._postponed: list[Return] = []
+        self._waiting: dict[int, deque[tuple[Any, Piece]]] = {}
+        # Small blocks that went, by stream and size: the next one of the size takes one as it is.
+        self._ready: dict[tuple[int, int], list[Piece]] = {}
         self._stats = Statistics()
+        self._pools = Pools(self._stats)
         self.allowed: int | None = None
 
     # ---- blocks --------------------------------------------------------------------------------
@@ -180,116 +114,149 @@ class Allocator:
             OutOfMemoryError: if the device has not enough, even after the cache was emptied.
         """
         if not nbytes:
-            return Block(None, self._returned, self._index, stream)
+            return Block(None, 0, self._index, stream)
         size = -(-nbytes // QUANTUM) * QUANTUM
         with self.turn:
             try:
-                with self._lock:
-                    return self._allocate(nbytes, size, stream)
+                return self._block(nbytes, size, stream)
             except OutOfDeviceMemory:
                 self._make_room(size)
             try:
-                with self._lock:
-                    return self._allocate(nbytes, size, stream)
+                return self._block(nbytes, size, stream)
             except OutOfDeviceMemory:
                 raise self._exhausted(size) from None
 
-    def uncached(self, nbytes: int) -> int:
+    def uncached(self, nbytes: int, kept: list[int] | None = None) -> int:
         """Address of memory straight from the device, for the caller to free.
+
+        Args:
+            nbytes: its size.
+            kept: gets the address as soon as there is one, whatever comes then.
 
         Raises:
             OutOfMemoryError: if the device has not enough, even after the cache was emptied.
         """
+        kept = [] if kept is None else kept
         with self.turn:
             try:
-                return self._malloc(nbytes)
+                kept += (self._malloc(nbytes),)
             except OutOfDeviceMemory:
                 self._make_room(nbytes)
             try:
-                return self._malloc(nbytes)
+                if not kept:
+                    kept += (self._malloc(nbytes),)
             except OutOfDeviceMemory:
                 raise self._exhausted(nbytes) from None
+            return kept[0]
+
+    def _block(self, nbytes: int, size: int, stream: int) -> Block:
+        with self._lock:
+            if self._inside:
+                return self._apart(nbytes, size, stream)
+            self._inside = True
+            try:
+                if self._stale:
+                    self._rebuild()
+                return self._allocate(nbytes, size, stream)
+            except BaseException:
+                self._stale = True
+                raise
+            finally:
+                self._inside = False
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Take the lock; gives False where this thread is at work further up, so that it must not be."""
+        with self._lock:
+            if self._inside:
+                yield False
+                return
+            self._inside = True
+            try:
+                if self._stale:
+                    self._rebuild()
+                yield True
+            except BaseException:
+                self._stale = True
+                raise
+            finally:
+                self._inside = False
 
     def _allocate(self, nbytes: int, size: int, stream: int) -> Block:
-        if self._returned or self._waiting:
+        if self._returned or self._waiting or self._postponed:
             self._settle()
         small = size <= SMALL
         ready = self._ready.get((stream, size))
         if ready:
-            piece = ready.pop()
+            piece = ready[-1]
         else:
-            piece = self._best_fit(size, stream, small) or self._new_segment(size, stream, small)
-            self._split(piece, size)
-            piece.busy = True
-        piece.requested = nbytes
+            piece = self._pools.best_fit(size, stream, small) or self._new_segment(
+                size, stream, small
+            )
+            self._pools.split(piece, size)
         self._stats.made(small, piece.size, nbytes)
-        return Block(piece, self._returned, self._index, stream)
+        block = Block(piece, nbytes, self._index, stream)
+        back = Return(block, self._returned.append)
+        # No call from here on.
+        back.lent = piece
+        piece.back = back
+        piece.requested = nbytes
+        piece.state = USED
+        if ready:
+            del ready[-1]
+        return block
 
-    def _best_fit(self, size: int, stream: int, small: bool) -> _Piece | None:
-        """The smallest free piece that is large enough, taken out of the pool."""
-        pool = self._free.get((stream, small))
-        if not pool:
-            return None
-        at = bisect_left(pool, (size,))
-        if at == len(pool):
-            return None
-        piece = pool[at][2]
-        self._take(piece)
-        return piece
+    def _apart(self, nbytes: int, size: int, stream: int) -> Block:
+        """A block with a segment of its own.
 
-    def _split(self, piece: _Piece, size: int) -> None:
-        """Leave what a block does not need to the pool, if that is worth it."""
-        rest = piece.size - size
-        if rest < QUANTUM if piece.small else rest <= SMALL:
-            return
-        remainder = _Piece(piece.address + size, rest, piece.stream, piece.small)
-        remainder.preceding, remainder.following = piece, piece.following
-        if piece.following is not None:
-            piece.following.preceding = remainder
-        piece.following = remainder
-        piece.size = size
-        self._put(remainder)
-
-    # ---- free pieces ---------------------------------------------------------------------------
-
-    def _put(self, piece: _Piece) -> None:
-        """Add a free piece to its pool."""
-        pool = self._free.setdefault((piece.stream, piece.small), [])
-        insort(pool, (piece.size, piece.address, piece))
-        if not piece.whole:
-            self._count_split(piece, 1)
-
-    def _take(self, piece: _Piece) -> None:
-        """Take a free piece out of its pool."""
-        pool = self._free[piece.stream, piece.small]
-        del pool[bisect_left(pool, (piece.size, piece.address))]
-        if not piece.whole:
-            self._count_split(piece, -1)
-
-    def _count_split(self, piece: _Piece, sign: int) -> None:
-        self._stats.add("inactive_split", piece.small, sign)
-        self._stats.add("inactive_split_bytes", piece.small, sign * piece.size)
+        For ops of a finaliser or a signal handler that came in while this thread was at work here.
+        """
+        address = self._malloc(size)
+        self._segments[address] = size
+        piece = self._first[address] = Piece(address, size, stream, size <= SMALL)
+        block = Block(piece, nbytes, self._index, stream)
+        back = Return(block, self._returned.append)
+        back.lent = piece
+        piece.back = back
+        piece.requested = nbytes
+        piece.state = USED
+        self._stale = True  # nobody has counted it
+        return block
 
     def _settle(self) -> None:
         """Put away the blocks that have gone and those whose events have passed."""
         returned = self._returned
-        postponed: list[_Piece] = []  # an event now would be before launches not queued yet
+        returned += self._postponed
+        self._postponed = []
+        postponed: list[Return] = self._postponed
         while returned:
-            piece = returned[0]
+            piece: Piece = returned[0].lent
             if piece.users:
-                if self._device.collecting():
-                    postponed.append(returned.popleft())
+                if (
+                    self._device.collecting()
+                ):  # an event now would be before launches not queued yet
+                    postponed += (returned[0],)
+                    del returned[0]
                     continue
                 self._hold_back(piece)
             self._stats.gone(piece.small, piece.size, piece.requested)
-            returned.popleft()
+            ready: list[Piece] = []
             if piece.events:
                 self._stats.held(piece.small, piece.size, 1)
             elif piece.small:
-                self._ready.setdefault((piece.stream, piece.size), []).append(piece)
+                ready = self._ready.setdefault((piece.stream, piece.size), ready)
+            # No call from here to the last `del`.
+            piece.back = None
+            if piece.events:
+                piece.state = HELD
+            elif piece.small:
+                piece.state = READY
+                ready += (piece,)
             else:
-                self._recycle(piece)
-        returned.extend(postponed)
+                piece.state = FREE
+            del returned[0]
+            if piece.state == FREE:
+                self._pools.recycle(piece)
         if self._waiting:
             self._settle_waiting()
 
@@ -298,59 +265,71 @@ class Allocator:
         for stream in list(self._waiting):
             held = self._waiting[stream]
             while held and self._device.passed(held[0][0]):
-                piece = held.popleft()[1]
+                piece = held[0][1]
                 piece.events -= 1
                 if not piece.events:
+                    piece.state = FREE
+                del held[0]
+                if piece.state == FREE:
                     self._stats.held(piece.small, piece.size, -1)
-                    self._recycle(piece)
+                    self._pools.recycle(piece)
             if not held:
                 del self._waiting[stream]
 
-    def _hold_back(self, piece: _Piece) -> None:
+    def _hold_back(self, piece: Piece) -> None:
         """Wait for the streams that use a block. A stream that fails to be asked stays to be asked."""
         users = piece.users
         while users:
-            stream = next(iter(users))
+            (stream, *_) = users
+            held = self._waiting.setdefault(stream, deque())
             event = self._device.record(stream)
-            users.remove(stream)
+            users -= {stream}
             piece.events += 1
-            self._waiting.setdefault(stream, deque()).append((event, piece))
-
-    def _recycle(self, piece: _Piece) -> None:
-        """Make a block free memory again, in one piece with free neighbours."""
-        piece.busy = False
-        piece.users = None
-        before, after = piece.preceding, piece.following
-        if before is not None and not before.busy:
-            self._take(before)
-            before.size += piece.size
-            before.following = after
-            if after is not None:
-                after.preceding = before
-            piece = before
-        if after is not None and not after.busy:
-            self._take(after)
-            piece.size += after.size
-            piece.following = after.following
-            if after.following is not None:
-                after.following.preceding = piece
-        self._put(piece)
+            held += ((event, piece),)
 
     # ---- segments ------------------------------------------------------------------------------
 
     def _merge_ready(self) -> None:
         """Make free pieces of the blocks that wait for one of their size."""
-        ready, self._ready = self._ready, {}
-        for pieces in ready.values():
-            for piece in pieces:
-                self._recycle(piece)
+        for pieces in self._ready.values():
+            while pieces:
+                piece = pieces[-1]
+                piece.state = FREE
+                del pieces[-1]
+                self._pools.recycle(piece)
+        self._ready = {}
 
-    def _new_segment(self, size: int, stream: int, small: bool) -> _Piece:
+    def _rebuild(self) -> None:
+        """Make pools, lists and counts anew of what the segments' pieces are."""
+        self._stale = False  # unless an op comes in that takes a piece meanwhile
+        self._ready = {}
+        self._pools.clear()
+        stats = self._stats
+        stats.forget_current()
+        for address, size in [*self._segments.items()]:
+            piece: Piece | None = self._first.get(address)
+            if piece is None:  # the exception came as it was made
+                piece = self._first[address] = Piece(address, size, 0, size == SMALL_SEGMENT)
+            stats.found_segment(piece.small, size)
+            while piece is not None:
+                if piece.state == READY:
+                    piece.state = FREE
+                if piece.state == FREE:
+                    while piece.following is not None and piece.following.state in (FREE, READY):
+                        absorb(piece)
+                    self._pools.put(piece)
+                elif piece.state == USED:
+                    stats.found_block(piece.small, piece.size, piece.requested)
+                else:
+                    stats.held(piece.small, piece.size, 1)
+                piece = piece.following
+
+    def _new_segment(self, size: int, stream: int, small: bool) -> Piece:
         """Memory that is not cut yet: of what can be merged, or fresh."""
         if small:
             if self._ready:
                 self._merge_ready()
-                merged = self._best_fit(size, stream, small)
+                merged = self._pools.best_fit(size, stream, small)
                 if merged is not None:
                     return merged
             wanted = SMALL_SEGMENT
@@ -360,9 +339,10 @@ class Allocator:
             wanted = -(-size // ROUND_SEGMENT) * ROUND_SEGMENT
         address = self._malloc(wanted)
         self._segments[address] = wanted
+        piece = self._first[address] = Piece(address, wanted, stream, small)
         self._stats.add("segment", small, 1)
         self._stats.add("reserved_bytes", small, wanted)
-        return _Piece(address, wanted, stream, small)
+        return piece
 
     def _malloc(self, nbytes: int) -> int:
         most = ADDRESSABLE if self.allowed is None else self.allowed
@@ -372,9 +352,11 @@ class Allocator:
 
     def _make_room(self, size: int) -> None:
         """Give the device back what the cache keeps."""
-        if not self._device.queue_collected():
-            raise self._exhausted(size)
         with self._lock:
+            inside = self._inside
+        if inside or not self._device.queue_collected():
+            raise self._exhausted(size)
+        with self._alone():
             self._stats.retries += 1
             self._release_cached()
 
@@ -389,14 +371,27 @@ class Allocator:
         self._merge_ready()
         self._device.drain()
         self._settle_waiting()  # but no block that went since: it may have been used since, too
-        for pool in self._free.values():
-            for size, address, piece in [entry for entry in pool if entry[2].whole]:
-                self._device.free(address)
-                self._take(piece)
-                del self._segments[address]
-                self._stats.add("segment", piece.small, -1)
-                self._stats.add("reserved_bytes", piece.small, -size)
-        self._free = {key: pool for key, pool in self._free.items() if pool}
+        for address in [*self._leaving]:
+            self._device.free(address)
+            del self._leaving[address]
+        for piece in self._pools.segments():
+            self._pools.take(piece)
+            self._give_back(piece)
+
+    def _give_back(self, piece: Piece) -> None:
+        """Free a segment. One of which an interrupt lets nobody know whether it is freed is left alone."""
+        address = piece.address
+        del self._segments[address], self._first[address]
+        self._leaving[address] = piece
+        try:
+            self._device.free(address)
+        except Exception:
+            self._segments[address], self._first[address] = piece.size, piece
+            del self._leaving[address]
+            raise
+        del self._leaving[address]
+        self._stats.add("segment", piece.small, -1)
+        self._stats.add("reserved_bytes", piece.small, -piece.size)
 
     def _complaint(self, size: int) -> str:
         free, total = self._device.info()
@@ -418,44 +413,50 @@ class Allocator:
         """Wait for the device, and give it back the memory that nobody uses."""
         with self.turn:
             self._device.queue_collected()
-            with self._lock:
-                self._release_cached()
+            with self._alone() as alone:
+                if alone:
+                    self._release_cached()
 
     def statistics(self) -> dict[str, int]:
         """Numbers under PyTorch's names."""
-        with self.turn, self._lock:
-            self._settle()
-            self._merge_ready()
+        with self._settled():
             return self._stats.as_dict()
 
     def reset_peak(self) -> None:
         """Let the peaks start anew."""
-        with self.turn, self._lock:
-            self._settle()
-            self._merge_ready()
+        with self._settled():
             self._stats.reset_peak()
 
     def reset_accumulated(self) -> None:
         """Let the totals start anew."""
-        with self.turn, self._lock:
-            self._settle()
-            self._merge_ready()
+        with self._settled():
             self._stats.reset_accumulated()
+
+    @contextmanager
+    def _settled(self) -> Iterator[None]:
+        """Put away first what has gone, so that the counts are right."""
+        with self.turn, self._alone() as alone:
+            if alone:
+                self._settle()
+                self._merge_ready()
+            yield
 
     def close(self) -> None:
         """Free all segments, as the device is given up; blocks that are left are not usable."""
         with self._lock:
-            while self._segments:
-                self._device.free(self._segments.popitem()[0])
-            self._free.clear()
-            self._ready.clear()
-            self._waiting.clear()
+            for address in [*self._segments, *self._leaving]:
+                self._device.free(address)
+            for table in (self._segments, self._leaving, self._first, self._ready, self._waiting):
+                table.clear()
+            self._pools.clear()
 
     def forked(self) -> None:
         """Make the allocator harmless in a forked child, where other threads' locks stay locked."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         Allocator.turn = threading.RLock()
-        self._free, self._ready, self._waiting, self._segments = {}, {}, {}, {}
+        self._inside = self._stale = False
+        self._ready, self._waiting, self._segments, self._first, self._leaving = {}, {}, {}, {}, {}
+        self._pools.clear()
 
 
 def _readable(nbytes: int) -> str:

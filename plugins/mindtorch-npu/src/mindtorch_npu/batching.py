@@ -1,74 +1,42 @@
 """Pipelines on NPUs: phase one of all recorded operators first, one workspace, then the launches.
 
 While a pipeline launches, the thread has a batch. What kernels would launch is prepared and kept
-there instead (`LaunchBatch.add`), so that the host's work on the operators is done before the device
-gets the first of them, and all share one workspace. Whatever else queues work on a stream, or waits
-for it, calls `send_collected` first: the order on the device is that of the program.
+there instead (`LaunchBatch.collected`), so that the host's work on the operators is done before the device
+gets the first of them, and all share one workspace.
 """
 
 from __future__ import annotations
 
-import threading
+from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from contextlib import AbstractContextManager
+from typing import Any
 
 from mindtorch_core.dispatch.pipeline import Batch, Unsent
 
+from .acl import ACLError
+from .aclnn.prepared import Collected
 from .allocator import Allocator
+from .collecting import COLLECTING, Collector, send_collected
 
-__all__ = ["COLLECTING", "LaunchBatch", "send_collected"]
-
-
-class Collectable(Protocol):
-    """An operator after phase one.
-
-    Attributes:
-        device_index: the device it is for.
-        workspace_size: bytes of workspace that it wants.
-    """
-
-    device_index: int
-    workspace_size: int
-
-    def launch(self, workspace: int, stream: int | None) -> None:
-        """Run phase two."""
-
-    def release(self) -> None:
-        """Let go of what was not launched."""
-
-    def forget_arguments(self) -> None:
-        """Let go of the tensors it was called with: their memory may serve again."""
-
-
-class _Local(threading.local):
-    """What a thread's launches are collected in, if they are.
-
-    Attributes:
-        batch: where they go; None if they are queued at once.
-        sending: whether a batch is just being queued.
-    """
-
-    batch: LaunchBatch | None = None
-    sending: bool = False
-
-
-COLLECTING: Final = _Local()
-
-
-def send_collected() -> None:
-    """Queue what this thread has collected, before something else goes to a stream."""
-    batch = COLLECTING.batch
-    if batch is not None:
-        batch.send()
+__all__ = ["LaunchBatch"]
 
 
 class LaunchBatch(Batch):
-    """Operators of one launch of a pipeline, prepared and not queued yet."""
+    """Operators of one launch of a pipeline, prepared and not queued yet.
+
+    Attributes:
+        kind: what operators are after phase one.
+        opened: the one whose phase one runs.
+        collected: those that are to be queued, with the positions of their entries.
+    """
+
+    kind = Collected
 
     def __init__(
         self,
         stream: Callable[[int], int | None],
-        workspace: Callable[[int, int], int],
+        workspace: Callable[[int, int], Any],
     ) -> None:
         """Make an empty batch.
 
@@ -78,59 +46,85 @@ class LaunchBatch(Batch):
         """
         self._stream = stream
         self._workspace = workspace
-        self._collected: list[tuple[int, Collectable]] = []
-        self._outer: LaunchBatch | None = None
+        self._outer: Collector | None = None
+        self._sent_by = -1  # the last position at which something was to be queued
+        self.opened: Collected | None = None
+        self.collected: deque[tuple[int, Collected]] = deque()
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """What is collected uses memory that may have gone: nobody else may get it meanwhile."""
+        return Allocator.turn
 
     def start(self) -> None:
         """Collect what this thread launches; a batch that is open already is sent first."""
         send_collected()
-        Allocator.turn.acquire()  # what is collected uses memory that may have gone
         self._outer, COLLECTING.batch = COLLECTING.batch, self
 
     def stop(self) -> None:
         """Collect no more, and release what was not sent."""
-        COLLECTING.batch, self._outer = self._outer, None
-        try:
-            self._release()
-        finally:
-            Allocator.turn.release()
-
-    def add(self, prepared: Collectable) -> None:
-        """Keep an operator for `send`."""
-        prepared.forget_arguments()
-        self._collected.append((self.position, prepared))
+        if COLLECTING.batch is self:
+            COLLECTING.batch, self._outer = self._outer, None
+        self._release()
 
     def send(self) -> None:
         """Queue all operators on their devices' current streams.
 
+        An interrupt leaves what was not queued for the next call.
+
         Raises:
             Unsent: if one cannot be queued; it and those after it are released.
         """
-        collected = self._collected
+        self._sent_by = self.position
+        collected = self.collected
         if not collected:
             return
-        COLLECTING.batch = None  # what is called from here on is not to be collected
-        COLLECTING.sending = True
-        sent = 0
         try:
+            COLLECTING.batch = None  # what is called from here on is not to be collected
+            COLLECTING.sending = True
             sizes: dict[int, int] = {}
             for _, each in collected:
                 wanted = max(sizes.get(each.device_index, 0), each.workspace_size)
                 sizes[each.device_index] = wanted
             held = {index: self._workspace(n, index) if n else 0 for index, n in sizes.items()}
-            for _, each in collected:
-                index = each.device_index
-                each.launch(held[index] if each.workspace_size else 0, self._stream(index))
-                sent += 1
+            while collected:
+                each = collected[0][1]
+                index, needs = each.device_index, each.workspace_size
+                if each.launched:  # an interrupt came right after that
+                    each.release()
+                else:
+                    each.launch(held[index] if needs else 0, self._stream(index))
+                del collected[0]
         except Exception as error:
-            raise Unsent(collected[sent][0], error) from error
+            position = collected[0][0]
+            self._release()
+            raise Unsent(position, error) from error
         finally:
-            del collected[:sent]
             COLLECTING.batch = self
             COLLECTING.sending = False
-            self._release()
 
-    def _release(self) -> None:
-        rest, self._collected = self._collected, []
-        for _, each in rest:
-            each.release()
+    def forget(self) -> bool:
+        """Forget what the op at `position` wanted; gives whether nothing was queued since it began."""
+        self._release(self.position)
+        return self._sent_by < self.position
+
+    def _release(self, position: int = 0) -> None:
+        """Let go of what was collected from a position on.
+
+        Raises:
+            ACLError: the first failure.
+        """
+        failure: ACLError | None = None
+        collected = self.collected
+        while self.opened is not None or (collected and collected[-1][0] >= position):
+            each = self.opened or collected[-1][1]
+            try:
+                each.release()
+            except ACLError as error:
+                failure = failure or error
+            if each is self.opened:
+                self.opened = None
+            else:
+                del collected[-1]
+        if failure is not None:
+            raise failure

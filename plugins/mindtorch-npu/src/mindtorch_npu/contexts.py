@@ -1,8 +1,9 @@
 """CANN in this process: initialisation, the context of every thread, forks and shutdown.
 
 A thread without a context can do nothing. Whoever is about to call CANN for a device calls
-`Contexts.activate` first, which costs an attribute lookup when the thread is there already. The
-first use of a device in the process makes its default context; other threads share it.
+`Contexts.activate` right before, which costs an attribute lookup when the thread is there already: an op of
+a finaliser or a signal handler may have come in since, for another device. The first use of a device in the
+process makes its default context; other threads share it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from .acl import ACLError, acl, check, recent_message
+from .acl import acl, check, recent_message
 
 __all__ = ["CONTEXTS", "Contexts", "quietly"]
 
@@ -33,12 +34,14 @@ class _Local(threading.local):
 
     Attributes:
         bound: device whose context the thread has; -1 for none.
+        changes: how often it changed.
         handles: its current stream by device, once one was asked for.
         numbers: the numbers of those streams, where they are not the default ones.
     """
 
     def __init__(self) -> None:
         self.bound = -1
+        self.changes = 0
         self.handles: dict[int, int] = {}
         self.numbers: dict[int, int] = {}
         _users.add(threading.get_ident())
@@ -91,12 +94,17 @@ class Contexts:
                 raise RuntimeError(self._refused)
             if self.alive:
                 return
-            code = acl.aclInit(None)
-            if code == REPEATED:
+            codes: list[int] = []
+            initialising = map(acl.aclInit, (None,))
+            try:
+                codes.extend(initialising)
+            finally:
+                if codes == [0]:
+                    self._ours = True
+            if codes[0] == REPEATED:
                 recent_message()  # which a later error would show otherwise
             else:
-                check(code, "aclInit")
-                self._ours = True
+                check(codes[0], "aclInit")
             self.alive = True
             atexit.register(self._close)
 
@@ -140,29 +148,36 @@ class Contexts:
     def _bind(self, index: int) -> None:
         self.start()
         local = self.local
-        local.bound = -1
-        context = self._contexts.get(index)
-        if context is None:
-            self._first_use(index)
-        else:
-            check(acl.aclrtSetCurrentContext(context), "aclrtSetCurrentContext")
-        local.bound = index
+        while local.bound != index:
+            local.bound = -1
+            local.changes += 1
+            change = local.changes
+            context = self._contexts.get(index)
+            if context is None:
+                self._first_use(index)
+            else:
+                check(acl.aclrtSetCurrentContext(context), "aclrtSetCurrentContext")
+            if local.changes == change:  # else an op of a finaliser came in
+                local.bound = index
 
     def _first_use(self, index: int) -> None:
         """Make a device's default context."""
         with self._lock:
-            check(acl.aclrtSetDevice(index), f"aclrtSetDevice({index})")
             if index in self._contexts:  # another thread was faster
-                check(acl.aclrtResetDevice(index), f"aclrtResetDevice({index})")
                 check(acl.aclrtSetCurrentContext(self._contexts[index]), "aclrtSetCurrentContext")
                 return
             context = ctypes.c_void_p()
+            codes: list[int] = []
+            setting = map(acl.aclrtSetDevice, (index,))
             try:
+                codes.extend(setting)
+                check(codes[0], f"aclrtSetDevice({index})")
                 check(acl.aclrtGetCurrentContext(ctypes.byref(context)), "aclrtGetCurrentContext")
-            except ACLError:
-                acl.aclrtResetDevice(index)
+                self._contexts[index] = context.value or 0
+            except BaseException:
+                if codes == [0]:
+                    acl.aclrtResetDevice(index)
                 raise
-            self._contexts[index] = context.value or 0
 
     # ---- the end -------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,45 +13,37 @@ from .contexts import quietly
 from .devices import NPUDevice
 from .staging import CHUNK
 
-__all__ = ["Target", "download", "upload"]
+__all__ = ["download", "upload"]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A stream that work is queued on; its device is active.
+def upload(device: NPUDevice, number: int, address: int, data: memoryview) -> None:
+    """Queue a write of host bytes, by way of page-locked memory; the bytes may change at once.
 
-    Attributes:
-        device: the device.
-        number: which of its streams.
-        handle: CANN's handle of the stream.
+    Args:
+        device: where to.
+        number: on which of its streams.
+        address: of the memory there.
+        data: the bytes.
     """
-
-    device: NPUDevice
-    number: int
-    handle: int
-
-
-def upload(stream: Target, address: int, data: memoryview) -> None:
-    """Queue a write of host bytes, by way of page-locked memory; the bytes may change at once."""
     source = np.frombuffer(data, np.uint8)
     for first in range(0, source.nbytes, CHUNK):
-        _upload(stream, address + first, source[first : first + CHUNK])
+        _upload(device, number, address + first, source[first : first + CHUNK])
 
 
-def _upload(stream: Target, address: int, part: Any) -> None:
-    device, nbytes = stream.device, part.nbytes
+def _upload(device: NPUDevice, number: int, address: int, part: Any) -> None:
+    nbytes = part.nbytes
     buffer = device.staging.take(nbytes)
-    event = None
     try:
         ctypes.memmove(buffer.address, part.__array_interface__["data"][0], nbytes)
-        _queue(address, buffer.address, nbytes, MemcpyKind.HOST_TO_DEVICE, stream.handle)
-        try:
-            event = device.mark(stream.number)
-        except ACLError:  # without an event nobody knows when the copy has left the buffer
-            quietly(device.synchronize_stream, stream.number)
-            raise
+        buffer.used_on(number)
+        _queue(device, number, address, buffer.address, nbytes, MemcpyKind.HOST_TO_DEVICE)
+        buffer.done_after(device.mark(number))
+    except ACLError:  # without an event nobody knows when the copy has left the buffer
+        quietly(device.synchronize_stream, number)
+        buffer.done_after(None)
+        raise
     finally:
-        device.staging.give(buffer, event)
+        del buffer  # which tracebacks would keep
 
 
 def download(device: NPUDevice, number: int, address: int, nbytes: int) -> memoryview:
@@ -68,15 +59,22 @@ def download(device: NPUDevice, number: int, address: int, nbytes: int) -> memor
 
 
 def _download(device: NPUDevice, number: int, address: int, nbytes: int) -> bytes:
-    handle = device.stream(number)
     buffer = device.staging.take(nbytes)
     try:
-        _queue(buffer.address, address, nbytes, MemcpyKind.DEVICE_TO_HOST, handle)
+        buffer.used_on(number)
+        _queue(device, number, buffer.address, address, nbytes, MemcpyKind.DEVICE_TO_HOST)
         device.synchronize_stream(number)
+        buffer.done_after(None)
         return ctypes.string_at(buffer.address, nbytes)
+    except ACLError:
+        buffer.done_after(None)
+        raise
     finally:
-        device.staging.give(buffer)
+        del buffer  # which tracebacks would keep
 
 
-def _queue(target: int, source: int, nbytes: int, kind: int, handle: int) -> None:
+def _queue(
+    device: NPUDevice, number: int, target: int, source: int, nbytes: int, kind: int
+) -> None:
+    handle = device.stream(number)
     check(acl.aclrtMemcpyAsync(target, nbytes, source, nbytes, kind, handle), "aclrtMemcpyAsync")

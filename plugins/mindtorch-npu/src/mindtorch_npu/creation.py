@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.devices import concrete
-from mindtorch_core.dtypes import FLOATING, checked_number, get_default_dtype, int64, of_number
-from mindtorch_core.operators.creation.factory import checked_size
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import (
+    FLOATING,
+    Tensor,
+    checked_number,
+    checked_size,
+    concrete_device,
+    get_default_dtype,
+    int64,
+    numel,
+    of_number,
+)
 
 from .ops.operands import cast, empty, is_zero, number, parts, takes
 from .ops.steps import MOST_DIMS, Call, Work, rule_of, steps
@@ -18,10 +24,10 @@ __all__ = ["arange", "eye", "fill", "full", "linspace", "ones", "zeros"]
 
 def fill(target: Tensor, value: Any) -> list[Call]:
     """The calls that write a number everywhere."""
-    if not numel(target._shape):
+    if not numel(target.raw_shape):
         return []
-    d = target._dtype
-    if len(target._shape) > MOST_DIMS:
+    d = target.raw_dtype
+    if len(target.raw_shape) > MOST_DIMS:
         return [call for (part,) in parts(target) for call in fill(part, value)]
     if is_zero(value) and takes("InplaceZero", d):
         return [("InplaceZero", (target,))]
@@ -29,7 +35,7 @@ def fill(target: Tensor, value: Any) -> list[Call]:
 
 
 def _filled(size: Any, value: Any, d: Any, on: Any) -> Work:
-    result = empty(checked_size(size), d, concrete(on))
+    result = empty(checked_size(size), d, concrete_device(on))
     return result, fill(result, value)
 
 
@@ -61,7 +67,7 @@ def arange(
     """Numbers a step apart."""
     spec = rule_of("arange.start")(start, end, step, dtype=dtype)
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
-    (count,), d, on = spec.shape, spec.dtype, concrete(device)
+    (count,), d, on = spec.shape, spec.dtype, concrete_device(device)
     if d.category < FLOATING:
         start, step = int(start), int(step)
         end = start + count * step
@@ -83,7 +89,7 @@ def linspace(
     real = isinstance(start, int | float) and isinstance(end, int | float)
     if not real or steps < 2 or d.category != FLOATING or not takes("Linspace", d, "out"):
         return None
-    result = empty((steps,), d, concrete(device))
+    result = empty((steps,), d, concrete_device(device))
     return result, [("Linspace", (float(start), float(end), steps, result))]
 
 
@@ -93,5 +99,5 @@ def eye(n: int, m: int | None = None, *, dtype: Any = None, device: Any = None) 
     d, columns = dtype or get_default_dtype(), n if m is None else m
     if n < 0 or columns < 0 or not takes("Eye", d, "out"):
         return None
-    result = empty((n, columns), d, concrete(device))
+    result = empty((n, columns), d, concrete_device(device))
     return result, [("Eye", (n, columns, result))] if n and columns else []

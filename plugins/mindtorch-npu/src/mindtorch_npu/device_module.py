@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_core.devices import device as Device
-from mindtorch_core.errors import OutOfMemoryError
-from mindtorch_core.plugins.device_module import DeviceModule
+from mindtorch_core.backend import OutOfMemoryError
+from mindtorch_core.backend import device as Device
+from mindtorch_core.plugins import DeviceModule
 
 from .contexts import CONTEXTS
 from .devices import device_at

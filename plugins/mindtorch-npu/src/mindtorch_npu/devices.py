@@ -9,6 +9,7 @@ from collections import deque
 from typing import Final
 
 from .acl import ACLError, acl, check, recent_message
+from .acl.codes import NO_MEMORY
 from .acl.enums import (
     EventFlag,
     EventRecordedStatus,
@@ -18,34 +19,38 @@ from .acl.enums import (
     StreamStatus,
 )
 from .allocator import Allocator, OutOfDeviceMemory
-from .batching import COLLECTING, send_collected
+from .collecting import COLLECTING, send_collected
 from .contexts import CONTEXTS, quietly
+from .events import EventPool, LentEvent
+from .lending import Lent, Return
 from .staging import Staging
 
 __all__ = ["NPUDevice", "Workspace", "device_at", "devices_in_use"]
 
-NO_MEMORY: Final = frozenset({207001, 207018})  # RT_MEMORY_ALLOCATION, RT_DEVICE_OOM
 STREAMS: Final = 32  # beside the default one; further streams that users make share their queues
 EXIT_TIMEOUT: Final = 20_000  # milliseconds that the exit of the process waits for a stream, twice
 MARK: Final = EventFlag.CAPTURE_STREAM_PROGRESS
 WORKSPACE_STEP: Final = 2 << 20
 
 
-class Workspace(int):
-    """Address of memory that operators use while they run on a stream.
+class Workspace(Lent):
+    """Memory that operators use while they run on a stream; functions of CANN take it as its address.
 
-    The memory is kept while the address is; then it waits for the next synchronisation, because the
-    stream may still use it.
+    The memory is kept while this is; then it waits for the next synchronisation, because the stream may
+    still use it.
+
+    Attributes:
+        nbytes: its size.
     """
 
-    nbytes: int
-    _held: set[int]
-    _deferred: deque[int]
+    __slots__ = ("_as_parameter_", "nbytes")
 
-    def __del__(self) -> None:
-        if int(self) in self._held:  # not given back at exit
-            self._held.discard(int(self))
-            self._deferred.append(int(self))
+    def __init__(self, address: int, nbytes: int) -> None:
+        self._as_parameter_ = address
+        self.nbytes = nbytes
+
+    def __int__(self) -> int:
+        return self._as_parameter_
 
 
 class _Segments:
@@ -53,20 +58,42 @@ class _Segments:
 
     def __init__(self, device: NPUDevice) -> None:
         self._device = device
+        self._owned: set[int] = (
+            set()
+        )  # what is not freed, whatever an interrupt lets others believe
 
     def malloc(self, nbytes: int) -> int:
-        CONTEXTS.activate(self._device.index)
         pointer = ctypes.c_void_p()
-        code = acl.aclrtMalloc(ctypes.byref(pointer), nbytes, MallocPolicy.HUGE_FIRST)
-        if code in NO_MEMORY:
-            recent_message()
-            raise OutOfDeviceMemory
-        check(code, f"aclrtMalloc({nbytes})")
-        return pointer.value or 0
+        at, owned = ctypes.byref(pointer), self._owned
+        try:
+            CONTEXTS.activate(self._device.index)
+            code = acl.aclrtMalloc(at, nbytes, MallocPolicy.HUGE_FIRST)
+            if code in NO_MEMORY:
+                recent_message()
+                raise OutOfDeviceMemory
+            if code:
+                check(code, f"aclrtMalloc({nbytes})")
+            # No call from here on.
+            address = pointer.value or 0
+            owned |= {address}
+            return address
+        except BaseException:
+            if pointer.value:
+                quietly(acl.aclrtFree, pointer.value)
+            raise
 
     def free(self, address: int) -> None:
-        CONTEXTS.activate(self._device.index)
-        check(acl.aclrtFree(address), "aclrtFree")
+        owned, codes = self._owned, list[int]()
+        if address not in owned:
+            return
+        freeing = map(acl.aclrtFree, (address,))
+        try:
+            CONTEXTS.activate(self._device.index)
+            codes.extend(freeing)
+        finally:
+            if codes and not codes[0]:
+                owned -= {address}
+        check(codes[0], "aclrtFree")
 
     def collecting(self) -> bool:
         return COLLECTING.batch is not None
@@ -81,60 +108,67 @@ class _Segments:
         self._device.drop_workspaces()
         self._device.synchronize()
 
-    def record(self, stream: int) -> int:
+    def record(self, stream: int) -> LentEvent:
         return self._device.mark(stream)
 
-    def passed(self, event: int) -> bool:
-        return self._device.passed(event)
+    def passed(self, event: LentEvent) -> bool:
+        return self._device.event_done(event)
 
     def info(self) -> tuple[int, int]:
         return self._device.memory_info()
 
 
 class NPUDevice:
-    """The state of one device. Streams are numbers here, 0 the default one; events are handles.
+    """The state of one device. Streams are numbers here, 0 the default one.
 
     Attributes:
         index: which device it is.
         allocator: its memory.
+        events: its events.
         staging: host memory for copies.
     """
 
     def __init__(self, index: int) -> None:
         self.index = index
         self.allocator = Allocator(_Segments(self), "NPU", index)
+        self.events = EventPool(index)
         self.staging = Staging(self)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._streams: dict[int, int] = {}  # handles by number
         self._made = 0
-        self._idle_events: dict[int, list[int]] = {}  # handles by flags
-        self._dropped_events: deque[tuple[int, int]] = deque()  # flags and handles
-        self._events: list[int] = []
         self._workspaces: dict[int, Workspace] = {}
-        self._held: set[int] = set()  # addresses of all workspaces
-        self._deferred: deque[int] = deque()
+        self._held: dict[int, Return] = {}  # all workspaces by address
+        self._dropped: deque[Return] = deque()  # workspaces that nobody uses any more
+        self._deferred: list[int] = []
         self._refused: set[int] = set()  # what could not be freed once
+
+    def activate(self) -> None:
+        """Give this thread the device's context."""
+        CONTEXTS.activate(self.index)
 
     # ---- streams -------------------------------------------------------------------------------
 
     def stream(self, number: int) -> int:
         """The handle of a stream, made when it is first asked for. The device becomes active."""
-        CONTEXTS.activate(self.index)
         found = self._streams.get(number)
         if found is None:
             with self._lock:
                 found = self._streams.get(number) or self._new_stream(number)
+        CONTEXTS.activate(self.index)
         return found
 
     def _new_stream(self, number: int) -> int:
         pointer = ctypes.c_void_p()
+        at, streams = ctypes.byref(pointer), self._streams
         flags = StreamFlag.FAST_LAUNCH | StreamFlag.FAST_SYNC
-        check(
-            acl.aclrtCreateStreamWithConfig(ctypes.byref(pointer), 0, flags),
-            "aclrtCreateStreamWithConfig",
-        )
-        made = self._streams[number] = pointer.value or 0
-        return made
+        try:
+            CONTEXTS.activate(self.index)
+            code = acl.aclrtCreateStreamWithConfig(at, 0, flags)
+        finally:
+            if pointer.value:
+                streams[number] = pointer.value
+        check(code, "aclrtCreateStreamWithConfig")
+        return streams[number]
 
     def next_stream(self) -> int:
         """The number of a stream for a user: each in turn."""
@@ -146,8 +180,8 @@ class NPUDevice:
         """Whether a stream has nothing left to do."""
         send_collected()
         status = ctypes.c_int32()
-        handle = self.stream(number)
-        check(acl.aclrtStreamQuery(handle, ctypes.byref(status)), "aclrtStreamQuery")
+        at = ctypes.byref(status)
+        check(acl.aclrtStreamQuery(self.stream(number), at), "aclrtStreamQuery")
         return status.value == StreamStatus.COMPLETE
 
     def synchronize_stream(self, number: int) -> None:
@@ -162,87 +196,65 @@ class NPUDevice:
             ACLError: the first failure, after all streams were waited for.
         """
         send_collected()
-        CONTEXTS.activate(self.index)
-        ready = [self._deferred.popleft() for _ in range(len(self._deferred))]
         failure: ACLError | None = None
-        for handle in list(self._streams.values()):
-            try:
-                check(acl.aclrtSynchronizeStream(handle), "aclrtSynchronizeStream")
-            except ACLError as error:
-                failure = failure or error
-        if failure is not None:
-            self._deferred.extend(ready)
-            raise failure
-        self._free(ready)
+        deferred, dropped, held = self._deferred, self._dropped, self._held
+        ready: list[int] = []
+        try:
+            while dropped:
+                address = dropped[0].lent
+                ready += (address,)
+                del held[address], dropped[0]
+            ready += deferred
+            deferred[:] = ()
+            for handle in list(self._streams.values()):
+                try:
+                    CONTEXTS.activate(self.index)
+                    check(acl.aclrtSynchronizeStream(handle), "aclrtSynchronizeStream")
+                except ACLError as error:
+                    failure = failure or error
+            if failure is not None:
+                raise failure
+            self._free(ready)
+        finally:
+            deferred += ready
 
     # ---- events --------------------------------------------------------------------------------
 
-    def take_event(self, flags: int) -> int:
-        """An event that nobody uses."""
-        CONTEXTS.activate(self.index)
-        with self._lock:
-            while self._dropped_events:
-                kind, handle = self._dropped_events.popleft()
-                self._idle_events.setdefault(kind, []).append(handle)
-            idle = self._idle_events.get(flags)
-            if idle:
-                return idle.pop()
-            pointer = ctypes.c_void_p()
-            check(
-                acl.aclrtCreateEventExWithFlag(ctypes.byref(pointer), flags),
-                "aclrtCreateEventExWithFlag",
-            )
-            made = pointer.value or 0
-            self._events.append(made)
-            return made
-
-    def drop_event(self, flags: int, handle: int) -> None:
-        """Take an event back. Calls nothing of CANN: finalisers may use it."""
-        self._dropped_events.append((flags, handle))
-
-    def record(self, event: int, stream: int) -> None:
+    def record(self, event: LentEvent, stream: int) -> None:
         """Record an event behind what a stream has queued."""
-        check(acl.aclrtRecordEvent(event, self.stream(stream)), "aclrtRecordEvent")
+        check(acl.aclrtRecordEvent(event.handle, self.stream(stream)), "aclrtRecordEvent")
 
-    def mark(self, stream: int) -> int:
-        """A new event behind what a stream has queued, to be asked about with `passed` or `wait`."""
-        event = self.take_event(MARK)
-        try:
-            self.record(event, stream)
-        except ACLError:
-            self.drop_event(MARK, event)
-            raise
+    def mark(self, stream: int) -> LentEvent:
+        """A new event behind what a stream has queued."""
+        event = self.events.take(MARK)
+        self.record(event, stream)
         return event
 
-    def event_done(self, event: int) -> bool:
+    def event_done(self, event: LentEvent) -> bool:
         """Whether an event has passed."""
         status = ctypes.c_int32()
-        check(acl.aclrtQueryEventStatus(event, ctypes.byref(status)), "aclrtQueryEventStatus")
+        at = ctypes.byref(status)
+        CONTEXTS.activate(self.index)
+        code = acl.aclrtQueryEventStatus(event.handle, at)
+        check(code, "aclrtQueryEventStatus")
         return status.value == EventRecordedStatus.COMPLETE
 
-    def passed(self, event: int) -> bool:
-        """Whether a mark has passed; if so it is gone."""
-        done = self.event_done(event)
-        if done:
-            self.drop_event(MARK, event)
-        return done
+    passed = event_done
 
-    def wait(self, event: int) -> None:
-        """Wait until a mark has passed; it is gone then."""
-        check(acl.aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent")
-        self.drop_event(MARK, event)
+    def wait(self, event: LentEvent) -> None:
+        """Wait until an event has passed."""
+        CONTEXTS.activate(self.index)
+        check(acl.aclrtSynchronizeEvent(event.handle), "aclrtSynchronizeEvent")
 
     # ---- memory --------------------------------------------------------------------------------
 
     def memory_info(self) -> tuple[int, int]:
         """Free and total bytes."""
-        CONTEXTS.activate(self.index)
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        to_free, to_total = ctypes.byref(free), ctypes.byref(total)
         for attribute in (MemAttr.HBM, MemAttr.DDR):  # a device has one of them, the other is 0
-            check(
-                acl.aclrtGetMemInfo(attribute, ctypes.byref(free), ctypes.byref(total)),
-                "aclrtGetMemInfo",
-            )
+            CONTEXTS.activate(self.index)
+            check(acl.aclrtGetMemInfo(attribute, to_free, to_total), "aclrtGetMemInfo")
             if total.value:
                 break
         return free.value, total.value
@@ -261,11 +273,19 @@ class NPUDevice:
             grown = 0 if found is None else found.nbytes + found.nbytes // 2
             del found
             size = max(-(-nbytes // WORKSPACE_STEP) * WORKSPACE_STEP, grown)
-            found = Workspace(self.allocator.uncached(size))
-            found.nbytes = size
-            found._held, found._deferred = self._held, self._deferred
-            self._held.add(int(found))
-            self._workspaces[stream] = found
+            fresh: list[int] = []
+            deferred = self._deferred
+            try:
+                self.allocator.uncached(size, fresh)
+                found = Workspace(fresh[0], size)
+                back = Return(found, self._dropped.append)
+                # No call from here on.
+                back.lent = fresh[0]
+                self._held[fresh[0]] = back
+                self._workspaces[stream] = found
+            except BaseException:
+                deferred += fresh
+                raise
         return found
 
     def drop_workspaces(self) -> None:
@@ -277,19 +297,24 @@ class NPUDevice:
         self._deferred.append(pointer)
 
     def _free(self, pointers: list[int]) -> None:
-        """Free memory. What fails is tried once more by the next synchronisation."""
-        for at, pointer in enumerate(pointers):
-            code = acl.aclrtFree(pointer)
-            if not code:
-                self._refused.discard(pointer)
-                continue
-            self._deferred.extend(pointers[at + 1 :])
-            if pointer in self._refused:
-                self._refused.discard(pointer)
-            else:
-                self._refused.add(pointer)
-                self._deferred.append(pointer)
-            check(code, "aclrtFree")
+        """Free memory, and take it out of a list. What fails is tried once more by the next synchronisation.
+
+        Raises:
+            ACLError: the first failure.
+        """
+        tried, codes = pointers[:], list[int]()
+        left = iter(pointers)
+        freeing = map(acl.aclrtFree, left)
+        try:
+            CONTEXTS.activate(self.index)
+            codes.extend(freeing)
+        finally:
+            pointers[:] = left
+        failed = [pointer for pointer, code in zip(tried, codes, strict=True) if code]
+        pointers += (pointer for pointer in failed if pointer not in self._refused)
+        self._refused = set(pointers)
+        if failed:
+            check(next(filter(None, codes)), "aclrtFree")
 
     # ---- the end -------------------------------------------------------------------------------
 
@@ -306,11 +331,11 @@ class NPUDevice:
             return False
         self._deferred.extend(self._held)
         self._held.clear()
-        quietly(self._free, [self._deferred.popleft() for _ in range(len(self._deferred))])
+        self._dropped.clear()
+        quietly(self._free, self._deferred)
         quietly(self.allocator.close)
         quietly(self.staging.close)
-        for event in self._events:
-            quietly(acl.aclrtDestroyEvent, event)
+        self.events.close()
         for handle in self._streams.values():
             quietly(acl.aclrtDestroyStream, handle)
         return True
@@ -323,10 +348,12 @@ class NPUDevice:
 
     def forked(self) -> None:
         """Make the device harmless in a forked child."""
-        self._lock = threading.Lock()
-        self._streams, self._workspaces, self._idle_events = {}, {}, {}
+        self._lock = threading.RLock()
+        self._streams, self._workspaces, self._held = {}, {}, {}
         self._deferred.clear()
+        self._dropped.clear()
         self.allocator.forked()
+        self.events.forked()
         self.staging.forked()
 
 

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from collections.abc import Iterable
 
-from mindtorch_core.devices import device
+from mindtorch_core.backend import device
 from mindtorch_core.plugins import Diagnosis
 
 from . import acl_loader

@@ -13,8 +13,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindtorch_core.dispatch.adapters import tensors_in
-from mindtorch_core.dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, DispatchKey, set_masks
+from mindtorch_core.backend import tensors_in
+from mindtorch_core.dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.library import cpu_fallback
 
@@ -30,7 +30,7 @@ _HIDDEN: Final = int(AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.P
 _WHOLE: Final = frozenset({"aten::convolution", "aten::_convolution_weight"})
 _MULTIPLIED: Final = ("float32", "float16", "bfloat16")
 _told: Final[set[str]] = set()
-_lock: Final = threading.Lock()
+_lock: Final = threading.RLock()
 
 
 def mode() -> str:
@@ -82,7 +82,7 @@ def fallback(name: str, *args: Any, **kwargs: Any) -> Any:
 def otherwise(name: str, *args: Any, **kwargs: Any) -> Any:
     """Compute an op without an operator of its own: of others, or on the CPU."""
     definition = registry.entry(name).definition
-    whole = name in _WHOLE and args[0]._dtype.name not in _MULTIPLIED
+    whole = name in _WHOLE and args[0].raw_dtype.name not in _MULTIPLIED
     if definition is not None and definition.decomposition is not None and not whole:
         return below(definition.decomposition, *args, **kwargs)
     return fallback(registry.entry(name).name, *args, **kwargs)
@@ -91,11 +91,17 @@ def otherwise(name: str, *args: Any, **kwargs: Any) -> Any:
 def below(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function whose ops are neither recorded nor deferred."""
     kept = MASKS.include, MASKS.keep
-    set_masks(kept[0] & ~_HIDDEN, kept[1] & ~_HIDDEN)
+    default = kept == (0, -1)
     try:
+        # Written out: an interrupt comes where functions are called, not between these lines.
+        if default:
+            ACTIVE.append(1)
+        MASKS.include, MASKS.keep = kept[0] & ~_HIDDEN, kept[1] & ~_HIDDEN
         return fn(*args, **kwargs)
     finally:
-        set_masks(*kept)
+        MASKS.include, MASKS.keep = kept
+        if default:
+            ACTIVE.pop()
 
 
 def _callers_level() -> int:

@@ -25,7 +25,7 @@ class PhiloxSource:
     __slots__ = ("_lock", "_offset", "_seed")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a finaliser may draw, too
         self._seed = 0
         self._offset = 0
 

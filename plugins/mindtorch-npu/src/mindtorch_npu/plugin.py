@@ -18,7 +18,7 @@ __all__ = ["mindtorch_backend", "mindtorch_doctor", "mindtorch_register"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="npu", runtime=RUNTIME, api=1, key="NPU", module=MODULE)
+    return Backend(device="npu", runtime=RUNTIME, api=2, key="NPU", module=MODULE)
 
 
 @hookimpl

@@ -5,21 +5,19 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
-from mindtorch_core.devices import device
+from mindtorch_core.backend import Runtime, Shape, Storage, bfloat16, device, dtype, float16
 from mindtorch_core.dispatch.pipeline import Plan
-from mindtorch_core.dtypes import bfloat16, dtype, float16
-from mindtorch_core.runtime import Runtime
-from mindtorch_core.shapes import Shape
-from mindtorch_core.storage import Storage
 
 from . import copies, visible
 from .acl import ACLError, acl, check, recent_message
 from .aclnn.launching import blocking
 from .allocator import Block
-from .batching import LaunchBatch, send_collected
+from .batching import LaunchBatch
+from .collecting import send_collected
 from .contexts import CONTEXTS
 from .devices import Workspace, device_at, devices_in_use
 from .generator import PhiloxSource
+from .page_locked import page_locked
 from .streams import NPUEvent, NPUStream, index_of
 
 __all__ = ["RUNTIME", "NPURuntime", "defer_free", "synchronize"]
@@ -132,17 +130,17 @@ class NPURuntime(Runtime):
         To be called right before something is launched.
         """
         local = CONTEXTS.local
-        if local.bound != index:
-            CONTEXTS.activate(index)
         found: int | None = local.handles.get(index)
         if found is None:
             found = local.handles[index] = device_at(index).stream(local.numbers.get(index, 0))
+        if local.bound != index:
+            CONTEXTS.activate(index)
         return found
 
     def current_stream(self, on: device) -> NPUStream:
         """The stream on which this thread's ops are queued on a device."""
         number = CONTEXTS.local.numbers.get(index_of(on), 0)
-        found: NPUStream = NPUStream._numbered(on, number)
+        found: NPUStream = NPUStream.numbered(on, number)
         return found
 
     def set_stream(self, stream: NPUStream) -> None:
@@ -196,6 +194,14 @@ class NPURuntime(Runtime):
         """The same for all tensors: they are described to CANN anew for each call."""
         return NOTHING
 
+    def pinned(self, nbytes: int) -> memoryview:
+        """Page-locked memory of the host, freed when nobody looks at it any more.
+
+        Raises:
+            OutOfMemoryError: if the host has not enough.
+        """
+        return page_locked(self.current_device(), nbytes)
+
     def memory_info(self, on: device) -> tuple[int, int]:
         """Free and total bytes of a device."""
         return device_at(self._index(on)).memory_info()
@@ -226,10 +232,9 @@ class NPURuntime(Runtime):
             return
         send_collected()
         index = memory.device
-        handle = self.launch_stream(index)
         number = CONTEXTS.local.numbers.get(index, 0)
         memory.used_on(number)
-        copies.upload(copies.Target(device_at(index), number, handle), memory.ptr + start, data)
+        copies.upload(device_at(index), number, memory.ptr + start, data)
         if blocking():
             device_at(index).synchronize_stream(number)
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections import deque
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from .acl import acl, check
+from mindtorch_core.backend import OutOfMemoryError
+
+from .acl import acl, check, recent_message
+from .acl.codes import NO_MEMORY
+from .contexts import quietly
+from .lending import Lent, Return
 
 __all__ = ["CHUNK", "Buffer", "Staging"]
 
@@ -21,85 +25,170 @@ CHUNK: Final = 16 << 20  # larger copies go in parts of this size
 IN_FLIGHT: Final = 64 << 20  # bytes that wait for their copies before somebody waits for these
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class _Pinned:
     """Page-locked memory.
 
     Attributes:
         address: where it is.
         size: its bytes.
+        stream: the stream on which a copy may be using it; None if there is none.
+        event: passes when that copy is done; None where that is not known.
     """
 
-    address: int
-    size: int
+    __slots__ = ("address", "event", "size", "stream")
+
+    def __init__(self, address: int, size: int) -> None:
+        self.address = address
+        self.size = size
+        self.stream: int | None = None
+        self.event: Any = None
+
+
+class Buffer(Lent):
+    """Page-locked memory for its holder alone.
+
+    To be told with `used_on` before a copy is queued, and with `done_with` what is known afterwards.
+    """
+
+    __slots__ = ("_pinned",)
+    _pinned: _Pinned
+
+    @property
+    def address(self) -> int:
+        """Where it is."""
+        return self._pinned.address
+
+    def used_on(self, stream: int) -> None:
+        """Remember that a copy may be queued on a stream from now on."""
+        self._pinned.stream = stream
+
+    def done_after(self, event: Any) -> None:
+        """Remember what passes when the copy is done: an event, or None if it is done already."""
+        self._pinned.event = event
+        if event is None:
+            self._pinned.stream = None
 
 
 class Marks(Protocol):
-    """The events that buffers wait for."""
+    """The device, and the events that buffers wait for."""
+
+    def activate(self) -> None:
+        """Give this thread the device's context."""
+
+    def mark(self, stream: int) -> Any:
+        """An event behind what a stream has queued."""
 
     def passed(self, event: Any) -> bool:
-        """Whether an event has passed; it is not asked again once it has."""
+        """Whether an event has passed."""
 
     def wait(self, event: Any) -> None:
-        """Wait until an event has passed; it is not asked again."""
+        """Wait until an event has passed."""
 
 
 class Staging:
-    """The buffers of one device. Its context is that of the calling thread."""
+    """The buffers of one device."""
 
     def __init__(self, marks: Marks) -> None:
         self._marks = marks
-        self._lock = threading.Lock()
-        self._free: dict[int, list[Buffer]] = {}
-        self._in_flight: deque[tuple[Any, Buffer]] = deque()
+        self._lock = threading.RLock()
+        self._free: dict[int, list[_Pinned]] = {}
+        self._lent: dict[int, Return] = {}  # by address
+        self._returned: deque[Return] = deque()
+        self._in_flight: deque[_Pinned] = deque()
         self._bytes_in_flight = 0
-        self._all: list[Buffer] = []
+        self._all: list[int] = []
 
     def take(self, nbytes: int) -> Buffer:
-        """A buffer of at least a number of bytes, for the caller alone."""
+        """A buffer of at least a number of bytes, until the object that is given goes.
+
+        Raises:
+            OutOfMemoryError: if the host has not enough.
+        """
         size = max(SMALLEST, 1 << (nbytes - 1).bit_length())
         with self._lock:
+            self._put_away()
             self._land()
-            free = self._free.get(size)
-            if free:
-                return free.pop()
-            pointer = ctypes.c_void_p()
-            check(acl.aclrtMallocHost(ctypes.byref(pointer), size), f"aclrtMallocHost({size})")
-            made = Buffer(pointer.value or 0, size)
-            self._all.append(made)
-            return made
+            free = self._free.setdefault(size, [])
+            while True:
+                while not free:
+                    self._make(size, free)
+                buffer = Buffer()
+                back = Return(buffer, self._returned.append)
+                if free:  # still: an op of a finaliser may have come in
+                    pinned = back.lent = buffer._pinned = free[-1]
+                    self._lent[pinned.address] = back
+                    del free[-1]
+                    return buffer
+                del back
 
-    def give(self, buffer: Buffer, event: Any = None) -> None:
-        """Take a buffer back, for reuse after an event has passed if there is one."""
-        with self._lock:
-            if event is None:
-                self._free.setdefault(buffer.size, []).append(buffer)
+    def _make(self, size: int, free: list[_Pinned]) -> None:
+        """Add new memory to a list."""
+        pointer = ctypes.c_void_p()
+        at, everything = ctypes.byref(pointer), self._all
+        made = _Pinned(0, size)
+        try:
+            self._marks.activate()
+            code = acl.aclrtMallocHost(at, size)
+        finally:
+            if address := pointer.value:
+                made.address = address
+                free += (made,)
+                everything += (address,)
+        if code in NO_MEMORY:
+            why = recent_message()
+            raise OutOfMemoryError(
+                f"the host has no {size} bytes of page-locked memory left, which copies to and from an "
+                f"NPU pass through (aclrtMallocHost: {code}{f', {why}' if why else ''})"
+            )
+        check(code, f"aclrtMallocHost({size})")
+
+    def _put_away(self) -> None:
+        """Sort what has come back by whether a copy may still use it."""
+        returned = self._returned
+        while returned:
+            pinned = returned[0].lent
+            free, in_flight = self._free[pinned.size], self._in_flight
+            if pinned.stream is not None and pinned.event is None:
+                event = self._marks.mark(pinned.stream)
+                if returned and returned[0].lent is pinned:  # still
+                    pinned.event = event
+                continue
+            if pinned.event is None:
+                free += (pinned,)
             else:
-                self._in_flight.append((event, buffer))
-                self._bytes_in_flight += buffer.size
+                in_flight += (pinned,)
+                self._bytes_in_flight += pinned.size
+            del self._lent[pinned.address], returned[0]
 
     def _land(self) -> None:
-        """Put away the buffers whose copies are done; wait for some if there are too many."""
-        while self._in_flight:
-            event, buffer = self._in_flight[0]
+        """Take the buffers back whose copies are done; wait for some if there are too many."""
+        in_flight = self._in_flight
+        while in_flight:
+            pinned = in_flight[0]
+            free = self._free[pinned.size]
             if self._bytes_in_flight > IN_FLIGHT:
-                self._marks.wait(event)
-            elif not self._marks.passed(event):
+                self._marks.wait(pinned.event)
+            elif not self._marks.passed(pinned.event):
                 return
-            self._in_flight.popleft()
-            self._bytes_in_flight -= buffer.size
-            self._free.setdefault(buffer.size, []).append(buffer)
+            if in_flight and in_flight[0] is pinned:  # still
+                pinned.stream = pinned.event = None
+                free += (pinned,)
+                self._bytes_in_flight -= pinned.size
+                del in_flight[0]
 
     def close(self) -> None:
         """Free everything, as the device is given up."""
         with self._lock:
             self._free.clear()
+            self._lent.clear()  # what comes back later comes to nobody
+            self._returned.clear()
             self._in_flight.clear()
-            while self._all:
-                check(acl.aclrtFreeHost(self._all.pop().address), "aclrtFreeHost")
+            for address in self._all:
+                quietly(acl.aclrtFreeHost, address)
 
     def forked(self) -> None:
         """Forget everything, in a forked child."""
-        self._lock = threading.Lock()
-        self._free, self._all = {}, []
+        self._lock = threading.RLock()
+        self._free, self._lent, self._all = {}, {}, []
         self._in_flight.clear()
+        self._returned.clear()

@@ -26,6 +26,11 @@ class _Meter:
         self.current = self.peak = self.allocated = 0
         self.start = 0  # the value when `allocated` began to count
 
+    def found(self, amount: int) -> None:
+        """Count what was there before; it may not have been counted among the total then."""
+        self.current += amount
+        self.allocated = max(self.allocated, self.current - self.start)
+
 
 class Statistics:
     """Counts of blocks and bytes, for the small pool, the large pool and both together.
@@ -89,6 +94,25 @@ class Statistics:
                 now = sum(self._current(part, at) for part in parts)
                 meter = self._meters[metric][at]
                 meter.peak = max(meter.peak, now)
+
+    # ---- counting anew -------------------------------------------------------------------------
+
+    def forget_current(self) -> None:
+        """Start from nothing, to be told of everything there is."""
+        self._holding = 0
+        for meters in self._meters.values():
+            for meter in meters:
+                meter.current = 0
+
+    def found_block(self, small: bool, size: int, requested: int) -> None:
+        """Count a block that was there before."""
+        for (meter, *_), amount in zip(self._blocks[small], (1, size, requested), strict=True):
+            meter.found(amount)
+
+    def found_segment(self, small: bool, size: int) -> None:
+        """Count a segment that was there before."""
+        self._in_pool("segment", small)[0].found(1)
+        self._in_pool("reserved_bytes", small)[0].found(size)
 
     # ---- reading -------------------------------------------------------------------------------
 

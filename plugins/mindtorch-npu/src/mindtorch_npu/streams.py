@@ -6,14 +6,14 @@ import ctypes
 from operator import index as integer
 from typing import Any, Final, Self
 
-from mindtorch_core.devices import device
-from mindtorch_core.streams import Event, Stream
+from mindtorch_core.backend import Event, Stream, device
 
 from .acl import acl, check
 from .acl.enums import EventFlag
-from .batching import send_collected
+from .collecting import send_collected
 from .contexts import CONTEXTS
 from .devices import device_at
+from .events import LentEvent
 
 __all__ = ["NPUEvent", "NPUStream"]
 
@@ -61,10 +61,10 @@ class NPUStream(Stream):
 class NPUEvent(Event):
     """A mark in the streams of one NPU."""
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_event",)
 
     _family = "npu"
-    _handle: int
+    _event: LentEvent | None
 
     def __new__(cls, device: Any = None, **options: Any) -> Self:
         """Make an event; CANN's is made when it is first recorded.
@@ -77,7 +77,7 @@ class NPUEvent(Event):
         if isinstance(device, bool):
             device, options = None, {"enable_timing": device, **options}
         made: Self = super().__new__(cls, device, **options)
-        made._handle = 0
+        made._event = None
         return made
 
     @property
@@ -87,45 +87,41 @@ class NPUEvent(Event):
     def _record(self, stream: Stream) -> None:
         send_collected()
         on = device_at(index_of(stream.device))
-        if not self._handle:
-            self._handle = on.take_event(self._flags)
-        on.record(self._handle, stream.stream_id)
+        if self._event is None:
+            self._event = on.events.take(self._flags)
+        on.record(self._event, stream.stream_id)
 
     def _hold(self, stream: Stream) -> None:
         if stream.device is not self.device:  # CANN promises waiting only within a device
             self._finish()
             return
         send_collected()
-        on = device_at(index_of(stream.device))
-        check(
-            acl.aclrtStreamWaitEvent(on.stream(stream.stream_id), self._handle),
-            "aclrtStreamWaitEvent",
-        )
+        on, handle = device_at(index_of(stream.device)), self._handle
+        number = stream.stream_id
+        check(acl.aclrtStreamWaitEvent(on.stream(number), handle), "aclrtStreamWaitEvent")
 
     def _is_done(self) -> bool:
-        return device_at(self._index).event_done(self._handle)
+        return self._event is None or device_at(self._index).event_done(self._event)
 
     def _finish(self) -> None:
-        CONTEXTS.activate(self._index)
-        check(acl.aclrtSynchronizeEvent(self._handle), "aclrtSynchronizeEvent")
+        if self._event is not None:
+            device_at(self._index).wait(self._event)
 
     def _milliseconds(self, end: Any) -> float:
         if end.device is not self.device:  # their clocks have nothing to do with each other
             raise RuntimeError(
                 f"Event device {self.device} does not match other's device {end.device}"
             )
-        CONTEXTS.activate(self._index)
         result = ctypes.c_float()
-        check(
-            acl.aclrtEventElapsedTime(ctypes.byref(result), self._handle, end._handle),
-            "aclrtEventElapsedTime",
-        )
+        at, first, last = ctypes.byref(result), self._handle, end._handle
+        CONTEXTS.activate(self._index)
+        check(acl.aclrtEventElapsedTime(at, first, last), "aclrtEventElapsedTime")
         return result.value
 
     @property
     def _index(self) -> int:
         return 0 if self.device is None else index_of(self.device)
 
-    def __del__(self) -> None:
-        if self._handle:
-            device_at(self._index).drop_event(self._flags, self._handle)
+    @property
+    def _handle(self) -> int:
+        return 0 if self._event is None else self._event.handle

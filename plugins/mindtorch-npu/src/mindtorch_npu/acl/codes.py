@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["HINTS", "NAMES", "code_name"]
+__all__ = ["HINTS", "NAMES", "NO_MEMORY", "code_name"]
+
+NO_MEMORY: Final = frozenset({207001, 207018})  # RT_MEMORY_ALLOCATION, RT_DEVICE_OOM
 
 # Every code of a family has the family's prefix; names follow each other from the first code on.
 _ACL: Final = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum, IntFlag
 from typing import Final
 
-from mindtorch_core.dtypes import DTYPES, dtype
+from mindtorch_core.backend import DTYPES, dtype
 
 __all__ = [
     "ACL_TYPES",

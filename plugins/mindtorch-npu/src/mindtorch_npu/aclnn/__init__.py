@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .calls import Prepared, bound
+from .calls import bound
 from .descriptors import Scalar
 from .errors import UnsupportedOperator
 from .launching import Host, blocking, install
+from .prepared import Prepared
 from .signatures import Operator, accepts, declare, operator, operators, takes_strides
 
 __all__ = [
@@ -70,7 +71,8 @@ def call_sized(name: str, *arguments: Any, **named: Any) -> list[tuple[int, ...]
         The shape of each result. The tensors that were given for them hold that many elements at
         their beginning, row by row.
     """
-    return prepare(name, *arguments, **named).launch_sized()
+    shapes: list[tuple[int, ...]] = bound(name).call_sized(*arguments, **named)
+    return shapes
 
 
 def available(name: str) -> bool:

@@ -7,21 +7,25 @@ cost as much as what Python adds to them.
 from __future__ import annotations
 
 import ctypes
+import functools
 import keyword
 import re
 import threading
 from ctypes import ArgumentError, addressof, c_uint64
+from itertools import compress, groupby, starmap
+from operator import call
 from typing import Any, Final
 
 from .. import acl_loader
 from ..acl import ACLError, raw, recent_message
-from ..batching import COLLECTING
-from .descriptors import DESTROYERS, MAKERS, data_type, destroyed, text, undestroyed
+from ..collecting import COLLECTING
+from .descriptors import DESTROYERS, LISTS, MAKERS, data_type, shape_of, text, unmade
 from .errors import APART, UnsupportedOperator, call_text, refused_argument
 from .launching import host, launch
+from .prepared import Alone, Cells
 from .signatures import Operator, operator
 
-__all__ = ["BoundOperator", "Prepared", "bound"]
+__all__ = ["BoundOperator", "bound"]
 
 _VALUES: Final[dict[str, Any]] = {
     "i64": ctypes.c_int64,
@@ -36,127 +40,6 @@ _VALUES: Final[dict[str, Any]] = {
 }
 _CONVERTED: Final = {"DT": "_data_type", "str": "_text"}
 _Misfits: Final = (AttributeError, TypeError, OverflowError, ArgumentError)  # arguments raise them
-_Cells: Final = c_uint64 * 2  # the size of the workspace and the executor, which phase one writes
-
-
-class Prepared:
-    """An operator after phase one, to be launched once.
-
-    Attributes:
-        operator: the operator.
-        device_index: the device of its tensors.
-        workspace_size: how many bytes of workspace `launch` wants.
-    """
-
-    __slots__ = (
-        "__weakref__",
-        "_arguments",
-        "_executor",
-        "_handles",
-        "device_index",
-        "operator",
-        "workspace_size",
-    )
-
-    def __init__(
-        self,
-        operator: BoundOperator,
-        device_index: int,
-        arguments: tuple[Any, ...],
-        handles: tuple[int, ...],
-        size: int,
-        executor: int,
-    ) -> None:
-        self.operator = operator
-        self.device_index = device_index
-        self.workspace_size = size
-        self._arguments = arguments
-        self._handles = handles
-        self._executor = executor
-
-    def launch(self, workspace: int, stream: int | None, *, release: bool = True) -> None:
-        """Queue the operator's kernels.
-
-        Args:
-            workspace: address of at least `workspace_size` bytes that nothing else on another stream
-                uses; 0 if none are wanted.
-            stream: handle of a stream of the current device.
-            release: whether to release the descriptors; False to read shapes from them.
-
-        Raises:
-            ACLError: if it could not be queued; where launches are blocking, also if it fails.
-            RuntimeError: if it was launched or released before.
-        """
-        executor, self._executor = self._executor, 0
-        if not executor:
-            raise RuntimeError(f"{self!r} can be launched once, before it is released")
-        try:
-            launch(self.operator, self._arguments, workspace, self.workspace_size, executor, stream)
-        except BaseException:
-            self.release()
-            raise
-        if release:
-            self.release()
-
-    def launch_sized(self) -> list[tuple[int, ...]]:
-        """Launch it on the current stream, wait for it, and give the shapes of its results.
-
-        For operators whose results have a size that depends on the data, such as Nonzero: the caller
-        makes results of the largest size, and phase two waits and writes the size that they have.
-        """
-        try:
-            stream = host.launch_stream(self.device_index)
-            size = self.workspace_size
-            workspace = host.workspace(size, self.device_index) if size else 0
-            self.launch(workspace, stream, release=False)
-            return [self.view_shape(p) for p, kind in self.operator.row.parameters if kind == "T>"]
-        finally:
-            self.release()
-
-    def forget_arguments(self) -> None:
-        """Let go of the tensors it was called with, whose memory may serve again from now on.
-
-        Right where what reuses it is queued after this operator. Errors show no arguments then.
-        """
-        self._arguments = ()
-
-    def view_shape(self, parameter: str) -> tuple[int, ...]:
-        """The shape of a tensor parameter, which operators such as Nonzero change when launched."""
-        at = self.operator.tensors[parameter]
-        dims, rank = ctypes.POINTER(ctypes.c_int64)(), c_uint64()
-        handle = self._handles[at]
-        code = raw.aclGetViewShape(handle, addressof(dims), addressof(rank))
-        if code:
-            raise ACLError("aclGetViewShape", code, recent_message())
-        try:
-            return tuple(dims[: rank.value])
-        finally:
-            _free(dims)
-
-    def release(self) -> None:
-        """Destroy what is left: the executor if it was not launched, and the descriptors."""
-        executor, self._executor = self._executor, 0
-        handles, self._handles = self._handles, ()
-        failures = [destroyed("aclDestroyAclOpExecutor", executor)]
-        failures += map(destroyed, self.operator.destroyers, handles)
-        self._arguments = ()
-        for failure in failures:
-            if failure is not None:
-                raise failure
-
-    def __del__(self) -> None:
-        if self._executor or self._handles:
-            self.release()
-
-    def __repr__(self) -> str:
-        return f"<aclnn{self.operator.row.name}, prepared>"
-
-
-def _free(dims: Any) -> None:
-    """Free an array that the library made with ``new[]``, as the accessors of shapes do."""
-    free = ctypes.CDLL(None).free
-    free.argtypes, free.restype = (ctypes.c_void_p,), None
-    free(dims)
 
 
 class BoundOperator:
@@ -166,18 +49,16 @@ class BoundOperator:
         row: its row of the table.
         phase1, phase2: its C functions.
         call: runs both phases on the current stream.
-        prepare: runs phase one; gives a `Prepared`.
-        tensors: positions of tensors among the objects that are made of arguments, by parameter.
-        destroyers: names of the functions that destroy those objects.
+        destroyers: the functions that destroy the executor and those objects.
     """
 
     def __init__(self, row: Operator, phase1: Any, phase2: Any) -> None:
         self.row = row
         self.phase1 = phase1
         self.phase2 = phase2
-        objects = [(name, kind) for name, kind in row.parameters if kind in MAKERS]
-        self.tensors = {name: i for i, (name, kind) in enumerate(objects) if kind.startswith("T")}
-        self.destroyers = tuple(DESTROYERS[kind] for _, kind in objects)
+        objects = [DESTROYERS[kind] for _, kind in row.parameters if kind in MAKERS]
+        self._destroyers = ("aclDestroyAclOpExecutor", *objects)
+        self.destroyers = tuple(getattr(raw, name) for name in self._destroyers)
         phase1.argtypes = [
             *(_VALUES.get(kind, ctypes.c_void_p) for _, kind in row.parameters),
             ctypes.c_void_p,
@@ -186,7 +67,24 @@ class BoundOperator:
         phase2.argtypes = [ctypes.c_void_p, c_uint64, ctypes.c_void_p, ctypes.c_void_p]
         phase1.restype = phase2.restype = ctypes.c_int32
         self.call = _compiled(self, _CALL)
-        self.prepare = _compiled(self, _PREPARE)
+
+    @functools.cached_property
+    def call_sized(self) -> Any:
+        """Runs both phases, waits, and gives the shapes of its results, which depend on the data.
+
+        The caller makes results of the largest size; phase two writes the size that they have.
+        """
+        return _compiled(self, _CALL, sized=True)
+
+    @functools.cached_property
+    def prepare(self) -> Any:
+        """Runs phase one; gives a `Prepared`."""
+        return _compiled(self, _PREPARE)
+
+    @functools.cached_property
+    def collect(self) -> Any:
+        """Runs phase one for the batch in which this thread's launches are collected."""
+        return _compiled(self, _PREPARE, collecting=True)
 
     def text(self, arguments: tuple[Any, ...]) -> str:
         """A call of it, for errors."""
@@ -203,121 +101,161 @@ class BoundOperator:
         """The error for an argument that cannot be passed."""
         return refused_argument(self.row, arguments, error)
 
-    def abandon(self, executor: int) -> None:
-        """Destroy an executor that is not launched because an exception is on its way."""
-        destroyed("aclDestroyAclOpExecutor", executor)
+    def unmade(self, made: list[int | None]) -> ACLError:
+        """The error for an object that could not be made."""
+        return unmade([name.replace("Destroy", "Create") for name in self._destroyers], made)
+
+    def undestroyed(self, made: list[int | None], codes: list[int]) -> ACLError:
+        """Try once more to destroy what could not be destroyed; gives the first failure.
+
+        Args:
+            made: the handles, of which some are empty.
+            codes: what came of destroying the others.
+        """
+        names, handles = compress(self._destroyers, made), filter(None, made)
+        lost = [each for each in zip(names, handles, codes, strict=True) if each[2]]
+        failure = ACLError(lost[0][0], lost[0][2], recent_message())
+        for name, handle, _ in lost:
+            if getattr(raw, name)(handle):
+                recent_message()
+        return failure
 
 
 # What a compiled function does, with the lines of one operator filled in. Its own names start with an
-# underscore: the parameters have the others.
+# underscore: the parameters have the others. Wherever an interrupt comes, the handles and phase two's code
+# are in lists by then, and one call destroys everything; see `mindtorch_npu.lending`.
 _CALL: Final = """
 def aclnn{name}({parameters}):
     _batch = _collecting.batch
     if _batch is not None:
-        _batch.add(_operator.prepare({listed}))
-        return
-    {zeros}_lost = None
+        {collected}
+    _made = [0]
+    _gone = _map(_call, _compress(_destroyers, _made), _filter(None, _made))
+    _cells = _Cells()
+    _at = _addressof(_cells)
+    _code = None
+    _ran = []
     try:
         try:
-            _on = {lead}._device
+            _on = {lead}.raw_device
             if {apart}:
                 raise TypeError(_apart)
             _index = _on.index
             _stream = _host.launch_stream(_index)
             {makes}
-            _cells = _Cells()
-            _at = _addressof(_cells)
             _code = _phase1({passed}, _at, _at + 8)
         except _Misfits as _error:
             raise _operator.wrong(_error, {arguments}) from _error
         if _code:
             raise _operator.refused(_code, {arguments})
         _size, _executor = _cells
-        if _size:
-            try:
-                _workspace = _host.workspace(_size, _index)
-            except BaseException:
-                _operator.abandon(_executor)
-                raise
-        else:
-            _workspace = 0
-        _launch(_operator, {arguments}, _workspace, _size, _executor, _stream)
+        _workspace = _host.workspace(_size, _index) if _size else 0
+        _launch(_operator, {arguments}, _workspace, _size, _executor, _index, _stream, _ran)
+        {shapes}
     finally:
-        {destroys}
-        if _lost:
-            raise _lost
+        if not _code and not _ran:
+            _made[0] = _cells[1]
+        _codes = _list(_gone)
+        if _any(_codes):
+            raise _operator.undestroyed(_made, _codes)
 """
 _PREPARE: Final = """
 def aclnn{name}({parameters}):
-    {zeros}_lost = None
+    _into = {owner}
+    _prepared = _into.opened = _into.kind(_operator, {arguments})
+    _made = _prepared.made
+    _cells = _prepared.cells
+    _at = _addressof(_cells)
     try:
-        _on = {lead}._device
+        _on = {lead}.raw_device
         if {apart}:
             raise TypeError(_apart)
-        _index = _on.index
-        _host.launch_stream(_index)
+        _prepared.device_index = _on.index
+        _host.launch_stream(_on.index)
         {makes}
-        _cells = _Cells()
-        _at = _addressof(_cells)
         _code = _phase1({passed}, _at, _at + 8)
         if _code:
+            _cells[1] = 0
             raise _operator.refused(_code, {arguments})
-        return _Prepared(_operator, _index, {arguments}, ({handles}), *_cells)
     except BaseException as _error:
-        {destroys}
+        _prepared.release()
         if isinstance(_error, _Misfits):
             raise _operator.wrong(_error, {arguments}) from _error
         raise
+    _into.collected += ((_into.position, _prepared),)
+    _into.opened = None
+    return _prepared
 """
-_INDENT: Final = re.compile(r"^( *){(makes|destroys)}$", re.MULTILINE)
+_SCOPE: Final[dict[str, Any]] = {
+    "_Alone": Alone, "_Cells": Cells, "_Misfits": _Misfits, "_addressof": addressof, "_apart": APART,
+    "_any": any, "_call": call, "_collecting": COLLECTING, "_compress": compress, "_data_type": data_type,
+    "_filter": filter, "_host": host, "_launch": launch, "_list": list, "_map": map,
+    "_shape_of": shape_of, "_starmap": starmap, "_text": text,
+}  # fmt: skip
+_INDENT: Final = re.compile(r"^( *){makes}$", re.MULTILINE)
 
 
-def _compiled(operator: BoundOperator, template: str) -> Any:
-    """The function that a template becomes for an operator."""
+def _compiled(
+    operator: BoundOperator, template: str, *, sized: bool = False, collecting: bool = False
+) -> Any:
+    """The function that a template becomes for an operator.
+
+    Args:
+        operator: the operator.
+        template: one of the two above.
+        sized: whether it gives the shapes of its results; what was collected is queued before it.
+        collecting: whether a batch gets what comes of phase one, instead of the caller.
+    """
     row = operator.row
     names = [name + "_" * keyword.iskeyword(name) for name, _ in row.parameters]
     scope: dict[str, Any] = {
+        **_SCOPE,
         "_operator": operator,
         "_phase1": operator.phase1,
-        "_host": host,
-        "_launch": launch,
-        "_Prepared": Prepared,
-        "_Cells": _Cells,
-        "_addressof": addressof,
-        "_collecting": COLLECTING,
-        "_Misfits": _Misfits,
-        "_undestroyed": undestroyed,
-        "_data_type": data_type,
-        "_text": text,
-        "_apart": APART,
+        "_destroyers": operator.destroyers,
     }
-    passed, made, gone, handles = [], [], [], []
+    passed, objects = [], []
     for i, (name, (_, kind)) in enumerate(zip(names, row.parameters, strict=True)):
         if kind in MAKERS:
-            handle, destroyer = f"_h{i}", DESTROYERS[kind]
-            scope[f"_make_{i}"], scope[f"_{destroyer}"] = MAKERS[kind], getattr(raw, destroyer)
-            made.append(f"{handle} = _make_{i}({name})")
-            gone.append(f"if {handle} and (_code := _{destroyer}({handle})):")
-            gone.append(f"    _lost = _undestroyed({destroyer!r}, {handle}, _code)")
-            handles.append(handle)
-            passed.append(handle)
+            scope[f"_make_{i}"] = MAKERS[kind]
+            objects.append((kind in LISTS, i, name))
+            passed.append(f"_h{i}")
         else:
             passed.append(f"{_CONVERTED[kind]}({name})" if kind in _CONVERTED else name)
-    blocks = {"makes": made, "destroys": gone}
-    source = _INDENT.sub(lambda m: "\n".join(m[1] + line for line in blocks[m[2]]), template)
+    results = [f"_h{i}" for i, (_, kind) in enumerate(row.parameters) if kind == "T>"]
+    makes = _makes(objects)
+    source = _INDENT.sub(lambda m: "\n".join(m[1] + line for line in makes), template)
     filled = source.format(
         name=row.name,
+        collected="_batch.send()" if sized else f"return _operator.collect({', '.join(names)})",
+        shapes=f"return [{', '.join(f'_shape_of({h})' for h in results)}]" if sized else "",
+        owner="_collecting.batch" if collecting else "_Alone()",
         parameters=", ".join(names),
-        zeros="".join(f"{handle} = " for handle in handles) + "0; " if handles else "",
         lead=_leading(row, names),
         apart=_apart(row, names),
         passed=", ".join(passed),
-        listed=", ".join(names),
         arguments=f"({', '.join(names)},)",
-        handles="".join(f"{handle}, " for handle in handles),
     )
     exec(compile(filled, f"<aclnn{row.name}>", "exec"), scope)
     return scope[f"aclnn{row.name}"]
+
+
+def _makes(objects: list[tuple[bool, int, str]]) -> list[str]:
+    """The lines that make an operator's objects: of each whether it is a list, its number, its argument."""
+    lines = []
+    for in_lists, group in groupby(objects, key=lambda each: each[0]):
+        if in_lists:
+            lines += [f"_make_{i}({name}, _made)" for _, i, name in group]
+        else:
+            making = "".join(f"_make_{i}({name}), " for _, i, name in group)
+            lines.append(f"_made.extend(_starmap(_call, ({making})))")
+    handles = ", ".join(f"_h{i}" for _, i, _ in objects)
+    return [
+        *lines,
+        "if None in _made:",
+        "    raise _operator.unmade(_made)",
+        f"_, {handles} = _made",
+    ]
 
 
 def _leading(row: Operator, names: list[str]) -> str:
@@ -334,16 +272,16 @@ def _apart(row: Operator, names: list[str]) -> str:
     tests = []
     for name, (_, kind) in zip(names, row.parameters, strict=True):
         if kind.startswith("TL"):
-            there = f"any(_t._device is not _on for _t in {name})"
+            there = f"any(_t.raw_device is not _on for _t in {name})"
             tests.append(f"{name} is not None and {there}")
         elif kind.startswith("T") and name != lead:
-            tests.append(f"{name} is not None and {name}._device is not _on")
+            tests.append(f"{name} is not None and {name}.raw_device is not _on")
     return " or ".join(tests) or "False"
 
 
 _bound: Final[dict[str, BoundOperator]] = {}
 _absent: Final[dict[str, str]] = {}
-_lock: Final = threading.Lock()
+_lock: Final = threading.RLock()
 
 
 def bound(name: str) -> BoundOperator:

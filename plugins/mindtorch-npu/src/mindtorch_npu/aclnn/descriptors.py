@@ -1,31 +1,52 @@
 """CANN's parameter objects, made of tensors, numbers and lists.
 
-Each function returns the handle of a new object, or 0 (NULL) for None. The caller destroys it. The
-members of lists belong to their list.
+Objects are made together, by one call of a function written in C, so that none of them is lost where an
+interrupt comes (see `mindtorch_npu.lending`). The functions here say how: they return the constructor and
+what it is called with. Only lists are made at once, into the list of handles that is given: their members
+belong to them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from ctypes import (
+    CDLL,
+    POINTER,
     Array,
     addressof,
+    byref,
     c_bool,
     c_double,
     c_float,
     c_int64,
+    c_uint64,
     c_void_p,
     create_string_buffer,
 )
-from operator import index
+from itertools import starmap
+from operator import call, index
 from typing import Any, Final
 
-from mindtorch_core.dtypes import dtype, pack
+from mindtorch_core.backend import dtype, pack
 
 from ..acl import ACLError, raw, recent_message
 from ..acl.enums import ACL_TYPES, DataType, Format
 
-__all__ = ["DESTROYERS", "MAKERS", "Scalar", "data_type", "destroyed", "text", "undestroyed"]
+__all__ = [
+    "DESTROYERS",
+    "LISTS",
+    "MAKERS",
+    "Making",
+    "Scalar",
+    "data_type",
+    "shape_of",
+    "text",
+    "unmade",
+]
+
+# A constructor and its arguments.
+Making = tuple[Any, ...]
+_NOTHING: Final[Making] = (int,)  # gives 0, which is NULL
 
 
 class Scalar:
@@ -46,10 +67,9 @@ class Scalar:
         return f"{self.value!r} ({self.dtype.name})"
 
 
-def _made(handle: int | None, function: str) -> int:
-    if not handle:
-        raise ACLError(function, 0, recent_message())
-    return handle
+def unmade(constructors: Sequence[str], handles: Sequence[int | None]) -> ACLError:
+    """The error for an object that could not be made: one of the handles is None."""
+    return ACLError(constructors[handles.index(None)], 0, recent_message())
 
 
 # ---- tensors -------------------------------------------------------------------------------------
@@ -76,22 +96,23 @@ def _sizes(values: tuple[int, ...]) -> Any:
     return address
 
 
-def tensor(t: Any) -> int:
+def tensor(t: Any) -> Making:
     """An ``aclTensor`` over a tensor's memory: base address, offset and strides.
 
     The storage is described as one dimension, and the address is that of its first byte: operators
     want it aligned to 32 bytes, which that of an element of it need not be.
     """
     if t is None:
-        return 0
-    storage = t._storage
-    shape = t._shape
-    d = t._dtype
-    strides, offset = t._layout or t._geometry()
+        return _NOTHING
+    storage = t.raw_storage
+    shape = t.raw_shape
+    d = t.raw_dtype
+    strides, offset = t.raw_layout or t.raw_geometry()
     rank = len(shape)
     whole = (storage.size_bytes // d.itemsize,)
     known = _ADDRESSES.get
-    handle: int | None = raw.aclCreateTensor(
+    return (
+        raw.aclCreateTensor,
         known(shape) or _sizes(shape),
         rank,
         ACL_TYPES[d],
@@ -102,7 +123,20 @@ def tensor(t: Any) -> int:
         1,
         storage.memory.ptr,
     )
-    return handle or _made(handle, "aclCreateTensor")
+
+
+def shape_of(handle: int) -> tuple[int, ...]:
+    """The shape of an ``aclTensor``, which operators such as Nonzero change when they are launched."""
+    dims, rank = POINTER(c_int64)(), c_uint64()
+    code = raw.aclGetViewShape(handle, addressof(dims), addressof(rank))
+    if code:
+        raise ACLError("aclGetViewShape", code, recent_message())
+    try:
+        return tuple(dims[: rank.value])
+    finally:  # the accessors of shapes make the array with ``new[]``
+        free = CDLL(None).free
+        free.argtypes, free.restype = (c_void_p,), None
+        free(dims)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -113,10 +147,10 @@ _LOWEST: Final = -(1 << 63)
 _HIGHEST: Final = (1 << 63) - 1
 
 
-def scalar(value: Any) -> int:
+def scalar(value: Any) -> Making:
     """An ``aclScalar``: double, int64, bool or complex128 by the number's type, or as `Scalar` says."""
     if value is None:
-        return 0
+        return _NOTHING
     kind = type(value)
     if kind is float:
         cell: Any = c_double(value)
@@ -126,8 +160,7 @@ def scalar(value: Any) -> int:
         code = _INT64
     else:
         cell, code = _other_number(value)
-    handle: int | None = raw.aclCreateScalar(addressof(cell), code)
-    return handle or _made(handle, "aclCreateScalar")
+    return raw.aclCreateScalar, byref(cell), code
 
 
 def _integer(value: int) -> c_int64:
@@ -167,82 +200,70 @@ def text(value: str | None) -> bytes | None:
 # ---- arrays and lists ----------------------------------------------------------------------------
 
 
-def int_array(values: Sequence[int] | None) -> int:
+def int_array(values: Sequence[int] | None) -> Making:
     """An ``aclIntArray``."""
     if values is None:
-        return 0
+        return _NOTHING
     key = tuple(values)
-    handle: int | None = raw.aclCreateIntArray(_ADDRESSES.get(key) or _sizes(key), len(key))
-    return handle or _made(handle, "aclCreateIntArray")
+    return raw.aclCreateIntArray, _ADDRESSES.get(key) or _sizes(key), len(key)
 
 
-def float_array(values: Sequence[float] | None) -> int:
+def float_array(values: Sequence[float] | None) -> Making:
     """An ``aclFloatArray``, of 32-bit floats."""
-    return _array(values, c_float, "aclCreateFloatArray")
+    return _array(values, c_float, raw.aclCreateFloatArray)
 
 
-def bool_array(values: Sequence[bool] | None) -> int:
+def bool_array(values: Sequence[bool] | None) -> Making:
     """An ``aclBoolArray``."""
-    return _array(values, c_bool, "aclCreateBoolArray")
+    return _array(values, c_bool, raw.aclCreateBoolArray)
 
 
-def _array(values: Sequence[Any] | None, element: Any, function: str) -> int:
+def _array(values: Sequence[Any] | None, element: Any, constructor: Any) -> Making:
     if values is None:
-        return 0
-    array = (element * max(1, len(values)))(*values)
-    return _made(getattr(raw, function)(addressof(array), len(values)), function)
+        return _NOTHING
+    return constructor, (element * max(1, len(values)))(*values), len(values)
 
 
-def tensor_list(tensors: Sequence[Any] | None) -> int:
-    """An ``aclTensorList``, which owns its members."""
-    return _list(tensors, tensor, "aclCreateTensorList", "aclDestroyTensor")
+def tensor_list(tensors: Sequence[Any] | None, made: list[int | None]) -> None:
+    """Add an ``aclTensorList``, which owns its members."""
+    _add_list(tensors, tensor, "Tensor", made)
 
 
-def scalar_list(values: Sequence[Any] | None) -> int:
-    """An ``aclScalarList``, which owns its members."""
-    return _list(values, scalar, "aclCreateScalarList", "aclDestroyScalar")
+def scalar_list(values: Sequence[Any] | None, made: list[int | None]) -> None:
+    """Add an ``aclScalarList``, which owns its members."""
+    _add_list(values, scalar, "Scalar", made)
 
 
-def _list(
-    values: Sequence[Any] | None, make: Callable[[Any], int], function: str, destroy: str
-) -> int:
+def _add_list(
+    values: Sequence[Any] | None,
+    making: Callable[[Any], Making],
+    kind: str,
+    made: list[int | None],
+) -> None:
     if values is None:
-        return 0
-    members: list[int] = []
+        made.append(0)
+        return
+    constructor, destructor = (
+        getattr(raw, f"aclCreate{kind}List"),
+        getattr(raw, f"aclDestroy{kind}"),
+    )
+    members: list[int | None] = []
+    given_up = map(destructor, filter(None, members))
+    before = len(made)
     try:
-        for value in values:
-            members.append(make(value))  # noqa: PERF401 (those that were made, if one fails)
+        members.extend(starmap(call, [making(value) for value in values]))
+        if None in members:
+            raise unmade([f"aclCreate{kind}"] * len(members), members)
         array = (c_void_p * max(1, len(members)))(*members)
-        return _made(getattr(raw, function)(addressof(array), len(members)), function)
-    except BaseException:
-        for member in members:
-            destroyed(destroy, member)
-        raise
-
-
-# ---- the end -------------------------------------------------------------------------------------
-
-
-def destroyed(function: str, handle: int) -> ACLError | None:
-    """Destroy an object; gives the failure, as `undestroyed` does."""
-    code = getattr(raw, function)(handle) if handle else 0
-    return undestroyed(function, handle, code) if code else None
-
-
-def undestroyed(function: str, handle: int, code: int) -> ACLError:
-    """Try once more to destroy an object where the first attempt failed.
-
-    Returns:
-        The failure, which is no reason to leave other objects behind: raise it after them.
-    """
-    failure = ACLError(function, code, recent_message())
-    if getattr(raw, function)(handle):
-        recent_message()
-    return failure
+        making_it = starmap(constructor, ((array, len(members)),))
+        made.extend(making_it)
+    finally:
+        if not made[before:] or made[before] is None:
+            list(given_up)
 
 
 # By kind: how an argument becomes an object, and which function destroys it.
-MAKERS: Final[dict[str, Callable[[Any], int]]] = {
+MAKERS: Final[dict[str, Callable[..., Any]]] = {
     "T": tensor,
     "T>": tensor,
     "T±": tensor,
@@ -255,6 +276,7 @@ MAKERS: Final[dict[str, Callable[[Any], int]]] = {
     "FA": float_array,
     "BA": bool_array,
 }
+LISTS: Final = frozenset({"TL", "TL>", "TL±", "SL"})  # of these the makers take the handles too
 DESTROYERS: Final = {
     kind: f"aclDestroy{name}"
     for kinds, name in (

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from mindtorch_core.dispatch.adapters import tensors_in
-from mindtorch_core.shapes import contiguous_strides
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, contiguous_strides, tensors_in
 
 from .signatures import Operator
 
@@ -47,7 +45,7 @@ def refused_argument(row: Operator, arguments: Sequence[Any], error: Exception) 
     """The error for an argument of a wrong kind, before anything was called."""
     reason = f"{type(error).__name__}: {error}"
     if str(error) == APART:
-        devices = dict.fromkeys(str(t._device) for t in tensors_in(arguments))
+        devices = dict.fromkeys(str(t.raw_device) for t in tensors_in(arguments))
         reason = f"its tensors are on {' and '.join(devices)}"
     given = zip(row.parameters, arguments, strict=True)
     tensors = [(name, value) for (name, kind), value in given if kind in ("T", "T>", "T±")]
@@ -65,17 +63,18 @@ def _tensor_trouble(value: Any) -> str:
         return "None"
     if not isinstance(value, Tensor):
         return f"{type(value).__name__} {value!r}"
-    storage = value._storage
+    storage = value.raw_storage
     if storage is None or not hasattr(storage.memory, "ptr"):
-        return f"one on {value.device}" + (" that is not computed yet" if value._pending else "")
+        waits = storage is not None and storage.pending is not None
+        return f"one on {value.device}" + (" that is not computed yet" if waits else "")
     return ""
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, Tensor):
-        shape = tuple(value._shape)
-        strides = value._geometry()[0]
-        text = f"{value._dtype.name} {list(shape)}"
+        shape = tuple(value.raw_shape)
+        strides = value.raw_geometry()[0]
+        text = f"{value.raw_dtype.name} {list(shape)}"
         return text if strides == contiguous_strides(shape) else f"{text} strides {list(strides)}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_shown(each) for each in value)}]"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from itertools import starmap
 from typing import Any, Final, Protocol
 
 from ..acl import ACLError, acl, recent_message
+from ..contexts import CONTEXTS
 
 __all__ = ["BLOCKING", "Host", "Launchable", "blocking", "host", "install", "launch"]
 
@@ -19,11 +21,11 @@ class Host(Protocol):
     def launch_stream(self, index: int) -> int | None:
         """Make a device the calling thread's, and give the handle of its current stream there."""
 
-    def workspace(self, nbytes: int, index: int) -> int:
+    def workspace(self, nbytes: int, index: int) -> Any:
         """Memory of a device for what is queued next on the thread's current stream there.
 
-        The number is its address, and keeps it. It is dropped when phase two has returned; what is
-        queued may go on using it, so that its memory may be reused on that stream only.
+        It is passed to CANN as its address, and kept as long as what is given is: until phase two has
+        returned. What is queued may go on using it, so that it may be reused on that stream only.
         """
 
 
@@ -72,12 +74,14 @@ class Launchable(Protocol):
 def launch(
     operator: Launchable,
     arguments: tuple[Any, ...],
-    workspace: int,
+    workspace: Any,
     size: int,
     executor: int,
+    index: int,
     stream: int | None,
+    ran: list[int],
 ) -> None:
-    """Queue an operator's kernels on a stream. The executor is used up, whatever happens.
+    """Queue an operator's kernels on a stream.
 
     Args:
         operator: the operator.
@@ -85,13 +89,19 @@ def launch(
         workspace: address of its workspace, 0 if it needs none.
         size: bytes of the workspace, as phase one gave it.
         executor: what phase one made.
+        index: the device.
         stream: handle of the stream; None is the context's default stream.
+        ran: an empty list. It gets the code that phase two returned: from then on the executor is used
+            up, whatever happens.
 
     Raises:
         ACLError: if it could not be queued; where launches are blocking, also if it fails.
     """
-    code = operator.phase2(workspace, size, executor, stream)
-    if code:
+    running = starmap(operator.phase2, ((workspace, size, executor, stream),))
+    if CONTEXTS.local.bound != index:  # an op of a finaliser came in
+        CONTEXTS.activate(index)
+    ran.extend(running)
+    if code := ran[0]:
         raise ACLError(operator.text(arguments), code, recent_message())
     if blocking():
         code = acl.aclrtSynchronizeStream(stream)

@@ -25,7 +25,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from mindtorch_core.dtypes import dtype
+from mindtorch_core.backend import dtype
 
 __all__ = ["KINDS", "Operator", "accepts", "declare", "operator", "operators", "takes_strides"]
 

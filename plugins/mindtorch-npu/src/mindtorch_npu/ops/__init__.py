@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
-from typing import Any, Final
+from typing import Final
 
+from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
 from .steps import KERNELS, STEPS
@@ -23,14 +25,23 @@ _REST: Final = (
 )  # fmt: skip
 
 
-def register(key: Any) -> None:
+def register(key: DispatchKey) -> None:
     """Register the kernels, those of ops that are defined on demand when that happens."""
-    done: set[str] = set()
+    _load(_FAMILIES)
+    registry.when_defined(functools.partial(_register_those, key))
 
-    def load(families: tuple[str, ...]) -> None:
-        for family in families:
-            importlib.import_module(family, __package__)
-        _register(key, done)
 
-    load(_FAMILIES)
-    registry.rest.when_defined(lambda: load(_REST))
+def _register_those(key: DispatchKey, names: tuple[str, ...]) -> None:
+    if any(registry.on_demand.home("aten", _base(name)) for name in names):
+        _load(_REST)
+    _register(key, names)
+
+
+def _base(name: str) -> str:
+    """An op's name without namespace and overload."""
+    return name.partition("::")[2].partition(".")[0]
+
+
+def _load(families: tuple[str, ...]) -> None:
+    for family in families:
+        importlib.import_module(family, __package__)

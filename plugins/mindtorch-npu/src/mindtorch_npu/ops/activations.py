@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_core.dtypes import dtype
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.shapes import numel
+from mindtorch_core.backend import check_inplace_result, dtype, numel
 
 from .operands import made, number, takes, written
 from .steps import STEPS, Work, accepts, inputs, known, rule_of
@@ -32,10 +30,10 @@ def activation(name: str, operator: str, middle: Middle, *, inplace: bool = True
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Work | None:
         spec = rule(self, *args, **kwargs)
-        d = self._dtype
+        d = self.raw_dtype
         if not takes(operator, d):
             return None
-        out = made(spec, self._device)
+        out = made(spec, self.raw_device)
         if not numel(spec.shape):
             return out, []
         return out, [(operator, (self, *middle(d, *args, **kwargs), out))]
@@ -43,7 +41,7 @@ def activation(name: str, operator: str, middle: Middle, *, inplace: bool = True
     def into_itself(self: Any, *args: Any, **kwargs: Any) -> Work | None:
         spec = rule(self, *args, **kwargs)
         check_inplace_result(self, spec.shape, spec.dtype)
-        d = self._dtype
+        d = self.raw_dtype
         if known(writing) and accepts(writing, inputs(writing)[0], d) and numel(spec.shape):
             return self, [(writing, (self, *middle(d, *args, **kwargs)))]
         work = forward(self, *args, **kwargs)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from mindtorch_core.dtypes import FLOATING, cast_number, dtype
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.promotion import result_type, to_floating
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import (
+    FLOATING,
+    Tensor,
+    cast_number,
+    check_inplace_result,
+    dtype,
+    numel,
+    result_type,
+    to_floating,
+)
 
 from .operands import (
     apart,
@@ -111,7 +116,7 @@ def _forward(
     extra: tuple[Any, ...],
     passed: Passing,
 ) -> Work | None:
-    on = self._device
+    on = self.raw_device
     calls: list[Call] = []
     scalar = forms.scalar if not isinstance(other, Tensor) else ""
     operator = scalar or forms.tensor
@@ -134,9 +139,11 @@ def _forward(
 
 def _target(operator: str, out: Tensor, d: dtype, wide: dtype) -> Tensor:
     """What an operator that computes in ``wide`` writes: the result, if it can write its dtype."""
-    own = out._dtype is d  # not so for comparisons, whose results are of another dtype
-    kept = wide if own or not accepts(operator, outputs(operator)[0], out._dtype) else out._dtype
-    return out if kept is out._dtype else empty(out._shape, kept, out._device)
+    own = out.raw_dtype is d  # not so for comparisons, whose results are of another dtype
+    kept = (
+        wide if own or not accepts(operator, outputs(operator)[0], out.raw_dtype) else out.raw_dtype
+    )
+    return out if kept is out.raw_dtype else empty(out.raw_shape, kept, out.raw_device)
 
 
 def _inplace(
@@ -151,13 +158,13 @@ def _inplace(
     """The in-place operator, if there is one for these operands."""
     tensor = isinstance(other, Tensor)
     operator = forms.inplace if tensor else forms.inplace_scalar or forms.inplace
-    if not operator or d is not self._dtype or not accepts(operator, inputs(operator)[0], d):
+    if not operator or d is not self.raw_dtype or not accepts(operator, inputs(operator)[0], d):
         return None
     calls: list[Call] = []
     if not numel(spec.shape):
         return self, calls
     if tensor or not forms.inplace_scalar:
-        second: Any = operand(other, d, self._device, calls)
+        second: Any = operand(other, d, self.raw_device, calls)
         if not apart(second, self) or not accepts(operator, inputs(operator)[1], d):
             return None
     else:

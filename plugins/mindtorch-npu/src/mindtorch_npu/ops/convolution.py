@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.operators.nn.convolution_shapes import geometry
-from mindtorch_core.shapes import numel
+from mindtorch_core.backend import convolution_geometry, numel
 
 from ..creation import fill
 from .copying import copied
@@ -27,17 +26,17 @@ def convolution(
     """Cross-correlation with filters, or its transpose."""
     options = stride, padding, dilation, transposed, output_padding, groups
     spec = rule_of("convolution")(input, weight, bias, *options)
-    d = input._dtype
-    if not takes("Convolution", d) or len(input._shape) > _MOST_DIMS:
+    d = input.raw_dtype
+    if not takes("Convolution", d) or len(input.raw_shape) > _MOST_DIMS:
         return None
-    out = made(spec, input._device)
-    if not numel(input._shape) or not numel(weight._shape):
+    out = made(spec, input.raw_device)
+    if not numel(input.raw_shape) or not numel(weight.raw_shape):
         if bias is None:
             return out, fill(out, 0)
         calls: list[Call] = []
         column = reshaped(contiguous(bias, calls), (spec.shape[1], *(1,) * (len(spec.shape) - 2)))
         return out, calls + copied(out, column)
-    at = geometry(input, weight, bias, *options)
+    at = convolution_geometry(input, weight, bias, *options)
     arguments = (
         input, weight, bias, at.stride, at.padding, at.dilation, transposed, at.output_padding, groups,
         out, precision(),
@@ -53,21 +52,21 @@ def convolution_weight(
     spec = rule_of("_convolution_weight")(
         input, grad, kernel_size, stride, padding, dilation, groups
     )
-    d, on = input._dtype, input._device
-    if not takes("ConvolutionBackward", d) or len(input._shape) > _MOST_DIMS:
+    d, on = input.raw_dtype, input.raw_device
+    if not takes("ConvolutionBackward", d) or len(input.raw_shape) > _MOST_DIMS:
         return None
-    if grad._dtype is not d or not numel(input._shape) or not numel(grad._shape):
+    if grad.raw_dtype is not d or not numel(input.raw_shape) or not numel(grad.raw_shape):
         return None
     weight = empty(spec.shape, d, on)  # only its shape is read
-    at = geometry(
+    at = convolution_geometry(
         input, weight, None, stride, padding, dilation, False, (0,) * len(kernel_size), groups
     )
-    if at.out != grad._shape[2:]:  # windows reach over the padding, or some are left out
+    if at.out != grad.raw_shape[2:]:  # windows reach over the padding, or some are left out
         return None
     calls: list[Call] = []
     result = empty(spec.shape, d, on)
     calls.append(("ConvolutionBackward", (
-        contiguous(grad, calls), input, weight, [grad._shape[1]], at.stride, at.padding, at.dilation,
+        contiguous(grad, calls), input, weight, [grad.raw_shape[1]], at.stride, at.padding, at.dilation,
         False, at.output_padding, groups, [False, True, False], precision(), None, result, None,
     )))  # fmt: skip
     return result, calls

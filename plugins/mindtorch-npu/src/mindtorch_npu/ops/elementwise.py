@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.dtypes import COMPLEX, FLOATING, finfo
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.promotion import check_alpha, result_type
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor, make_tensor
+from mindtorch_core.backend import (
+    COMPLEX,
+    FLOATING,
+    Tensor,
+    check_alpha,
+    check_inplace_result,
+    finfo,
+    make_tensor,
+    numel,
+    result_type,
+)
 
 from ..runtime import RUNTIME
 from .binary import Forms, binary
@@ -42,7 +48,7 @@ def _combined(name: str, operator: str) -> None:
         if spec.dtype is not d or not takes(operator, d):
             return None
         check_alpha(value, d)
-        out, calls = made(spec, self._device), list[Call]()
+        out, calls = made(spec, self.raw_device), list[Call]()
         if numel(spec.shape):
             operands = [cast(t, d, calls) for t in (self, tensor1, tensor2)]
             calls.append((operator, (*operands, factor(value, d), out)))
@@ -51,8 +57,8 @@ def _combined(name: str, operator: str) -> None:
     def into_itself(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Work | None:
         spec = rule(self, tensor1, tensor2, value=value)
         check_inplace_result(self, spec.shape, spec.dtype)
-        d = self._dtype
-        same = all(t._dtype is d and apart(t, self) for t in (tensor1, tensor2))
+        d = self.raw_dtype
+        same = all(t.raw_dtype is d and apart(t, self) for t in (tensor1, tensor2))
         if same and spec.dtype is d and accepts(f"Inplace{operator}", "selfRef", d):
             if not numel(spec.shape):
                 return self, []
@@ -75,9 +81,9 @@ def _interpolated(self: Any, end: Any, weight: Any) -> Work | None:
     d = spec.dtype
     operator = "Lerp" if isinstance(weight, Tensor) else "Lerps"
     tensors = [t for t in (self, end, weight) if isinstance(t, Tensor)]
-    if any(t._dtype is not d for t in tensors) or not takes(operator, d):
+    if any(t.raw_dtype is not d for t in tensors) or not takes(operator, d):
         return None
-    out = made(spec, self._device)
+    out = made(spec, self.raw_device)
     if not numel(spec.shape):
         return out, []
     last = weight if isinstance(weight, Tensor) else number(weight, d)
@@ -96,7 +102,7 @@ def lerp_(self: Any, end: Any, weight: Any) -> Work | None:
     work = _interpolated(self, end, weight)
     if work is None:
         return None
-    check_inplace_result(self, work[0]._shape, work[0]._dtype)
+    check_inplace_result(self, work[0].raw_shape, work[0].raw_dtype)
     return self, [*work[1], *copied(self, work[0])]
 
 
@@ -109,8 +115,8 @@ def nan_to_num(
 ) -> Work | None:
     """Numbers in place of NaN and infinities."""
     spec = rule_of("nan_to_num")(self, nan, posinf, neginf)
-    d = self._dtype
-    out, calls = made(spec, self._device), list[Call]()
+    d = self.raw_dtype
+    out, calls = made(spec, self.raw_device), list[Call]()
     if d.category < FLOATING:
         return (written(out, self, calls) if numel(spec.shape) else out), calls
     if d.category == COMPLEX or not takes("NanToNum", d):
@@ -128,17 +134,17 @@ def nan_to_num(
 def complex_(real: Any, imag: Any) -> Work:
     """Complex numbers of real and imaginary parts, copied to where they belong."""
     spec = rule_of("complex")(real, imag)
-    out = made(spec, real._device)
+    out = made(spec, real.raw_device)
     calls: list[Call] = []
     for i, part in enumerate((real, imag)):
-        calls += copied(_part(out, i, part._dtype), part)
+        calls += copied(_part(out, i, part.raw_dtype), part)
     return out, calls
 
 
 def _part(t: Tensor, which: int, d: Any) -> Tensor:
     """The real or imaginary parts of complex numbers, as a view."""
-    strides, offset = t._geometry()
+    strides, offset = t.raw_geometry()
     steps_, at = tuple(2 * n for n in strides), 2 * offset + which
-    storage = t._own_storage()
-    data = RUNTIME.payload(storage, t._shape, steps_, at, d)
-    return make_tensor(data, t._shape, d, t._device, RUNTIME.key, storage, (steps_, at))
+    storage = t.untyped_storage()
+    data = RUNTIME.payload(storage, t.raw_shape, steps_, at, d)
+    return make_tensor(data, t.raw_shape, d, t.raw_device, RUNTIME.key, storage, (steps_, at))

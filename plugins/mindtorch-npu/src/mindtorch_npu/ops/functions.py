@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_core.dtypes import FLOATING
-from mindtorch_core.operators.variants import check_inplace_result
-from mindtorch_core.promotion import to_floating
-from mindtorch_core.shapes import numel
+from mindtorch_core.backend import FLOATING, check_inplace_result, numel, to_floating
 
 from .operands import cast, computed_in, empty, made, packed, written
 from .steps import STEPS, Call, Work, accepts, inputs, known, outputs, rule_of, takes_strides
@@ -31,33 +28,33 @@ def unary(name: str, operator: str, *, inplace: bool = True, whole: str = "") ->
     def forward(self: Any) -> Work | None:
         spec = rule(self)
         calls: list[Call] = []
-        if whole == "same" and self._dtype.category < FLOATING:
-            out = made(spec, self._device)
+        if whole == "same" and self.raw_dtype.category < FLOATING:
+            out = made(spec, self.raw_device)
             return (written(out, self, calls) if numel(spec.shape) else out), calls
-        d = to_floating(self._dtype) if whole == "float" else self._dtype
+        d = to_floating(self.raw_dtype) if whole == "float" else self.raw_dtype
         wide = computed_in(operator, d, result="" if _retyped(spec, d) else outputs(operator)[0])
         if wide is None:
             return None
-        out = made(spec, self._device)
+        out = made(spec, self.raw_device)
         if not numel(spec.shape):
             return out, calls
         source = packed(operator, inputs(operator)[0], cast(self, wide, calls), calls)
         kept = spec.dtype if _retyped(spec, d) else wide
         target = out
         if kept is not spec.dtype or not (
-            out._layout is None or takes_strides(operator, outputs(operator)[0])
+            out.raw_layout is None or takes_strides(operator, outputs(operator)[0])
         ):
-            target = empty(spec.shape, kept, self._device)
+            target = empty(spec.shape, kept, self.raw_device)
         calls.append((operator, (source, target)))
         return written(out, target, calls), calls
 
     def into_itself(self: Any) -> Work | None:
         spec = rule(self)
         check_inplace_result(self, spec.shape, spec.dtype)
-        if not numel(spec.shape) or (whole == "same" and self._dtype.category < FLOATING):
+        if not numel(spec.shape) or (whole == "same" and self.raw_dtype.category < FLOATING):
             return self, []
         if (
-            spec.dtype is self._dtype
+            spec.dtype is self.raw_dtype
             and known(writing)
             and accepts(writing, inputs(writing)[0], spec.dtype)
         ):

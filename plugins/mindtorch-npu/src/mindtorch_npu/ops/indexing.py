@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_core.dtypes import bool_, int64
-from mindtorch_core.operators.indexing.index import index_shape
-from mindtorch_core.shapes import Shape, numel, wrap_dim
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Shape, Tensor, bool_, index_shape, int64, numel, wrap_dim
 
 from .. import aclnn
 from ..fallback import below
@@ -43,9 +40,9 @@ _REPLACE, _ADD = 0, 1
 
 def _listed(self: Tensor, indices: Indices) -> list[Tensor]:
     """Index tensors on the tensor's device; one without elements stands for a whole dimension."""
-    on = self._device
+    on = self.raw_device
     return [
-        empty((0,), int64, on) if t is None else below(t.to, on) if t._device is not on else t
+        empty((0,), int64, on) if t is None else below(t.to, on) if t.raw_device is not on else t
         for t in indices
     ]
 
@@ -54,14 +51,14 @@ def _listed(self: Tensor, indices: Indices) -> list[Tensor]:
 def index(self: Any, indices: Any) -> Work | None:
     """Elements at integer positions."""
     spec = rule_of("_index_positions")(self, indices)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("Index", d):
         return None
-    out, calls = empty(spec.shape, d, self._device), list[Call]()
+    out, calls = empty(spec.shape, d, self.raw_device), list[Call]()
     if not numel(spec.shape):
         return out, calls
     found = _listed(self, indices)
-    if not any(numel(t._shape) for t in found):
+    if not any(numel(t.raw_shape) for t in found):
         return out, copied(out, self)
     calls.append(("Index", (self, [_index(t, calls) for t in found], out)))
     return out, calls
@@ -69,24 +66,24 @@ def index(self: Any, indices: Any) -> Work | None:
 
 def _index(t: Tensor, calls: list[Call]) -> Tensor:
     """An index tensor of a dtype that operators take."""
-    return t if t._dtype.name in ("int32", "int64") else cast(t, int64, calls)
+    return t if t.raw_dtype.name in ("int32", "int64") else cast(t, int64, calls)
 
 
 @steps("aten::_index_put_positions_")
 def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) -> Work | None:
     """Put or add values at integer positions."""
     rule_of("_index_put_positions")(self, indices, values, accumulate)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("IndexPutImpl", d):
         return None
-    if values._device is not self._device:
-        values = below(values.to, self._device)
-    shape = index_shape(self._shape, indices)
+    if values.raw_device is not self.raw_device:
+        values = below(values.to, self.raw_device)
+    shape = index_shape(self.raw_shape, indices)
     calls: list[Call] = []
     if not numel(shape):
         return self, calls
     found = _listed(self, indices)
-    if not any(numel(t._shape) for t in found):
+    if not any(numel(t.raw_shape) for t in found):
         if accumulate:
             return self, [("InplaceAdd", (self, values, 1))]
         return self, copied(self, values)
@@ -98,15 +95,15 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
 @kernel("aten::nonzero")
 def nonzero(self: Any) -> Any:
     """Positions of non-zero elements; waits for the device."""
-    rank, count = len(self._shape), numel(self._shape)
-    on = self._device
+    rank, count = len(self.raw_shape), numel(self.raw_shape)
+    on = self.raw_device
     if not rank:
         return empty((int(bool(self.item())), 0), int64, on)
     if not count:
         return empty((0, rank), int64, on)
     source = self
-    if not accepts("Nonzero", "self", self._dtype):
-        source = empty(self._shape, bool_, on)
+    if not accepts("Nonzero", "self", self.raw_dtype):
+        source = empty(self.raw_shape, bool_, on)
         aclnn.call("NeScalar", self, 0, source)
     largest = empty((count, rank), int64, on)
     ((found, _),) = aclnn.call_sized("Nonzero", source, largest)
@@ -123,12 +120,12 @@ def nonzero(self: Any) -> Any:
 def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Work | None:
     """Elements picked along a dimension."""
     spec = rule_of("gather")(self, dim, index)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("Gather", d):
         return None
-    out, calls = empty(spec.shape, d, self._device), list[Call]()
+    out, calls = empty(spec.shape, d, self.raw_device), list[Call]()
     if numel(spec.shape):
-        at = wrap_dim(dim, len(self._shape))
+        at = wrap_dim(dim, len(self.raw_shape))
         calls.append(("Gather", (ranked(self), at, ranked(index), ranked(out))))
     return out, calls
 
@@ -137,12 +134,12 @@ def gather(self: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Wor
 def index_select(self: Any, dim: int, index: Any) -> Work | None:
     """Slices at positions along a dimension."""
     spec = rule_of("index_select")(self, dim, index)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("IndexSelect", d):
         return None
-    out, calls = empty(spec.shape, d, self._device), list[Call]()
+    out, calls = empty(spec.shape, d, self.raw_device), list[Call]()
     if numel(spec.shape):
-        at = wrap_dim(dim, len(self._shape))
+        at = wrap_dim(dim, len(self.raw_shape))
         where = contiguous(ranked(index), calls)
         calls.append(("IndexSelect", (ranked(self), at, where, ranked(out))))
     return out, calls
@@ -150,22 +147,22 @@ def index_select(self: Any, dim: int, index: Any) -> Work | None:
 
 def _corner(src: Tensor, shape: Shape) -> Tensor:
     """The leading part of a tensor that has a shape."""
-    strides, offset = src._geometry()
-    return src if src._shape == shape else seen(src, shape, strides, offset)
+    strides, offset = src.raw_geometry()
+    return src if src.raw_shape == shape else seen(src, shape, strides, offset)
 
 
 def _scattered(self: Any, dim: int, index: Any, src: Any, mode: int) -> Work | None:
     """A copy with elements put or added at positions along a dimension."""
-    d = self._dtype
+    d = self.raw_dtype
     operator = "ScatterAdd" if mode == _ADD else "Scatter"
     if not takes(operator, d):
         return None
-    out, calls = empty(self._shape, d, self._device), list[Call]()
-    if not numel(index._shape) or not numel(self._shape):
+    out, calls = empty(self.raw_shape, d, self.raw_device), list[Call]()
+    if not numel(index.raw_shape) or not numel(self.raw_shape):
         return out, copied(out, self)
-    at = wrap_dim(dim, len(self._shape))
+    at = wrap_dim(dim, len(self.raw_shape))
     where = ranked(index)
-    part = packed(operator, "src", _corner(ranked(src), where._shape), calls)
+    part = packed(operator, "src", _corner(ranked(src), where.raw_shape), calls)
     more = () if mode == _ADD else (mode,)
     calls.append((operator, (ranked(self), at, where, part, *more, ranked(out))))
     return out, calls
@@ -196,14 +193,14 @@ def scatter_add_(self: Any, dim: int, index: Any, src: Any) -> Work | None:
 def scatter_(self: Any, dim: int, index: Any, src: Any) -> Work | None:
     """Put elements at positions along a dimension, in place."""
     rule_of("scatter.src")(self, dim, index, src)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("InplaceScatter", d):
         return None
-    if not numel(index._shape):
+    if not numel(index.raw_shape):
         return self, []
     where = ranked(index)
-    part = _corner(ranked(src), where._shape)
-    at = wrap_dim(dim, len(self._shape))
+    part = _corner(ranked(src), where.raw_shape)
+    at = wrap_dim(dim, len(self.raw_shape))
     return self, [("InplaceScatter", (ranked(self), at, where, part, _REPLACE))]
 
 
@@ -211,13 +208,13 @@ def scatter_(self: Any, dim: int, index: Any, src: Any) -> Work | None:
 def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Work | None:
     """A copy with one value put at positions along a dimension."""
     rule_of("scatter.value")(self, dim, index, value)
-    d = self._dtype
+    d = self.raw_dtype
     if not takes("ScatterValue", d):
         return None
-    out = empty(self._shape, d, self._device)
-    if not numel(index._shape):
+    out = empty(self.raw_shape, d, self.raw_device)
+    if not numel(index.raw_shape):
         return out, copied(out, self)
-    at = wrap_dim(dim, len(self._shape))
+    at = wrap_dim(dim, len(self.raw_shape))
     arguments = (ranked(self), at, ranked(index), element(value, d), _REPLACE, ranked(out))
     return out, [("ScatterValue", arguments)]
 
@@ -226,13 +223,13 @@ def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Work | None:
 def index_add(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Work | None:
     """A copy with slices added at positions along a dimension."""
     rule_of("index_add")(self, dim, index, source, alpha=alpha)
-    d = self._dtype
-    if not takes("IndexAdd", d) or not self._shape:
+    d = self.raw_dtype
+    if not takes("IndexAdd", d) or not self.raw_shape:
         return None
-    out, calls = empty(self._shape, d, self._device), list[Call]()
-    if not numel(source._shape) or not numel(self._shape):
+    out, calls = empty(self.raw_shape, d, self.raw_device), list[Call]()
+    if not numel(source.raw_shape) or not numel(self.raw_shape):
         return out, copied(out, self)
-    at = wrap_dim(dim, len(self._shape))
+    at = wrap_dim(dim, len(self.raw_shape))
     slices = packed("IndexAdd", "source", source, calls)
     arguments = (self, at, ranked(index), slices, number(alpha, d), out)
     calls.append(("IndexAdd", arguments))
@@ -250,7 +247,7 @@ def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 def index_copy(self: Any, dim: int, index: Any, source: Any) -> Work | None:
     """A copy with slices replaced at positions along a dimension."""
     rule_of("index_copy")(self, dim, index, source)
-    out = empty(self._shape, self._dtype, self._device)
+    out = empty(self.raw_shape, self.raw_dtype, self.raw_device)
     calls = copied(out, self)
     return (out, calls) if _replaced(out, dim, index, source, calls) else None
 
@@ -265,9 +262,13 @@ def index_copy_(self: Any, dim: int, index: Any, source: Any) -> Work | None:
 
 def _replaced(target: Any, dim: int, index: Any, source: Any, calls: list[Call]) -> bool:
     """Append the call that replaces slices; False where no operator does it."""
-    if not takes("InplaceIndexCopy", target._dtype) or not target._shape or not source._shape:
+    if (
+        not takes("InplaceIndexCopy", target.raw_dtype)
+        or not target.raw_shape
+        or not source.raw_shape
+    ):
         return False
-    if numel(source._shape):
-        at = wrap_dim(dim, len(target._shape))
+    if numel(source.raw_shape):
+        at = wrap_dim(dim, len(target.raw_shape))
         calls.append(("InplaceIndexCopy", (target, at, ranked(index), source)))
     return True

@@ -6,9 +6,7 @@ import functools
 import re
 from typing import Any, Final
 
-from mindtorch_core.dtypes import dtype
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, dtype, numel
 
 from ..creation import fill
 from ..runtime import RUNTIME
@@ -33,12 +31,12 @@ def precision() -> int:
 def _product(operator: str, spec: Any, a: Tensor, b: Tensor) -> Work | None:
     """A product into a fresh result."""
     d: dtype = spec.dtype
-    if a._dtype is not d or b._dtype is not d or not takes(operator, d):
+    if a.raw_dtype is not d or b.raw_dtype is not d or not takes(operator, d):
         return None
-    out = made(spec, a._device)
+    out = made(spec, a.raw_device)
     if not numel(spec.shape):
         return out, []
-    if not a._shape[-1]:
+    if not a.raw_shape[-1]:
         return out, fill(out, 0)
     return out, [(operator, (a, b, out, precision()))]
 
@@ -59,7 +57,7 @@ def bmm(self: Any, mat2: Any) -> Work | None:
 def matmul(self: Any, other: Any) -> Work | None:
     """Product of tensors of any ranks."""
     spec = rule_of("matmul")(self, other)
-    if max(len(self._shape), len(other._shape)) > 6:
+    if max(len(self.raw_shape), len(other.raw_shape)) > 6:
         return None
     return _product("Matmul", spec, self, other)
 
@@ -68,7 +66,7 @@ def matmul(self: Any, other: Any) -> Work | None:
 def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Work | None:
     """``beta * self + alpha * (mat1 @ mat2)``."""
     spec = rule_of("addmm")(self, mat1, mat2, beta=beta, alpha=alpha)
-    if beta == 0 or not mat1._shape[-1]:  # what is not added may hold NaN
+    if beta == 0 or not mat1.raw_shape[-1]:  # what is not added may hold NaN
         return None
     return _added("Addmm", spec, self, mat1, mat2, beta, alpha)
 
@@ -77,9 +75,9 @@ def _added(
     operator: str, spec: Any, self: Tensor, a: Tensor, b: Tensor, beta: Any, alpha: Any
 ) -> Work | None:
     d: dtype = spec.dtype
-    if any(t._dtype is not d for t in (self, a, b)) or not takes(operator, d):
+    if any(t.raw_dtype is not d for t in (self, a, b)) or not takes(operator, d):
         return None
-    out = made(spec, a._device)
+    out = made(spec, a.raw_device)
     if not numel(spec.shape):
         return out, []
     factors = number(beta, d), number(alpha, d)
@@ -90,20 +88,20 @@ def _added(
 def linear(input: Any, weight: Any, bias: Any = None) -> Work | None:
     """``input @ weight.T + bias``."""
     spec = rule_of("linear")(input, weight, bias)
-    if len(weight._shape) != 2 or not input._shape:
+    if len(weight.raw_shape) != 2 or not input.raw_shape:
         return None
     if bias is None:
         return _product("Matmul", spec, input, transposed(weight))
-    d, inner = spec.dtype, input._shape[-1]
-    if len(bias._shape) != 1 or bias._dtype is not d or not inner:
+    d, inner = spec.dtype, input.raw_shape[-1]
+    if len(bias.raw_shape) != 1 or bias.raw_dtype is not d or not inner:
         return None
-    if len(input._shape) == 2:
+    if len(input.raw_shape) == 2:
         return _added("Addmm", spec, bias, input, transposed(weight), 1, 1)
-    rows = numel(input._shape[:-1])
-    if flat(input) and rows and weight._dtype is input._dtype is d:
+    rows = numel(input.raw_shape[:-1])
+    if flat(input) and rows and weight.raw_dtype is input.raw_dtype is d:
         if not takes("Addmm", d):
             return None
-        out = made(spec, input._device)
+        out = made(spec, input.raw_device)
         folded = reshaped(input, (rows, inner)), reshaped(out, (rows, spec.shape[-1]))
         arguments = (bias, folded[0], transposed(weight), 1, 1, folded[1], precision())
         return out, [("Addmm", arguments)]

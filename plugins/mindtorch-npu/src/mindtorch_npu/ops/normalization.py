@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindtorch_core.devices import device
-from mindtorch_core.dtypes import dtype, float32
-from mindtorch_core.operators.nn.batch_normalization import batch_norm_rule
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, batch_norm_rule, device, dtype, float32, numel
 
 from .operands import cast, contiguous, empty, filled, made, takes
 from .steps import Call, Work, rule_of, steps
@@ -21,7 +17,7 @@ Mask = Sequence[bool]
 
 def _alike(d: dtype, *tensors: Tensor | None) -> bool:
     """Whether all tensors that are there are of one dtype."""
-    return all(t is None or t._dtype is d for t in tensors)
+    return all(t is None or t.raw_dtype is d for t in tensors)
 
 
 def _statistics(specs: Sequence[Any], on: device) -> list[Tensor]:
@@ -31,7 +27,7 @@ def _statistics(specs: Sequence[Any], on: device) -> list[Tensor]:
 
 def _gradients(name: str, *args: Any) -> list[Tensor | None]:
     """Gradients that an op makes, their elements undefined; None for those not asked for."""
-    specs, on = rule_of(name)(*args), args[0]._device
+    specs, on = rule_of(name)(*args), args[0].raw_device
     return [None if spec is None else made(spec, on) for spec in specs]
 
 
@@ -44,10 +40,10 @@ def layer_norm(
 ) -> Work | None:
     """The normalised input, means, and reciprocal standard deviations."""
     specs = rule_of("native_layer_norm")(input, normalized_shape, weight, bias, eps)
-    d, on = input._dtype, input._device
+    d, on = input.raw_dtype, input.raw_device
     if not takes("LayerNorm", d) or not _alike(d, weight, bias):
         return None
-    if not numel(input._shape):
+    if not numel(input.raw_shape):
         return None
     out, calls = made(specs[0], on), list[Call]()
     found = _statistics(specs[1:], on)
@@ -63,10 +59,10 @@ def layer_norm_backward(
     output_mask: Mask,
 ) -> Work | None:  # fmt: skip
     """Gradients of `native_layer_norm` for input, weight and bias."""
-    d = input._dtype
+    d = input.raw_dtype
     if not takes("LayerNormBackward", d) or not _alike(d, grad_out, weight, bias):
         return None
-    if not numel(input._shape):
+    if not numel(input.raw_shape):
         return None
     calls: list[Call] = []
     found = _gradients(
@@ -86,9 +82,9 @@ def layer_norm_backward(
 
 def _of_channels(t: Tensor | None, value: int, input: Tensor, calls: list[Call]) -> Tensor:
     """What was given for each channel; a number for all where nothing was."""
-    if t is not None and numel(t._shape):
+    if t is not None and numel(t.raw_shape):
         return t
-    return filled((input._shape[1],), value, input._dtype, input._device, calls)
+    return filled((input.raw_shape[1],), value, input.raw_dtype, input.raw_device, calls)
 
 
 @steps("aten::native_group_norm")
@@ -97,10 +93,10 @@ def group_norm(
 ) -> Work | None:
     """The normalised input, means, and reciprocal standard deviations of each group."""
     specs = rule_of("native_group_norm")(input, weight, bias, N, C, HxW, group, eps)
-    d, on = input._dtype, input._device
+    d, on = input.raw_dtype, input.raw_device
     if not takes("GroupNorm", d) or not _alike(d, weight, bias):
         return None
-    if not numel(input._shape):
+    if not numel(input.raw_shape):
         return None
     out, calls = made(specs[0], on), list[Call]()
     found = [empty(spec.shape, d, on) for spec in specs[1:]]
@@ -117,10 +113,10 @@ def group_norm_backward(
     group: int, output_mask: Mask,
 ) -> Work | None:  # fmt: skip
     """Gradients of `native_group_norm` for input, weight and bias."""
-    d = input._dtype
+    d = input.raw_dtype
     if not takes("GroupNormBackward", d) or not _alike(d, grad_out, weight, mean, rstd):
         return None
-    if not numel(input._shape):
+    if not numel(input.raw_shape):
         return None
     calls: list[Call] = []
     found = _gradients(
@@ -139,12 +135,12 @@ def group_norm_backward(
 
 
 def _served(operator: str, input: Tensor, *parameters: Tensor | None) -> bool:
-    d = input._dtype
+    d = input.raw_dtype
     return bool(
         takes(operator, d)
         and _alike(d, *parameters)
-        and 2 <= len(input._shape) <= 5
-        and numel(input._shape)
+        and 2 <= len(input.raw_shape) <= 5
+        and numel(input.raw_shape)
     )
 
 
@@ -155,10 +151,10 @@ def batch_norm(
 ) -> Work | None:  # fmt: skip
     """The normalised input; in training the batch's statistics, and running ones are updated."""
     specs = batch_norm_rule(input, weight, bias, running_mean, running_var, training, momentum, eps)
-    d, on = input._dtype, input._device
+    d, on = input.raw_dtype, input.raw_device
     if not _served("BatchNorm", input, weight, bias, running_mean, running_var):
         return None
-    channels, calls = input._shape[1], list[Call]()
+    channels, calls = input.raw_shape[1], list[Call]()
     out = made(specs[0], on)
     given = (weight, 1), (bias, 0), (running_mean, 0), (running_var, 1)
     parameters = [_of_channels(t, value, input, calls) for t, value in given]

@@ -8,19 +8,23 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from mindtorch_core.devices import device
-from mindtorch_core.dtypes import (
+from mindtorch_core.backend import (
     BOOL,
     COMPLEX,
     DTYPES,
     FLOATING,
+    Shape,
+    Tensor,
     cast_number,
     checked_number,
+    contiguous_strides,
+    device,
     dtype,
     float32,
+    is_contiguous,
+    make_tensor,
+    storage_extent,
 )
-from mindtorch_core.shapes import Shape, contiguous_strides, is_contiguous, storage_extent
-from mindtorch_core.tensor import Tensor, make_tensor
 
 from ..aclnn import Scalar
 from ..runtime import RUNTIME
@@ -128,11 +132,11 @@ def written(out: Tensor, value: Tensor, calls: list[Call]) -> Tensor:
 
 def cast(t: Tensor, d: dtype, calls: list[Call]) -> Tensor:
     """A tensor in a dtype."""
-    if t._dtype is d:
+    if t.raw_dtype is d:
         return t
-    out = empty(t._shape, d, t._device)
-    if out._own_storage().size_bytes:
-        if t._dtype.category == COMPLEX and d.category != COMPLEX:
+    out = empty(t.raw_shape, d, t.raw_device)
+    if out.untyped_storage().size_bytes:
+        if t.raw_dtype.category == COMPLEX and d.category != COMPLEX:
             calls.append(("InplaceCopy", (out, t)))
         else:
             calls.append(("Cast", (t, d, out)))
@@ -183,21 +187,23 @@ def operand(value: Any, d: dtype, on: device, calls: list[Call]) -> Tensor:
 
 def seen(t: Tensor, shape: Shape, strides: Shape, offset: int) -> Tensor:
     """A tensor's memory in another layout."""
-    storage = t._own_storage()
-    data = RUNTIME.payload(storage, shape, strides, offset, t._dtype)
-    return make_tensor(data, shape, t._dtype, t._device, RUNTIME.key, storage, (strides, offset))
+    storage = t.untyped_storage()
+    data = RUNTIME.payload(storage, shape, strides, offset, t.raw_dtype)
+    return make_tensor(
+        data, shape, t.raw_dtype, t.raw_device, RUNTIME.key, storage, (strides, offset)
+    )
 
 
 def flat(t: Tensor) -> bool:
     """Whether a tensor's elements lie row by row without gaps."""
-    return t._layout is None or is_contiguous(t._shape, t._layout[0])
+    return t.raw_layout is None or is_contiguous(t.raw_shape, t.raw_layout[0])
 
 
 def contiguous(t: Tensor, calls: list[Call]) -> Tensor:
     """A tensor whose elements lie row by row."""
     if flat(t):
         return t
-    out = empty(t._shape, t._dtype, t._device)
+    out = empty(t.raw_shape, t.raw_dtype, t.raw_device)
     calls.append(("InplaceCopy", (out, t)))
     return out
 
@@ -209,18 +215,18 @@ def packed(operator: str, parameter: str, t: Tensor, calls: list[Call]) -> Tenso
 
 def reshaped(t: Tensor, shape: Shape) -> Tensor:
     """A tensor that lies row by row in another shape."""
-    return seen(t, shape, contiguous_strides(shape), t._geometry()[1])
+    return seen(t, shape, contiguous_strides(shape), t.raw_geometry()[1])
 
 
 def ranked(t: Tensor) -> Tensor:
     """A tensor with a dimension at least."""
-    return t if t._shape else seen(t, (1,), (1,), t._geometry()[1])
+    return t if t.raw_shape else seen(t, (1,), (1,), t.raw_geometry()[1])
 
 
 def transposed(t: Tensor) -> Tensor:
     """A tensor with its last two dimensions exchanged."""
-    strides, offset = t._geometry()
-    shape = t._shape
+    strides, offset = t.raw_geometry()
+    shape = t.raw_shape
     return seen(
         t, (*shape[:-2], shape[-1], shape[-2]), (*strides[:-2], strides[-1], strides[-2]), offset
     )
@@ -228,12 +234,12 @@ def transposed(t: Tensor) -> Tensor:
 
 def expanded(t: Tensor, shape: Shape) -> Tensor:
     """A tensor broadcast to a shape."""
-    if t._shape == shape:
+    if t.raw_shape == shape:
         return t
-    strides, offset = t._geometry()
-    lead = len(shape) - len(t._shape)
+    strides, offset = t.raw_geometry()
+    lead = len(shape) - len(t.raw_shape)
     steps = (0,) * lead + tuple(
-        0 if own == 1 and shape[lead + i] != 1 else strides[i] for i, own in enumerate(t._shape)
+        0 if own == 1 and shape[lead + i] != 1 else strides[i] for i, own in enumerate(t.raw_shape)
     )
     return seen(t, shape, steps, offset)
 
@@ -245,12 +251,12 @@ def apart(t: Any, target: Tensor) -> bool:
     """
     if not isinstance(t, Tensor) or t is target:
         return True
-    if t._own_storage() is not target._own_storage():
+    if t.untyped_storage() is not target.untyped_storage():
         return True
-    if t._shape == target._shape and t._geometry() == target._geometry():
+    if t.raw_shape == target.raw_shape and t.raw_geometry() == target.raw_geometry():
         return True
-    (mine, first), (others, start) = t._geometry(), target._geometry()
-    ends = storage_extent(t._shape, mine, first), storage_extent(target._shape, others, start)
+    (mine, first), (others, start) = t.raw_geometry(), target.raw_geometry()
+    ends = storage_extent(t.raw_shape, mine, first), storage_extent(target.raw_shape, others, start)
     return ends[0] <= start or ends[1] <= first
 
 
@@ -262,8 +268,8 @@ def parts(*tensors: Tensor) -> list[tuple[Tensor, ...]]:
 
     Dimensions that lie alike in all tensors become one; if too many are left, the first are walked.
     """
-    layouts = [t._geometry() for t in tensors]
-    merged = _merged(tensors[0]._shape, [strides for strides, _ in layouts])
+    layouts = [t.raw_geometry() for t in tensors]
+    merged = _merged(tensors[0].raw_shape, [strides for strides, _ in layouts])
     sizes = tuple(size for size, _ in merged)
     views = tuple(
         seen(t, sizes, tuple(strides[i] for _, strides in merged), offset)
@@ -291,5 +297,5 @@ def _merged(shape: Shape, strides: list[Shape]) -> list[tuple[int, tuple[int, ..
 
 
 def _row(t: Tensor, index: int) -> Tensor:
-    strides, offset = t._geometry()
-    return seen(t, t._shape[1:], strides[1:], offset + index * strides[0])
+    strides, offset = t.raw_geometry()
+    return seen(t, t.raw_shape[1:], strides[1:], offset + index * strides[0])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindtorch_core.dtypes import int32
-from mindtorch_core.shapes import numel, wrap_dim
+from mindtorch_core.backend import int32, numel, wrap_dim
 
 from ..aclnn import Scalar
 from .operands import cast, made, ranked, takes
@@ -31,9 +30,9 @@ def _running_total(name: str, operator: str, position: Callable[[int], Any]) -> 
         d = spec.dtype
         if not takes(operator, d):
             return None
-        out, calls = made(spec, self._device), list[Call]()
+        out, calls = made(spec, self.raw_device), list[Call]()
         if numel(spec.shape):
-            at = position(wrap_dim(dim, len(self._shape)))
+            at = position(wrap_dim(dim, len(self.raw_shape)))
             calls.append((operator, (ranked(cast(self, d, calls)), at, d, ranked(out))))
         return out, calls
 
@@ -49,12 +48,12 @@ def _running_extreme(name: str, operator: str) -> None:
 
     def run(self: Any, dim: int) -> Work | None:
         specs = rule(self, dim)
-        if not takes(operator, self._dtype):
+        if not takes(operator, self.raw_dtype):
             return None
-        values, indices = (made(spec, self._device) for spec in specs)
-        if not numel(self._shape):
+        values, indices = (made(spec, self.raw_device) for spec in specs)
+        if not numel(self.raw_shape):
             return (values, indices), []
-        at = wrap_dim(dim, len(self._shape))
+        at = wrap_dim(dim, len(self.raw_shape))
         found = ranked(values), ranked(indices)
         return (values, indices), [(operator, (ranked(self), at, *found))]
 
@@ -71,12 +70,12 @@ def sort(
 ) -> Work | None:
     """Elements in order along a dimension, and where they were."""
     specs = rule_of("sort.stable")(self, stable=stable, dim=dim, descending=descending)
-    if not takes("Sort", self._dtype):
+    if not takes("Sort", self.raw_dtype):
         return None
-    values, indices = (made(spec, self._device) for spec in specs)
-    if not numel(self._shape):
+    values, indices = (made(spec, self.raw_device) for spec in specs)
+    if not numel(self.raw_shape):
         return (values, indices), []
-    at = wrap_dim(dim, len(self._shape))
+    at = wrap_dim(dim, len(self.raw_shape))
     found = ranked(values), ranked(indices)
     return (values, indices), [("Sort", (ranked(self), bool(stable), at, descending, *found))]
 
@@ -87,5 +86,5 @@ def topk(
 ) -> Work | None:
     """The k largest or smallest elements along a dimension in order, and where they are."""
     specs = rule_of("topk")(self, k, dim, largest, sorted)
-    at = wrap_dim(dim, len(self._shape))
+    at = wrap_dim(dim, len(self.raw_shape))
     return found_along("Topk", self, specs, (k, at, largest, True))

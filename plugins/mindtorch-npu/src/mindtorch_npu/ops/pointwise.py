@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from mindtorch_core.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype
-from mindtorch_core.promotion import WIDER, check_alpha, result_type
-from mindtorch_core.shapes import broadcast, numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    WIDER,
+    Tensor,
+    bool_,
+    broadcast,
+    check_alpha,
+    dtype,
+    numel,
+    result_type,
+)
 
 from .binary import Forms, binary, floats
 from .operands import (
@@ -102,9 +111,9 @@ def _divided_whole(self: Any, other: Any) -> Work | None:
     if not takes("Div", d):
         return None
     calls: list[Call] = []
-    out = made(spec, self._device)
+    out = made(spec, self.raw_device)
     if numel(spec.shape):
-        pair = [operand(t, d, self._device, calls) for t in (self, other)]
+        pair = [operand(t, d, self.raw_device, calls) for t in (self, other)]
         calls.append(("Div", (*pair, out)))
     return out, calls
 
@@ -130,12 +139,12 @@ for _name in ("And", "Or", "Xor"):
 def isnan(self: Any) -> Work | None:
     """Only NaN differs from itself."""
     spec = rule_of("isnan")(self)
-    out = made(spec, self._device)
+    out = made(spec, self.raw_device)
     if not numel(spec.shape):
         return out, []
-    if self._dtype.category < FLOATING:
+    if self.raw_dtype.category < FLOATING:
         return out, [("InplaceZero", (out,))]
-    if not takes("NeTensor", self._dtype):
+    if not takes("NeTensor", self.raw_dtype):
         return None
     return out, [("NeTensor", (self, self, out))]
 
@@ -147,7 +156,7 @@ def isnan(self: Any) -> Work | None:
 def where(condition: Any, self: Any, other: Any) -> Work | None:
     """Elements of one or the other operand."""
     spec = rule_of("where.self")(condition, self, other)
-    d, on = spec.dtype, condition._device
+    d, on = spec.dtype, condition.raw_device
     if not takes("SWhere", d, "self"):
         return None
     out, calls = made(spec, on), list[Call]()
@@ -166,10 +175,10 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Work | None:
     wide = computed_in("Clamp", d)
     if wide is None or d.category in (BOOL, COMPLEX):
         return None
-    out, calls = made(spec, self._device), list[Call]()
+    out, calls = made(spec, self.raw_device), list[Call]()
     if numel(spec.shape):
         bounds = [None if v is None else number(v, wide) for v in (min, max)]
-        target = out if wide is d else empty(spec.shape, wide, self._device)
+        target = out if wide is d else empty(spec.shape, wide, self.raw_device)
         calls.append(("Clamp", (cast(self, wide, calls), *bounds, target)))
         written(out, target, calls)
     return out, calls
@@ -180,9 +189,9 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Work | No
     """The gradient where ``self`` is above the threshold."""
     spec = rule_of("threshold_backward")(grad_output, self, threshold)
     d = spec.dtype
-    if not takes("ThresholdBackward", d) or self._shape != grad_output._shape:
+    if not takes("ThresholdBackward", d) or self.raw_shape != grad_output.raw_shape:
         return None
-    out, calls = made(spec, self._device), list[Call]()
+    out, calls = made(spec, self.raw_device), list[Call]()
     if numel(spec.shape):
         pair = [cast(t, d, calls) for t in (grad_output, self)]
         calls.append(("ThresholdBackward", (*pair, number(threshold, d), out)))
@@ -192,16 +201,16 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Work | No
 @steps("aten::masked_fill_")
 def masked_fill_(self: Any, mask: Any, value: Any) -> Work | None:
     """Write a number where a mask holds."""
-    d = self._dtype
+    d = self.raw_dtype
     given = isinstance(value, Tensor)
-    if mask._dtype is not bool_ or broadcast(self._shape, mask._shape) != self._shape:
+    if mask.raw_dtype is not bool_ or broadcast(self.raw_shape, mask.raw_shape) != self.raw_shape:
         return None
-    if (given and (value._shape or value._dtype is not d)) or not takes(
+    if (given and (value.raw_shape or value.raw_dtype is not d)) or not takes(
         "InplaceMaskedFillScalar", d
     ):
         return None
     fill = value if given else element(value, d)
-    if not numel(self._shape):
+    if not numel(self.raw_shape):
         return self, []
     operator = "InplaceMaskedFillTensor" if given else "InplaceMaskedFillScalar"
     return self, [(operator, (self, mask, fill))]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.dtypes import int32
-from mindtorch_core.operators.nn.pooling import pool_sizes
-from mindtorch_core.shapes import Shape, numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Shape, Tensor, int32, numel, pool_sizes
 
 from .matmul import precision
 from .operands import cast, contiguous, empty, made, reshaped, takes, written
@@ -24,7 +21,7 @@ def _image_shape(shape: Shape, n: int) -> Shape:
 
 
 def _image(t: Tensor, n: int, calls: list[Call]) -> Tensor:
-    return reshaped(contiguous(t, calls), _image_shape(t._shape, n))
+    return reshaped(contiguous(t, calls), _image_shape(t.raw_shape, n))
 
 
 def _spread(values: Any, n: int, one: int) -> list[int]:
@@ -33,7 +30,9 @@ def _spread(values: Any, n: int, one: int) -> list[int]:
 
 
 def _served(operator: str, t: Tensor, n: int) -> bool:
-    return bool(takes(operator, t._dtype) and n + 1 <= len(t._shape) <= n + 2 and numel(t._shape))
+    return bool(
+        takes(operator, t.raw_dtype) and n + 1 <= len(t.raw_shape) <= n + 2 and numel(t.raw_shape)
+    )
 
 
 def _max_pool(n: int) -> None:
@@ -58,10 +57,10 @@ def _max_pool(n: int) -> None:
         specs = rule(self, *given)
         if not _served(forward, self, n) or not numel(specs[0].shape):
             return None
-        values, indices = (made(spec, self._device) for spec in specs)
+        values, indices = (made(spec, self.raw_device) for spec in specs)
         calls: list[Call] = []
-        shape = _image_shape(values._shape, n)
-        narrow = empty(indices._shape, int32, self._device)
+        shape = _image_shape(values.raw_shape, n)
+        narrow = empty(indices.raw_shape, int32, self.raw_device)
         arguments = (
             _image(self, n, calls), *options(self, *given), reshaped(values, shape),
             reshaped(narrow, shape),
@@ -74,13 +73,15 @@ def _max_pool(n: int) -> None:
         ceil_mode: bool, indices: Any,
     ) -> Work | None:  # fmt: skip
         given = kernel_size, stride, padding, dilation, ceil_mode
-        same = grad_output._dtype is self._dtype and grad_output._shape == indices._shape
-        if not _served(backward, self, n) or not same or not numel(indices._shape):
+        same = (
+            grad_output.raw_dtype is self.raw_dtype and grad_output.raw_shape == indices.raw_shape
+        )
+        if not _served(backward, self, n) or not same or not numel(indices.raw_shape):
             return None
-        result, calls = empty(self._shape, self._dtype, self._device), list[Call]()
+        result, calls = empty(self.raw_shape, self.raw_dtype, self.raw_device), list[Call]()
         at = _image(cast(indices, int32, calls), n, calls)
         pair = _image(grad_output, n, calls), _image(self, n, calls)
-        target = reshaped(result, _image_shape(self._shape, n))
+        target = reshaped(result, _image_shape(self.raw_shape, n))
         calls.append((backward, (*pair, at, *options(self, *given), target)))
         return result, calls
 
@@ -109,8 +110,8 @@ def _average_pool(n: int) -> None:
         spec = rule(self, *given, *more)
         if not _served("AvgPool2d", self, n) or not numel(spec.shape):
             return None
-        out, calls = made(spec, self._device), list[Call]()
-        target = reshaped(out, _image_shape(out._shape, n))
+        out, calls = made(spec, self.raw_device), list[Call]()
+        target = reshaped(out, _image_shape(out.raw_shape, n))
         numbers = options(self, *given, divisor_override)
         calls.append(("AvgPool2d", (_image(self, n, calls), *numbers, target)))
         return out, calls
@@ -119,16 +120,16 @@ def _average_pool(n: int) -> None:
         grad_output: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
         count_include_pad: bool, divisor_override: int | None,
     ) -> Work | None:  # fmt: skip
-        if not _served("AvgPool2dBackward", self, n) or not numel(grad_output._shape):
+        if not _served("AvgPool2dBackward", self, n) or not numel(grad_output.raw_shape):
             return None
-        if grad_output._dtype is not self._dtype:
+        if grad_output.raw_dtype is not self.raw_dtype:
             return None
         numbers = options(
             self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
-        result, calls = empty(self._shape, self._dtype, self._device), list[Call]()
+        result, calls = empty(self.raw_shape, self.raw_dtype, self.raw_device), list[Call]()
         pair = _image(grad_output, n, calls), _image(self, n, calls)
-        target = reshaped(result, _image_shape(self._shape, n))
+        target = reshaped(result, _image_shape(self.raw_shape, n))
         calls.append(("AvgPool2dBackward", (*pair, *numbers, target)))
         return result, calls
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.devices import concrete
-from mindtorch_core.dtypes import exact_integers, int64
-from mindtorch_core.random import source_for
-from mindtorch_core.shapes import numel
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, concrete_device, exact_integers, int64, numel, source_for
 
 from .operands import cast, computed_in, empty, made, takes, written
 from .steps import Call, Work, rule_of, steps
@@ -21,10 +17,10 @@ _HIGHEST = (1 << 63) - 1
 
 def _drawn(self: Tensor, operator: str, arguments: tuple[Any, ...], generator: Any) -> Work | None:
     """The call that fills a tensor with random numbers."""
-    if not takes(operator, self._dtype):
+    if not takes(operator, self.raw_dtype):
         return None
-    source = source_for(generator, self._device)
-    if not numel(self._shape):
+    source = source_for(generator, self.raw_device)
+    if not numel(self.raw_shape):
         return self, []
     return self, [(operator, (self, *arguments, *_position(operator, source)))]
 
@@ -55,7 +51,7 @@ def normal_(self: Any, mean: float = 0, std: float = 1, *, generator: Any = None
 def random_(self: Any, low: int, high: int | None, *, generator: Any = None) -> Work | None:
     """Whole numbers from [low, high); up to the largest that the dtype holds exactly without ``high``."""
     rule_of("random.from")(self, low, high)
-    bound = min(exact_integers(self._dtype) + 1, _HIGHEST) if high is None else high
+    bound = min(exact_integers(self.raw_dtype) + 1, _HIGHEST) if high is None else high
     if bound > _HIGHEST:
         return None
     return _drawn(self, "InplaceRandom", (low, bound), generator)
@@ -76,10 +72,10 @@ def bernoulli(self: Any, *, generator: Any = None) -> Work | None:
     wide = computed_in("BernoulliTensor", d, "prob")
     if wide is None:
         return None
-    source = source_for(generator, self._device)
-    out, calls = made(spec, self._device), list[Call]()
+    source = source_for(generator, self.raw_device)
+    out, calls = made(spec, self.raw_device), list[Call]()
     if numel(spec.shape):
-        target = out if wide is d else empty(spec.shape, wide, self._device)
+        target = out if wide is d else empty(spec.shape, wide, self.raw_device)
         probabilities = cast(self, wide, calls)
         position = _position("BernoulliTensor", source)
         calls.append(("BernoulliTensor", (target, probabilities, *position, target)))
@@ -93,7 +89,7 @@ def randperm(
 ) -> Work | None:
     """A random order of 0 to n - 1."""
     rule_of("randperm")(n, dtype=dtype)
-    d, on = dtype or int64, concrete(device)
+    d, on = dtype or int64, concrete_device(device)
     if not takes("Randperm", d, "out"):
         return None
     source = source_for(generator, on)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.shapes import numel, wrap_dim
-from mindtorch_core.tensor import Tensor
+from mindtorch_core.backend import Tensor, numel, wrap_dim
 
 from ..creation import fill
 from .operands import cast, contiguous, empty, filled, made, ranked, reshaped, takes
@@ -22,9 +21,9 @@ def _forward(name: str, operator: str) -> None:
         d = spec.dtype
         if not takes(operator, d):
             return None
-        out, calls = made(spec, self._device), list[Call]()
+        out, calls = made(spec, self.raw_device), list[Call]()
         if numel(spec.shape):
-            at = wrap_dim(dim, len(self._shape))
+            at = wrap_dim(dim, len(self.raw_shape))
             calls.append((operator, (ranked(cast(self, d, calls)), at, ranked(out))))
         return out, calls
 
@@ -33,13 +32,13 @@ def _forward(name: str, operator: str) -> None:
 
 def _backward(name: str, operator: str) -> None:
     def run(grad_output: Any, output: Any, dim: int, input_dtype: Any) -> Work | None:
-        d, on = output._dtype, output._device
+        d, on = output.raw_dtype, output.raw_device
         if not takes(operator, d):
             return None
         calls: list[Call] = []
-        result = empty(output._shape, d, on)
-        if numel(output._shape):
-            at = wrap_dim(dim, len(output._shape))
+        result = empty(output.raw_shape, d, on)
+        if numel(output.raw_shape):
+            at = wrap_dim(dim, len(output.raw_shape))
             pair = ranked(cast(grad_output, d, calls)), ranked(output)
             calls.append((operator, (*pair, at, ranked(result))))
         return cast(result, input_dtype, calls), calls
@@ -57,20 +56,20 @@ _backward("_log_softmax_backward_data", "LogSoftmaxBackward")
 
 def _images(t: Tensor, spatial: int) -> tuple[int, ...]:
     """The shape of a tensor as images of one or more rows: what follows the first two dimensions."""
-    lead = t._shape[: len(t._shape) - spatial]
-    rest = t._shape[len(lead) :]
+    lead = t.raw_shape[: len(t.raw_shape) - spatial]
+    rest = t.raw_shape[len(lead) :]
     return (*lead, *rest, 1) if spatial == 1 else (*lead, rest[0], numel(rest[1:]))
 
 
 def _served(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int) -> bool:
-    d = self._dtype
+    d = self.raw_dtype
     return bool(
-        self._shape
+        self.raw_shape
         and reduction in (0, 1, 2)
         and takes("NLLLoss", d)
-        and numel(self._shape)
-        and (weight is None or weight._dtype is d)
-        and target._dtype.name in ("int32", "int64", "uint8")
+        and numel(self.raw_shape)
+        and (weight is None or weight.raw_dtype is d)
+        and target.raw_dtype.name in ("int32", "int64", "uint8")
     )
 
 
@@ -79,11 +78,11 @@ class _Loss:
 
     def __init__(self, self_: Tensor, target: Tensor, weight: Tensor | None) -> None:
         self.calls: list[Call] = []
-        self.spatial = max(len(self_._shape) - 2, 0)
+        self.spatial = max(len(self_.raw_shape) - 2, 0)
         self.operator = "NLLLoss2d" if self.spatial else "NLLLoss"
-        classes = self_._shape[min(len(self_._shape) - 1, 1)]
+        classes = self_.raw_shape[min(len(self_.raw_shape) - 1, 1)]
         self.weight = (
-            filled((classes,), 1, self_._dtype, self_._device, self.calls)
+            filled((classes,), 1, self_.raw_dtype, self_.raw_device, self.calls)
             if weight is None
             else contiguous(weight, self.calls)
         )
@@ -107,7 +106,7 @@ def nll_loss_forward(
     if not _served(self, target, weight, reduction):
         return None
     loss = _Loss(self, target, weight)
-    out, total = made(out_spec, self._device), made(total_spec, self._device)
+    out, total = made(out_spec, self.raw_device), made(total_spec, self.raw_device)
     shown = loss.shaped(out) if loss.spatial and not reduction else out
     arguments = (loss.input, loss.target, loss.weight, reduction, ignore_index, shown, total)
     loss.calls.append((loss.operator, arguments))
@@ -128,7 +127,7 @@ def nll_loss_backward(
     if not _served(self, target, weight, reduction):
         return None
     loss = _Loss(self, target, weight)
-    out = empty(self._shape, self._dtype, self._device)
+    out = empty(self.raw_shape, self.raw_dtype, self.raw_device)
     loss.calls += fill(out, 0)
     grad = contiguous(grad_output, loss.calls)
     grad = loss.shaped(grad) if loss.spatial and not reduction else grad

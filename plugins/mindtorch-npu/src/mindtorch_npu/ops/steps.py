@@ -14,15 +14,12 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from mindtorch_core.devices import device
-from mindtorch_core.dispatch.adapters import tensors_in
+from mindtorch_core.backend import Tensor, device, dtype, tensors_in
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import dtype
-from mindtorch_core.tensor import Tensor
 
 from .. import aclnn
 from ..acl import ACLError
@@ -99,31 +96,31 @@ def kernel(*names: str) -> Callable[[Kernel], Kernel]:
     return decorate
 
 
-def register(key: DispatchKey, done: set[str]) -> None:
-    """Register what the tables hold, except the names that are done, which become so."""
-    for table, made in ((STEPS, _taking), (KERNELS, lambda name, fn: fn)):
-        for name in table.keys() - done:
-            registry.register_kernel(name, key, made(name, table[name]), promoted=True)
-            done.add(name)
+def register(key: DispatchKey, names: Iterable[str]) -> None:
+    """Register what the tables hold for some ops."""
+    for name in names:
+        fn = _taking(name, STEPS[name]) if name in STEPS else KERNELS.get(name)
+        if fn is not None:
+            registry.register_kernel(name, key, fn, promoted=True)
 
 
 def _taking(name: str, plan: Steps) -> Kernel:
     """The kernel that takes an op's steps."""
     call = aclnn.call
     definition = registry.entry(name).definition
-    crosses = definition is not None and bool(definition.crosses_devices)
+    crosses = definition is not None and bool(definition.operands.crosses_devices)
     most = sys.maxsize if name in ANY_RANK else MOST_DIMS
 
     def run(*args: Any, **kwargs: Any) -> Any:
         on = None
         for each in args:
             if isinstance(each, Tensor):
-                if len(each._shape) > most:
+                if len(each.raw_shape) > most:
                     return otherwise(name, *args, **kwargs)
-                if each._device is not on and not crosses:
+                if each.raw_device is not on and not crosses:
                     if on is not None:
-                        raise two_devices(name, on, each._device)
-                    on = each._device
+                        raise two_devices(name, on, each.raw_device)
+                    on = each.raw_device
         if _refused and _signature(name, args, kwargs) in _refused:
             return otherwise(name, *args, **kwargs)
         work = plan(*args, **kwargs)
@@ -174,7 +171,7 @@ def _fails_again(operator: str, arguments: tuple[Any, ...]) -> bool:
 
 def _signature(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     tensors = tensors_in((*args, *kwargs.values()))
-    return name, *((t._dtype, len(t._shape)) for t in tensors)
+    return name, *((t.raw_dtype, len(t.raw_shape)) for t in tensors)
 
 
 @functools.cache

@@ -1,0 +1,1 @@
+"""The communicator ``mpi`` of mindtorch: processes that MPI connects, through mpi4py."""

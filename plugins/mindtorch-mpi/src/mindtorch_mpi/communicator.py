@@ -1,0 +1,272 @@
+"""Collective operations by MPI, checked before data moves."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mpi4py import MPI
+
+from mindtorch_core import Tensor
+from mindtorch_core.communication import FINGERPRINT, REPORT, Call, Communicator, DistributedError
+
+from .memory import OPS, TYPES, as_bytes
+from .messages import Messages
+from .progress import Lane, Progress, Steps, Task
+
+__all__ = ["MPICommunicator"]
+
+
+class MPICommunicator(Communicator):
+    """A communicator of MPI's, and the process's thread.
+
+    Args:
+        comm: whose only user this is.
+        progress: who calls MPI.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, progress: Progress) -> None:
+        self.comm = comm
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        self._progress = progress
+        self._lane = Lane()
+        self._messages = Messages(comm)
+        self._broken: BaseException | None = None
+        self._kept: list[Any] = []  # memory that MPI may still write, after a failure
+
+    # ---- what every call goes through --------------------------------------------------------------
+
+    def _queue(self, steps: Steps, lane: Lane, call: Call) -> Task:
+        task = Task(self._progress)
+        task.steps = self._guarded(steps, call)
+        self._progress.queue(task, lane, now=call.waits)
+        return task
+
+    def _guarded(self, steps: Steps, call: Call) -> Steps:
+        """Steps that refuse to begin after a failure, and leave a note of one."""
+        if self._broken is not None:
+            raise call.error(f"the group failed before: {self._broken}", _culprit(self._broken))
+        try:
+            yield from steps
+        except DistributedError as error:
+            if not getattr(error, "harmless", False):
+                self._broken = error
+            raise
+        except MPI.Exception as error:
+            failed = call.error(f"MPI failed: {error}", None)
+            self._broken = failed
+            raise failed from error
+        except BaseException as error:
+            self._broken = error
+            raise
+
+    def _collective(
+        self, call: Call, begin: Callable[[], MPI.Request], *kept: Tensor | None
+    ) -> Task:
+        """Queue a collective call.
+
+        Args:
+            call: who calls what.
+            begin: starts it.
+            *kept: whose memory is used until it is done.
+        """
+
+        def steps() -> Steps:
+            yield from self._agree(call)
+            yield from self._until(call, begin(), moving=True, kept=kept)
+
+        return self._queue(steps(), self._lane, call)
+
+    def _until(self, call: Call, request: MPI.Request, *, moving: bool, kept: Any) -> Steps:
+        """Wait for a request; `moving` says whether all ranks are known to be there."""
+        while not request.Test():
+            yield moving
+            try:
+                call.check()
+            except DistributedError:
+                self._kept.append((request, kept))
+                raise
+
+    def _agree(self, call: Call) -> Steps:
+        """Compare what all ranks call.
+
+        Raises:
+            DistributedError: on every rank, if that differs.
+        """
+        if self.size == 1:
+            return
+        mine, all_of_them = call.fingerprint(), bytearray(FINGERPRINT * self.size)
+        request = self.comm.Iallgather([mine, MPI.BYTE], [all_of_them, MPI.BYTE])
+        yield from self._until(call, request, moving=False, kept=(mine, all_of_them))
+        if call.agrees(all_of_them):
+            return
+        reports = yield from self._exchange(call, call.report(), REPORT)
+        raise _harmless(call.mismatch(bytes(reports)))
+
+    def _exchange(self, call: Call, mine: bytes, count: int) -> Any:
+        """Steps that return what all ranks give: ``count`` bytes of each."""
+        found = bytearray(count * self.size)
+        request = self.comm.Iallgather([mine, MPI.BYTE], [found, MPI.BYTE])
+        yield from self._until(call, request, moving=True, kept=(mine, found))
+        return found
+
+    # ---- collective operations -----------------------------------------------------------------
+
+    def all_reduce(self, call: Call, tensor: Tensor, reduction: str) -> Task:
+        """See `Communicator.all_reduce`."""
+        memory = [as_bytes(tensor), tensor.numel(), TYPES[_dtype(tensor)]]
+        op = OPS[reduction]
+        return self._collective(
+            call, lambda: self.comm.Iallreduce(MPI.IN_PLACE, memory, op=op), tensor
+        )
+
+    def reduce(self, call: Call, tensor: Tensor, root: int, reduction: str) -> Task:
+        """See `Communicator.reduce`."""
+        memory = [as_bytes(tensor), tensor.numel(), TYPES[_dtype(tensor)]]
+        op = OPS[reduction]
+        here = self.rank == root
+        send, recv = (MPI.IN_PLACE, memory) if here else (memory, None)
+        return self._collective(
+            call, lambda: self.comm.Ireduce(send, recv, op=op, root=root), tensor
+        )
+
+    def broadcast(self, call: Call, tensor: Tensor, root: int) -> Task:
+        """See `Communicator.broadcast`."""
+        memory = [as_bytes(tensor), MPI.BYTE]
+        return self._collective(call, lambda: self.comm.Ibcast(memory, root=root), tensor)
+
+    def all_gather(self, call: Call, output: Tensor, tensor: Tensor) -> Task:
+        """See `Communicator.all_gather`."""
+        send, recv = [as_bytes(tensor), MPI.BYTE], [as_bytes(output), MPI.BYTE]
+        return self._collective(call, lambda: self.comm.Iallgather(send, recv), output, tensor)
+
+    def gather(self, call: Call, output: Tensor | None, tensor: Tensor, root: int) -> Task:
+        """See `Communicator.gather`."""
+        send = [as_bytes(tensor), MPI.BYTE]
+        recv = None if output is None else [as_bytes(output), MPI.BYTE]
+        return self._collective(
+            call, lambda: self.comm.Igather(send, recv, root=root), output, tensor
+        )
+
+    def scatter(self, call: Call, output: Tensor, tensor: Tensor | None, root: int) -> Task:
+        """See `Communicator.scatter`."""
+        send = None if tensor is None else [as_bytes(tensor), MPI.BYTE]
+        recv = [as_bytes(output), MPI.BYTE]
+        return self._collective(
+            call, lambda: self.comm.Iscatter(send, recv, root=root), output, tensor
+        )
+
+    def reduce_scatter(self, call: Call, output: Tensor, tensor: Tensor, reduction: str) -> Task:
+        """See `Communicator.reduce_scatter`."""
+        kind, op = TYPES[_dtype(tensor)], OPS[reduction]
+        send = [as_bytes(tensor), output.numel(), kind]  # the block's, not the whole's
+        recv = [as_bytes(output), output.numel(), kind]
+        return self._collective(
+            call, lambda: self.comm.Ireduce_scatter_block(send, recv, op=op), output, tensor
+        )
+
+    def barrier(self, call: Call, device: str) -> Task:
+        """Wait until all ranks have called it: to compare the calls is enough."""
+        return self._queue(self._agree(call), self._lane, call)
+
+    def all_to_all(
+        self,
+        call: Call,
+        output: Tensor,
+        tensor: Tensor,
+        output_sizes: Sequence[int],
+        input_sizes: Sequence[int],
+    ) -> Task:
+        """See `Communicator.all_to_all`. The ranks compare their sizes, too."""
+        each = tensor.element_size()
+        send, recv = _parts(tensor, input_sizes), _parts(output, output_sizes)
+
+        def steps() -> Steps:
+            yield from self._agree(call)
+            mine = b"".join(n.to_bytes(8, "little") for n in (*input_sizes, *output_sizes))
+            known = yield from self._exchange(call, mine, len(mine))
+            _check_sizes(call, known, self.size, each)
+            request = self.comm.Ialltoallv(send, recv)
+            yield from self._until(call, request, moving=True, kept=(tensor, output))
+
+        return self._queue(steps(), self._lane, call)
+
+    # ---- messages ------------------------------------------------------------------------------
+
+    def send(self, call: Call, tensor: Tensor, peer: int, tag: int) -> Task:
+        """See `Communicator.send`."""
+        return self._queue(self._messages.send(call, tensor, peer, tag), Lane(), call)
+
+    def recv(self, call: Call, tensor: Tensor, peer: int | None, tag: int) -> Task:
+        """See `Communicator.recv`."""
+        task = Task(self._progress)
+        task.steps = self._guarded(self._messages.recv(call, tensor, peer, tag, task), call)
+        self._progress.queue(task, Lane(), now=call.waits)
+        return task
+
+    # ---- groups --------------------------------------------------------------------------------
+
+    def split(self, call: Call, ranks: Sequence[int]) -> MPICommunicator | None:
+        """See `Communicator.split`."""
+        made: list[MPI.Intracomm] = []
+        tag = zlib.crc32(repr([*ranks]).encode()) % 32_768  # the members' alone, and alike there
+
+        def steps() -> Steps:
+            if len(call.ranks) == self.size:  # else the members have met already
+                yield from self._agree(call)
+            if self.rank in ranks:
+                group = self.comm.Get_group().Incl([*ranks])
+                made.append(self.comm.Create_group(group, tag=tag))
+                made[0].Set_errhandler(MPI.ERRORS_RETURN)
+
+        self._queue(steps(), self._lane, call).wait()
+        return MPICommunicator(made[0], self._progress) if made else None
+
+    def abort(self) -> None:
+        """Let go of the group; MPI keeps what it may still write."""
+        if self._broken is None:
+            self._broken = RuntimeError("the group was destroyed")
+
+
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _harmless(error: DistributedError) -> DistributedError:
+    """An error after which all ranks stand at the same place, so that the group can go on."""
+    error.harmless = True  # type: ignore[attr-defined]  # for `_guarded`
+    return error
+
+
+def _culprit(error: BaseException) -> int | None:
+    return error.rank if isinstance(error, DistributedError) else None
+
+
+def _parts(tensor: Tensor, sizes: Sequence[int]) -> list[Any]:
+    """A tensor as MPI is told of parts that lie one after the other: memory, (bytes, places), type."""
+    counts = [n * tensor.element_size() for n in sizes]
+    places = [sum(counts[:i]) for i in range(len(counts))]
+    return [as_bytes(tensor), (counts, places), MPI.BYTE]
+
+
+def _check_sizes(call: Call, known: bytes, size: int, each: int) -> None:
+    """Refuse parts that one rank sends and another does not expect.
+
+    Raises:
+        DistributedError: on every rank.
+    """
+    rows = [
+        [
+            int.from_bytes(known[at : at + 8], "little")
+            for at in range(r * 16 * size, (r + 1) * 16 * size, 8)
+        ]
+        for r in range(size)
+    ]
+    for sender in range(size):
+        for receiver in range(size):
+            sent, expected = rows[sender][receiver], rows[receiver][size + sender]
+            if sent != expected:
+                a, b = call.ranks[sender], call.ranks[receiver]
+                text = f"rank {a} sends {sent} elements to rank {b}, which expects {expected}"
+                raise _harmless(call.error(text, a))

