@@ -1,0 +1,99 @@
+"""The beta distribution."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+
+from . import constraints
+from .dirichlet import Dirichlet
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all
+
+__all__ = ["Beta"]
+
+
+class Beta(ExponentialFamily):
+    """Shares between 0 and 1.
+
+    Args:
+        concentration1: concentrations at 1.
+        concentration0: concentrations at 0.
+        validate_args: whether arguments are checked.
+    """
+
+    arg_constraints = {
+        "concentration1": constraints.positive,
+        "concentration0": constraints.positive,
+    }
+    support = constraints.unit_interval
+    has_rsample = True
+    _mean_carrier_measure = 0
+
+    def __init__(
+        self, concentration1: Any, concentration0: Any, validate_args: bool | None = None
+    ) -> None:
+        if isinstance(concentration1, Real) and isinstance(concentration0, Real):
+            both = torch.tensor([float(concentration1), float(concentration0)])
+        else:
+            both = torch.stack(broadcast_all(concentration1, concentration0), -1)
+        self._dirichlet = Dirichlet(both, validate_args=validate_args)
+        super().__init__(self._dirichlet._batch_shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for another batch shape."""
+        new = self._get_checked_instance(Beta, _instance)
+        batch_shape = torch.Size(batch_shape)
+        new._dirichlet = self._dirichlet.expand(batch_shape)
+        return self._finish(new, batch_shape, ())
+
+    @property
+    def concentration1(self) -> Tensor:
+        """Concentrations at 1."""
+        found: Tensor = self._dirichlet.concentration[..., 0]
+        return found
+
+    @property
+    def concentration0(self) -> Tensor:
+        """Concentrations at 0."""
+        found: Tensor = self._dirichlet.concentration[..., 1]
+        return found
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.concentration1 / (self.concentration1 + self.concentration0)
+
+    @property
+    def mode(self) -> Any:
+        """The most likely value."""
+        return self._dirichlet.mode[..., 0]
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        total = self.concentration1 + self.concentration0
+        return self.concentration1 * self.concentration0 / (total.pow(2) * (total + 1))
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """Samples with gradients to the parameters."""
+        return self._dirichlet.rsample(sample_shape).select(-1, 0)
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        self._validate_sample(value)
+        return self._dirichlet.log_prob(torch.stack([value, 1.0 - value], -1))
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return self._dirichlet.entropy()
+
+    @property
+    def _natural_params(self) -> tuple[Any, ...]:
+        return (self.concentration1, self.concentration0)
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:
+        return torch.lgamma(x) + torch.lgamma(y) - torch.lgamma(x + y)

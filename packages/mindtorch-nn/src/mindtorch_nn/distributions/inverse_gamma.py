@@ -1,0 +1,72 @@
+"""The inverse gamma distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import mindtorch_core as torch
+
+from . import constraints
+from .gamma import Gamma
+from .transformed_distribution import TransformedDistribution
+from .transforms import PowerTransform
+
+__all__ = ["InverseGamma"]
+
+
+class InverseGamma(TransformedDistribution):
+    """Reciprocals of gamma numbers.
+
+    Args:
+        concentration: their shapes.
+        rate: their rates.
+        validate_args: whether arguments are checked.
+    """
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.positive
+    has_rsample = True
+
+    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
+        base = Gamma(concentration, rate, validate_args=validate_args)
+        power = PowerTransform(base.rate.new_tensor(-1))
+        super().__init__(base, power, validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for another batch shape."""
+        new = self._get_checked_instance(InverseGamma, _instance)
+        return super().expand(batch_shape, _instance=new)
+
+    @property
+    def concentration(self) -> Any:
+        """Shapes of the gamma numbers."""
+        return self.base_dist.concentration
+
+    @property
+    def rate(self) -> Any:
+        """Rates of the gamma numbers."""
+        return self.base_dist.rate
+
+    @property
+    def mean(self) -> Any:
+        """The mean; infinite where there is none."""
+        found = self.rate / (self.concentration - 1)
+        return torch.where(self.concentration > 1, found, math.inf)
+
+    @property
+    def mode(self) -> Any:
+        """The most likely value."""
+        return self.rate / (self.concentration + 1)
+
+    @property
+    def variance(self) -> Any:
+        """The variance; infinite where there is none."""
+        less = self.concentration - 1
+        found = self.rate.square() / (less.square() * (self.concentration - 2))
+        return torch.where(self.concentration > 2, found, math.inf)
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        a = self.concentration
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()

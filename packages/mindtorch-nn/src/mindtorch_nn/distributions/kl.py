@@ -1,0 +1,7 @@
+"""Kullback-Leibler divergences, by pairs of distributions: the names of ``torch.distributions.kl``."""
+
+from __future__ import annotations
+
+from .kl_registry import kl_divergence, register_kl
+
+__all__ = ["kl_divergence", "register_kl"]

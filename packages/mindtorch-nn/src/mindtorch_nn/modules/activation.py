@@ -1,0 +1,417 @@
+"""Activations: functions of each element, and softmax."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+from mindtorch_core.nn import functional as F
+
+from .. import init as _init
+from .module import Module
+from .multihead import MultiheadAttention
+from .utils import declare, shown
+
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "MultiheadAttention",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+]
+
+
+class _Inplace(Module):
+    """An activation that may write its result over its input."""
+
+    _told: tuple[str, ...] = ()  # attributes that stand in the text
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Settings, and whether it works in place."""
+        told = [shown(self, *self._told)] if self._told else []
+        return ", ".join(told + ["inplace=True"] * bool(self.inplace))
+
+
+class Threshold(_Inplace):
+    """``x`` where it is above a threshold, else a value."""
+
+    _told: tuple[str, ...] = ("threshold", "value")
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+
+class ReLU(_Inplace):
+    """``max(x, 0)``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.relu(input, inplace=self.inplace)
+
+
+class RReLU(_Inplace):
+    """`LeakyReLU` with random slopes in training (Xu et al., 2015)."""
+
+    _told: tuple[str, ...] = ("lower", "upper")
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+
+class Hardtanh(_Inplace):
+    """``x`` kept between two values."""
+
+    _told: tuple[str, ...] = ("min_val", "max_val")
+
+    def __init__(
+        self,
+        min_val: float = -1.0,
+        max_val: float = 1.0,
+        inplace: bool = False,
+        min_value: float | None = None,
+        max_value: float | None = None,
+    ) -> None:
+        super().__init__(inplace)
+        for old, new, value in (
+            ("min_value", "min_val", min_value),
+            ("max_value", "max_val", max_value),
+        ):
+            if value is not None:
+                warnings.warn(
+                    f"keyword argument `{old}` is deprecated and renamed to `{new}`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        if self.max_val <= self.min_val:
+            raise AssertionError(
+                f"max_val ({self.max_val}) must be greater than min_val ({self.min_val})"
+            )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """``x`` kept between 0 and 6."""
+
+    _told: tuple[str, ...] = ()
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+
+class Sigmoid(Module):
+    """``1 / (1 + exp(-x))``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return torch.sigmoid(input)
+
+
+class Hardsigmoid(_Inplace):
+    """A sigmoid of straight lines."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.hardsigmoid(input, self.inplace)
+
+    extra_repr = Module.extra_repr
+
+
+class Tanh(Module):
+    """Hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return torch.tanh(input)
+
+
+class SiLU(_Inplace):
+    """``x * sigmoid(x)`` (Hendrycks and Gimpel, 2016)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.silu(input, inplace=self.inplace)
+
+
+class Mish(_Inplace):
+    """``x * tanh(softplus(x))`` (Misra, 2019)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.mish(input, inplace=self.inplace)
+
+
+class Hardswish(_Inplace):
+    """`SiLU` of straight lines (Howard et al., 2019)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.hardswish(input, self.inplace)
+
+    extra_repr = Module.extra_repr
+
+
+class ELU(_Inplace):
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015)."""
+
+    _told: tuple[str, ...] = ("alpha",)
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(ELU):
+    """`ELU` whose slope is continuous for every ``alpha`` (Barron, 2017)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class SELU(_Inplace):
+    """`ELU` scaled so that signals keep their size (Klambauer et al., 2017)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.selu(input, self.inplace)
+
+
+class GLU(Module):
+    """One half along a dimension times the sigmoid of the other (Dauphin et al., 2016)."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(*, 2 n, *) to (*, n, *)."""
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        """The dimension."""
+        return shown(self, "dim")
+
+
+class GELU(Module):
+    """``x`` times the normal distribution function (Hendrycks and Gimpel, 2016)."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self) -> str:
+        """How it is computed."""
+        return f"approximate={self.approximate!r}"
+
+
+class Hardshrink(Module):
+    """``x`` where it is further from 0 than ``lambd``, else 0."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        """The bound."""
+        return f"{self.lambd}"
+
+
+class Softshrink(Hardshrink):
+    """``x`` moved towards 0 by ``lambd``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.softshrink(input, self.lambd)
+
+
+class LeakyReLU(_Inplace):
+    """``x`` where it is positive, else ``negative_slope * x``."""
+
+    _told: tuple[str, ...] = ("negative_slope",)
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+
+class LogSigmoid(Module):
+    """The logarithm of `Sigmoid`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.logsigmoid(input)
+
+
+class Softplus(Module):
+    """``log(1 + exp(beta * x)) / beta``; ``x`` itself above a threshold."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        super().__init__()
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        """All settings."""
+        return shown(self, "beta", "threshold")
+
+
+class PReLU(Module):
+    """`LeakyReLU` with slopes that are learnt, one or one per channel (He et al., 2015)."""
+
+    weight: Tensor
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        declare(self, device, dtype, weight=(num_parameters,))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Take the slopes back to where they began."""
+        _init.constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, *) to the same shape."""
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        """How many slopes there are."""
+        return shown(self, "num_parameters")
+
+
+class Softsign(Module):
+    """``x / (1 + |x|)``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """``x - tanh(x)``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape, element by element."""
+        return F.tanhshrink(input)
+
+
+class _AlongDim(Module):
+    """A function along a dimension."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("dim", None)
+
+    def extra_repr(self) -> str:
+        """The dimension."""
+        return shown(self, "dim")
+
+
+class Softmin(_AlongDim):
+    """`Softmax` of ``-x``."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape; sums along the dimension are 1."""
+        return F.softmin(input, self.dim, _stacklevel=5)
+
+
+class Softmax(_AlongDim):
+    """``exp(x)`` divided by its sum along a dimension."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape; sums along the dimension are 1."""
+        return F.softmax(input, self.dim, _stacklevel=5)
+
+
+class LogSoftmax(_AlongDim):
+    """The logarithm of `Softmax`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Of any shape."""
+        return F.log_softmax(input, self.dim, _stacklevel=5)
+
+
+class Softmax2d(Module):
+    """`Softmax` over the channels of images."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, H, W) or (C, H, W) to the same shape."""
+        if input.dim() not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
+            )
+        return F.softmax(input, -3, _stacklevel=5)

@@ -1,0 +1,295 @@
+"""Modules that hold modules: sequences, lists and dicts."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Self
+
+from .module import Module, _indented
+
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
+
+
+class Container(Module):
+    """A module with submodules; `Module` does the same."""
+
+    def __init__(self, **kwargs: Module) -> None:
+        warnings.warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
+            "Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__()
+        for name, module in kwargs.items():
+            self.add_module(name, module)
+
+
+def position(index: Any, size: int) -> int:
+    """An index counted from the front.
+
+    Raises:
+        IndexError: if there is no such element.
+    """
+    found = operator.index(index)
+    if not -size <= found < size:
+        raise IndexError(f"index {found} is out of range")
+    return found % size
+
+
+class _Numbered(Module):
+    """What modules have whose submodules stand in an order."""
+
+    _modules: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+    def __setitem__(self, idx: int, module: Module) -> None:
+        setattr(self, list(self._modules)[position(idx, len(self))], module)
+
+    def __delitem__(self, idx: int | slice) -> None:
+        names = list(self._modules)
+        for name in names[idx] if isinstance(idx, slice) else [names[position(idx, len(self))]]:
+            delattr(self, name)
+        self._modules = {str(i): m for i, m in enumerate(self._modules.values())}
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key: int | slice) -> Any:
+        """Take a module, or several, out."""
+        found = self[key]  # type: ignore[index]  # both subclasses have it
+        del self[key]
+        return found
+
+
+class Sequential(_Numbered):
+    """Calls its modules one after another; made of modules, or of an OrderedDict that names them."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__()
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else enumerate(args):
+            self.add_module(str(name), module)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(OrderedDict(list(self._modules.items())[idx]))
+        return list(self._modules.values())[position(idx, len(self))]
+
+    def __add__(self, other: Sequential) -> Sequential:
+        _check_sequential(other)
+        return Sequential(*self, *other)
+
+    def __iadd__(self, other: Sequential) -> Self:
+        _check_sequential(other)
+        return self.extend(list(other))
+
+    def __mul__(self, other: int) -> Sequential:
+        self._check_times(other)
+        return Sequential(*list(self) * other)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        self._check_times(other)
+        return self.extend(list(self) * (other - 1))
+
+    def _check_times(self, other: Any) -> None:
+        if not isinstance(other, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
+        if other <= 0:
+            raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
+
+    def forward(self, input: Any) -> Any:
+        """What the last module makes of what the one before it made."""
+        for module in self:
+            input = module(input)
+        return input
+
+    def insert(self, index: int, module: Module) -> Self:
+        """Put a module before the one at an index.
+
+        Raises:
+            AssertionError: if it is none.
+            IndexError: if there is no such place.
+        """
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        _insert(self, index + len(self) if index < 0 else index, module)
+        return self
+
+    def extend(self, sequential: Iterable[Module]) -> Self:
+        """Add modules at the end."""
+        for module in sequential:
+            self.append(module)
+        return self
+
+
+def _check_sequential(other: Any) -> None:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"add operator supports only objects of Sequential class, but {type(other)} is given."
+        )
+
+
+def _insert(holder: _Numbered, index: int, module: Any) -> None:
+    """Put a module at a place and number all behind it anew."""
+    modules = holder._modules
+    for i in range(len(modules), index, -1):
+        modules[str(i)] = modules[str(i - 1)]
+    modules[str(index)] = module
+
+
+class ModuleList(_Numbered):
+    """A list of modules."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.extend(modules)
+
+    def __getitem__(self, idx: int | slice) -> Any:
+        if isinstance(idx, slice):
+            return type(self)(list(self._modules.values())[idx])
+        return self._modules[str(position(idx, len(self)))]
+
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList(chain(self, other))
+
+    def insert(self, index: int, module: Module) -> None:
+        """Put a module before the one at an index."""
+        _insert(self, index, module)
+
+    def extend(self, modules: Iterable[Module]) -> Self:
+        """Add modules at the end.
+
+        Raises:
+            TypeError: if they cannot be iterated over.
+        """
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}"
+            )
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def __repr__(self) -> str:
+        runs: list[tuple[int, int, str]] = []  # first, last, text
+        for i, text in enumerate(map(repr, self)):
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], i, text)
+            else:
+                runs.append((i, i, text))
+        if not runs:
+            return f"{self._get_name()}()"
+        lines = (
+            f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}"
+            for a, b, text in runs
+        )
+        inner = "\n  ".join(_indented(line) for line in lines)
+        return f"{self._get_name()}(\n  {inner}\n)"
+
+
+class ModuleDict(Module):
+    """A dict of modules."""
+
+    _modules: dict[str, Any]
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._modules[key]
+
+    def __setitem__(self, key: str, module: Module) -> None:
+        self.add_module(key, module)
+
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Take a module out."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        """Names and modules."""
+        return self._modules.items()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
+
+    def update(self, modules: Any) -> None:
+        """Put modules in, from a mapping or from pairs.
+
+        Raises:
+            TypeError: if it is neither.
+            ValueError: for an element that is no pair.
+        """
+        for name, module in pairs_of("ModuleDict", modules):
+            self[name] = module
+
+
+def pairs_of(kind: str, given: Any) -> Iterator[tuple[str, Any]]:
+    """Pairs of a mapping, or of an iterable of pairs, in order."""
+    if not isinstance(given, Iterable):
+        raise TypeError(
+            f"{kind}.update should be called with an iterable of key/value pairs, but got "
+            f"{type(given).__name__}"
+        )
+    items = getattr(given, "items", None)
+    if isinstance(given, Mapping) or (items is not None and isinstance(given, Module)):
+        yield from items()  # type: ignore[misc]
+        return
+    for i, pair in enumerate(given):
+        if not isinstance(pair, Iterable):
+            raise TypeError(
+                f"{kind} update sequence element #{i} should be Iterable; is {type(pair).__name__}"
+            )
+        found: Any = tuple(pair)
+        if len(found) != 2:
+            raise ValueError(
+                f"{kind} update sequence element #{i} has length {len(found)}; 2 is required"
+            )
+        yield found

@@ -1,0 +1,378 @@
+"""Convolutions and transposed convolutions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+from mindtorch_core.nn import functional as F
+
+from .. import init
+from .lazy import LazyModuleMixin
+from .module import Module
+from .utils import _ntuple, _reverse_repeat_tuple, declare, declare_lazy, shown
+
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+]
+
+Sizes = int | Sequence[int]
+
+_PADDINGS = ("same", "valid")
+_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    """What all convolutions have."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: str | tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        _check_channels(in_channels, out_channels, groups)
+        if isinstance(padding, str):
+            if padding not in _PADDINGS:
+                raise ValueError(
+                    f"Invalid padding string {padding!r}, should be one of {_PADDINGS}"
+                )
+            if padding == "same" and any(s != 1 for s in stride):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        if padding_mode not in _MODES:
+            raise ValueError(
+                f"padding_mode must be one of {_MODES}, but got padding_mode='{padding_mode}'"
+            )
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self._reversed_padding_repeated_twice = _both_sides(padding, dilation, kernel_size)
+        self._declare(device, dtype, bias)
+        self.reset_parameters()
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        pair = (self.out_channels, self.in_channels)
+        first, second = reversed(pair) if self.transposed else pair
+        return first, second // self.groups, *self.kernel_size
+
+    def _declare(self, device: Any, dtype: Any, bias: bool) -> None:
+        """Make the parameters."""
+        shape = (self.out_channels,) if bias else None
+        declare(self, device, dtype, weight=self._weight_shape(), bias=shape)
+
+    def reset_parameters(self) -> None:
+        """Draw new values, uniform within one by the root of the number of an output's inputs."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self) -> str:
+        """Channels and sizes, and what is not as by default."""
+        n = len(self.kernel_size)
+        text = f"{self.in_channels}, {self.out_channels}, {shown(self, 'kernel_size', 'stride')}"
+        for name, usual in (("padding", 0), ("dilation", 1), ("output_padding", 0)):
+            if getattr(self, name) != (usual,) * n:
+                text += f", {name}={getattr(self, name)}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("padding_mode", "zeros")
+
+
+def _check_channels(in_channels: int, out_channels: int, groups: int) -> None:
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    for name, count in (("in_channels", in_channels), ("out_channels", out_channels)):
+        if count % groups != 0:
+            raise ValueError(f"{name} must be divisible by groups")
+
+
+def _both_sides(padding: Any, dilation: Sequence[int], kernel_size: Sequence[int]) -> Any:
+    """Padding as `functional.pad` takes it: of the last dimension first, left and right."""
+    if not isinstance(padding, str):
+        return _reverse_repeat_tuple(padding, 2)
+    found: list[int] = []
+    for d, k in zip(reversed(dilation), reversed(kernel_size), strict=True):
+        total = d * (k - 1) if padding == "same" else 0
+        found += [total // 2, total - total // 2]
+    return found
+
+
+class _Forward(_ConvNd):
+    """What convolutions have that are not transposed."""
+
+    _rank: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: str | Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        n = _ntuple(self._rank)
+        super().__init__(
+            in_channels, out_channels, n(kernel_size), n(stride),
+            padding if isinstance(padding, str) else n(padding),
+            n(dilation), False, n(0), groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = (0,) * self._rank
+        convolve = getattr(F, f"conv{self._rank}d")
+        found: Tensor = convolve(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
+        return found
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, in_channels, *sizes) to (N, out_channels, *sizes); N may be absent."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv1d(_Forward):
+    """Convolution of sequences, as `functional.conv1d`."""
+
+    _rank = 1
+
+
+class Conv2d(_Forward):
+    """Convolution of images, as `functional.conv2d`."""
+
+    _rank = 2
+
+
+class Conv3d(_Forward):
+    """Convolution of volumes, as `functional.conv3d`."""
+
+    _rank = 3
+
+
+class _ConvTransposeNd(_ConvNd):
+    """What transposed convolutions have."""
+
+    _rank: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        n = _ntuple(self._rank)
+        super().__init__(
+            in_channels, out_channels, n(kernel_size), n(stride), n(padding), n(dilation), True,
+            n(output_padding), groups, bias, padding_mode, device, dtype,
+        )  # fmt: skip
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """(N, in_channels, *sizes) to (N, out_channels, *sizes); N may be absent.
+
+        Args:
+            input: the signal.
+            output_size: which of the sizes that are possible the output has.
+        """
+        if self.padding_mode != "zeros":
+            raise ValueError(
+                f"Only `zeros` padding mode is supported for ConvTranspose{self._rank}d"
+            )
+        convolve = getattr(F, f"conv_transpose{self._rank}d")
+        extra = self.output_padding if output_size is None else self._extra(input, output_size)
+        found: Tensor = convolve(
+            input, self.weight, self.bias, self.stride, self.padding, extra, self.groups,
+            self.dilation,
+        )  # fmt: skip
+        return found
+
+    def _extra(self, input: Tensor, output_size: Sequence[int]) -> list[int]:
+        """The output padding that leads to a size."""
+        n = self._rank
+        before = 2 if input.dim() == n + 2 else 1
+        if len(output_size) == before + n:
+            output_size = output_size[before:]
+        if len(output_size) != n:
+            raise ValueError(
+                f"ConvTranspose{n}D: for {input.dim()}D input, output_size must have {n} or "
+                f"{before + n} elements (got {len(output_size)})"
+            )
+        padding: Any = self.padding
+        least = [
+            (input.size(before + d) - 1) * self.stride[d]
+            - 2 * padding[d]
+            + self.dilation[d] * (self.kernel_size[d] - 1)
+            + 1
+            for d in range(n)
+        ]
+        most = [size + stride - 1 for size, stride in zip(least, self.stride, strict=True)]
+        if not all(a <= size <= b for a, size, b in zip(least, output_size, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} "
+                f"(for an input of {input.size()[2:]})"
+            )
+        return [size - a for size, a in zip(output_size, least, strict=True)]
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """Transposed convolution of sequences, as `functional.conv_transpose1d`."""
+
+    _rank = 1
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """Transposed convolution of images, as `functional.conv_transpose2d`."""
+
+    _rank = 2
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """Transposed convolution of volumes, as `functional.conv_transpose3d`."""
+
+    _rank = 3
+
+
+# ---- lazy ---------------------------------------------------------------------------------------
+
+
+class _LazyConvXdMixin(LazyModuleMixin):
+    """Makes a convolution take ``in_channels`` from its first input."""
+
+    def __init__(self, out_channels: int, kernel_size: Sizes, *args: Any, **kwargs: Any) -> None:
+        super().__init__(0, out_channels, kernel_size, *args, **kwargs)
+
+    def _declare(self, device: Any, dtype: Any, bias: bool) -> None:
+        declare_lazy(self, device, dtype, weight=True, bias=bias)  # type: ignore[arg-type]
+
+    def reset_parameters(self) -> None:
+        """Draw new values, if there are shapes."""
+        me: Any = self
+        if not self.has_uninitialized_params() and me.in_channels != 0:
+            super().reset_parameters()  # type: ignore[misc]
+
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
+        """Take the number of channels from an input."""
+        if not self.has_uninitialized_params():
+            return
+        me: Any = self
+        channels = self._get_in_channels(input)
+        _check_channels(channels, me.out_channels, me.groups)
+        me.in_channels = channels
+        with torch.no_grad():
+            me.weight.materialize(me._weight_shape())
+            if me.bias is not None:
+                me.bias.materialize((me.out_channels,))
+            self.reset_parameters()
+
+    def _get_in_channels(self, input: Tensor) -> int:
+        without = self._get_num_spatial_dims() + 1
+        if input.dim() not in (without, without + 1):
+            raise RuntimeError(
+                f"Expected {without}D (unbatched) or {without + 1}D (batched) input to "
+                f"{type(self).__name__}, but got input of size: {input.shape}"
+            )
+        return input.shape[-without]
+
+    def _get_num_spatial_dims(self) -> int:
+        found: int = self._rank  # type: ignore[attr-defined]
+        return found
+
+
+class LazyConv1d(_LazyConvXdMixin, Conv1d):
+    """`Conv1d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConvXdMixin, Conv2d):
+    """`Conv2d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConvXdMixin, Conv3d):
+    """`Conv3d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
+    """`ConvTranspose1d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
+    """`ConvTranspose2d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
+    """`ConvTranspose3d` that takes ``in_channels`` from its first input."""
+
+    cls_to_become = ConvTranspose3d

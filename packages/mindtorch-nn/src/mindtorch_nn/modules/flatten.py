@@ -1,0 +1,61 @@
+"""Dimensions made one, and one made several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_core import Tensor
+
+from .module import Module
+from .utils import shown
+
+__all__ = ["Flatten", "Unflatten"]
+
+
+class Flatten(Module):
+    """Makes a range of dimensions one, by default all but the first."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(*, a, ..., b, *) to (*, a * ... * b, *)."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        """The range."""
+        return shown(self, "start_dim", "end_dim")
+
+
+class Unflatten(Module):
+    """Makes a dimension several, of given sizes."""
+
+    def __init__(self, dim: int | str, unflattened_size: Any) -> None:
+        super().__init__()
+        if not isinstance(dim, int):
+            raise TypeError(
+                "Unflatten expects an int for dim: there are no named dimensions, got "
+                f"{type(dim).__name__}"
+            )
+        if not isinstance(unflattened_size, tuple | list):
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(unflattened_size).__name__}"
+            )
+        for i, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type "
+                    f"{type(size).__name__} at pos {i}"
+                )
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(*, a * ... * b, *) to (*, a, ..., b, *)."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """The dimension and its sizes."""
+        return shown(self, "dim", "unflattened_size")

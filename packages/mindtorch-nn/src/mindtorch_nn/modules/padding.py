@@ -1,0 +1,182 @@
+"""Padding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_core import Tensor
+from mindtorch_core.nn import functional as F
+
+from .module import Module
+from .utils import _ntuple, shown
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+
+class _Pad(Module):
+    """Pads the last dimensions; one number for all sides, or two for each, the last dimension first."""
+
+    _rank: int
+    _mode: str
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = _ntuple(2 * self._rank)(padding)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, *sizes) or (C, *sizes)."""
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        """Padding of all sides."""
+        return f"{self.padding}"
+
+
+class _CircularPadNd(_Pad):
+    _mode = "circular"
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, *sizes) or (C, *sizes)."""
+        n = self._rank
+        if input.dim() not in (n + 1, n + 2):
+            raise ValueError(f"expected {n + 1}D or {n + 2}D input (got {input.dim()}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPadNd):
+    """Pads sequences with their other end."""
+
+    _rank = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """Pads images with their other sides."""
+
+    _rank = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """Pads volumes with their other sides."""
+
+    _rank = 3
+
+
+class _ConstantPadNd(_Pad):
+    _mode = "constant"
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(*, *sizes)."""
+        return F.pad(input, self.padding, self._mode, self.value)
+
+    def extra_repr(self) -> str:
+        """Padding of all sides, and the value."""
+        return shown(self, "padding", "value")
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """Pads sequences with a value."""
+
+    _rank = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """Pads images with a value."""
+
+    _rank = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """Pads volumes with a value."""
+
+    _rank = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Pads sequences with zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
+
+
+class ZeroPad2d(ConstantPad2d):
+    """Pads images with zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
+
+
+class ZeroPad3d(ConstantPad3d):
+    """Pads volumes with zeros."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
+
+
+class _ReflectionPadNd(_Pad):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """Pads sequences with their reflection at the ends."""
+
+    _rank = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """Pads images with their reflection at the sides."""
+
+    _rank = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """Pads volumes with their reflection at the sides."""
+
+    _rank = 3
+
+
+class _ReplicationPadNd(_Pad):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """Pads sequences with their last elements."""
+
+    _rank = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """Pads images with the pixels at their sides."""
+
+    _rank = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """Pads volumes with the elements at their sides."""
+
+    _rank = 3

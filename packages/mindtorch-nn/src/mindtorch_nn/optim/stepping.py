@@ -1,0 +1,258 @@
+"""What most optimizers have in common: a step updates one parameter after the other.
+
+What can be refused is refused before the first parameter changes, and states that were made for a step
+that did not happen are taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+
+from .optimizer import Closure, Optimizer
+
+__all__ = ["Member", "Stepping", "add_quotient", "check", "check_lr", "root", "value_of"]
+
+State = dict[str, Any]
+
+
+def check(ok: Any, message: str) -> None:
+    """Refuse an option.
+
+    Raises:
+        ValueError: with the message, unless ``ok``.
+    """
+    if not ok:
+        raise ValueError(message)
+
+
+def check_lr(lr: Any, text: str = "Invalid learning rate: ") -> None:
+    """Refuse learning rates that are negative, NaN, or tensors of several elements.
+
+    Raises:
+        ValueError: if it is one.
+    """
+    check(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
+    check(lr >= 0.0, f"{text}{lr}")
+
+
+def check_betas(betas: Any) -> None:
+    """Refuse shares that are not below 1.
+
+    Raises:
+        ValueError: if one is.
+    """
+    for i in (0, 1):
+        check(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
+
+
+def scalar_dtype(fused: Any = None) -> torch.dtype:
+    """Of the tensors that hold one number of a parameter's state."""
+    double = torch.get_default_dtype() is torch.float64 and not fused
+    return torch.float64 if double else torch.float32
+
+
+def value_of(step: Any) -> Any:
+    """A tensor of one number as a Python number."""
+    return step.item() if isinstance(step, Tensor) else step
+
+
+def no_dimensions(value: Any) -> Any:
+    """An option as it is computed with: tensors of one element lose their dimensions."""
+    return value.squeeze() if isinstance(value, Tensor) and value.dim() else value
+
+
+def root(x: Any) -> Any:
+    """Square root of a number or a tensor."""
+    return x**0.5
+
+
+def add_quotient(p: Tensor, numerator: Tensor, denominator: Tensor, factor: Any) -> None:
+    """``p += factor * numerator / denominator`` for a factor that is a number or a tensor."""
+    numerator, denominator = lasting(numerator), lasting(denominator)
+    if isinstance(factor, Tensor):
+        p.add_(numerator / denominator * factor)
+    else:
+        p.addcdiv_(numerator, denominator, value=factor)
+
+
+def lasting(state: Tensor) -> Tensor:
+    """A state as it is now: later steps write it, which a recorded step must not see."""
+    return state.clone() if torch.is_grad_enabled() else state
+
+
+class Member:
+    """A parameter in a step.
+
+    Attributes:
+        p: the parameter; of a complex one, its parts as a real tensor.
+        g: its gradient, likewise; negated where the loss is maximised.
+        state: what the optimizer keeps of it, likewise.
+        own: the state as it is kept.
+    """
+
+    __slots__ = ("g", "own", "p", "state")
+
+    def __init__(self, p: Tensor, g: Tensor, state: State) -> None:
+        self.own = state
+        if p.is_complex():
+            p, g = torch.view_as_real(p), torch.view_as_real(g)
+            state = {
+                k: torch.view_as_real(v) if isinstance(v, Tensor) and v.is_complex() else v
+                for k, v in state.items()
+            }
+        self.p, self.g, self.state = p, g, state
+
+
+class Stepping(Optimizer):
+    """Base of optimizers that update each parameter by itself.
+
+    A subclass gives `_make_state`, and `_update` or `_update_one`.
+    """
+
+    # What is said of sparse gradients; "taken" where they are not refused.
+    _sparse: ClassVar[str] = ""
+    # Whether `_update` itself negates gradients where the loss is maximised.
+    _negates: ClassVar[bool] = False
+    _since_then: ClassVar[Mapping[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "capturable": False,
+    }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for (
+            group
+        ) in self.param_groups:  # numbers of states that were saved before they were tensors
+            on_device = group.get("capturable") or group.get("fused")
+            for p in group["params"]:
+                kept = self.state.get(p) or {}
+                for name in self._numbers:
+                    if name in kept and not isinstance(kept[name], Tensor):
+                        where = p.device if on_device else None
+                        kept[name] = torch.tensor(
+                            float(kept[name]), dtype=scalar_dtype(group.get("fused")), device=where
+                        )
+
+    _numbers: ClassVar[tuple[str, ...]] = ("step",)
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def step(self, closure: Closure | None = None) -> Any:
+        """Update every parameter that has a gradient.
+
+        Args:
+            closure: computes the loss again and returns it.
+
+        Returns:
+            What the closure returned, or None.
+
+        Raises:
+            RuntimeError: if a gradient is refused; nothing has changed then.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        with torch.set_grad_enabled(self.defaults.get("differentiable", False)):
+            members = self._gather()
+            for i, (group, found) in enumerate(zip(self.param_groups, members, strict=True)):
+                if not found:
+                    continue
+                try:
+                    self._update(group, found)
+                except BaseException as error:
+                    error.add_note(
+                        f"{type(self).__name__}.step() stopped in parameter group {i}: groups before it "
+                        f"are updated, of this one a part may be"
+                    )
+                    raise
+        return loss
+
+    def _gather(self) -> list[list[Member]]:
+        """The parameters with gradients, by group; makes the states that are missing."""
+        made: list[Any] = []
+        try:
+            return [
+                [self._member(group, p, made) for p in group["params"] if p.grad is not None]
+                for group in self.param_groups
+            ]
+        except BaseException:
+            for p in made:
+                del self.state[p]
+            raise
+
+    def _member(self, group: dict[str, Any], p: Any, made: list[Any]) -> Member:
+        g = p.grad
+        self._check(group, p, g)
+        state = self.state.get(p)
+        if not state:
+            state = self._make_state(group, p)
+            if state:
+                made.append(p)
+                self.state[p] = state
+        if group.get("capturable"):
+            self._check_capturable(p, state)
+        return Member(p, -g if group.get("maximize") and not self._negates else g, state)
+
+    def _check(self, group: dict[str, Any], p: Any, g: Any) -> None:
+        """Refuse a parameter or its gradient.
+
+        Raises:
+            RuntimeError: if it is refused.
+        """
+        if g.layout is not torch.strided and self._sparse != "taken":
+            raise RuntimeError(
+                self._sparse or f"{type(self).__name__} does not support sparse gradients"
+            )
+
+    def _check_capturable(self, p: Any, state: State) -> None:
+        step = state.get("step")
+        if p.device.type == "cpu" or (step is not None and step.device.type != p.device.type):
+            raise AssertionError(
+                "If capturable=True, params and state_steps must be on supported devices: all but the "
+                "CPU, and steps on the device of their parameter."
+            )
+
+    def _make_state(self, group: dict[str, Any], p: Any) -> State:
+        """The state of a parameter before its first step."""
+        raise NotImplementedError
+
+    def _update(self, group: dict[str, Any], members: list[Member]) -> None:
+        """Update the parameters of a group."""
+        one = self._one(group)
+        capturable = group.get("capturable", False)
+        for member in members:
+            step = member.state["step"]
+            step += 1
+            one(member, step if capturable else value_of(step))
+
+    def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
+        """What updates one parameter of a group: called with it and with the number of the step."""
+        raise NotImplementedError
+
+
+def new_step(group: dict[str, Any], p: Tensor, value: float = 0.0) -> Tensor:
+    """The counter of a parameter's steps: on the host, unless the step shall not wait for a device."""
+    on_device = group.get("capturable") or group.get("fused")
+    return torch.full(
+        (),
+        value,
+        dtype=scalar_dtype(group.get("fused")),
+        device=p.device if on_device else "cpu",
+    )
+
+
+def zeros(p: Tensor) -> Tensor:
+    """Zeros like a parameter, in its layout."""
+    return torch.zeros_like(p, memory_format=torch.preserve_format)
+
+
+def decayed(member: Member, group: dict[str, Any]) -> Tensor:
+    """The gradient with the pull of weight decay towards 0."""
+    decay = group["weight_decay"]
+    return member.g.add(member.p, alpha=decay) if decay != 0 else member.g

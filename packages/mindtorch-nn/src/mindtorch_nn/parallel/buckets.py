@@ -1,0 +1,94 @@
+"""Gradients of many parameters in few pieces of memory, which processes add up one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+
+__all__ = ["FIRST_BYTES", "Bucket", "divided"]
+
+# The first bucket is small, so that the first sum starts early.
+FIRST_BYTES: Final = 1 << 20
+
+
+class Bucket:
+    """Parameters whose gradients lie in one piece of memory.
+
+    Args:
+        parameters: of one dtype on one device.
+        numbers: their places among all parameters of the module.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor], numbers: Sequence[int]) -> None:
+        self.parameters = list(parameters)
+        self.numbers = list(numbers)
+        self.sizes = [p.numel() for p in parameters]
+        self.waiting: set[int] = set()
+        self.memory: Tensor | None = None
+        self.views: list[Tensor] = []
+
+    def begin(self, *, anew: bool) -> None:
+        """Have no gradient yet.
+
+        Args:
+            anew: whether to take new memory, as users may hold on to the gradients in the old.
+        """
+        self.waiting = set(self.numbers)
+        if self.memory is None or anew:
+            first = self.parameters[0]
+            self.memory = torch.empty(sum(self.sizes), dtype=first.dtype, device=first.device)
+            parts = self.memory.split(self.sizes)
+            self.views = [
+                part.view(p.shape) for part, p in zip(parts, self.parameters, strict=True)
+            ]
+
+    def take(self, number: int, share: float) -> None:
+        """Put a parameter's gradient, times its share in the mean, where it is summed; 0 for none."""
+        place = self.numbers.index(number)
+        grad, view = self.parameters[place].grad, self.views[place]
+        if grad is None:
+            view.zero_()
+        elif grad.data_ptr() == view.data_ptr() and grad.shape == view.shape:
+            view.mul_(share)
+        else:
+            if grad.is_sparse:
+                grad = grad.to_dense()
+            torch.mul(grad, share, out=view)
+        self.waiting.discard(number)
+
+    def give(self, used: Iterable[bool]) -> None:
+        """Let the parameters have the sums as their gradients; those that nobody used keep what they have."""
+        for parameter, view, was_used in zip(self.parameters, self.views, used, strict=True):
+            if was_used:
+                parameter.grad = view
+
+
+def divided(parameters: Sequence[Tensor], limit: int) -> list[Bucket]:
+    """Buckets of at most so many bytes, in the order in which backward gives gradients: from the last.
+
+    Args:
+        parameters: of the module, in its order.
+        limit: of all buckets but the first.
+    """
+    made: list[Bucket] = []
+    open_ones: dict[tuple[torch.dtype, torch.device], list[int]] = {}
+    filled: dict[tuple[torch.dtype, torch.device], int] = {}
+
+    def close(kind: tuple[torch.dtype, torch.device]) -> None:
+        numbers = open_ones.pop(kind)
+        made.append(Bucket([parameters[n] for n in numbers], numbers))
+        filled[kind] = 0
+
+    for number in range(len(parameters) - 1, -1, -1):
+        p = parameters[number]
+        kind = p.dtype, p.device
+        open_ones.setdefault(kind, []).append(number)
+        filled[kind] = filled.get(kind, 0) + p.numel() * p.element_size()
+        if filled[kind] >= (limit if made else min(FIRST_BYTES, limit)):
+            close(kind)
+    for kind in list(open_ones):
+        close(kind)
+    return made

@@ -1,0 +1,256 @@
+"""A module whose copies in several processes share their gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+from mindtorch_core.utils import _pytree
+
+from ..modules.module import Module
+from .reducer import Reducer, parameters_used
+
+__all__ = ["DistributedDataParallel"]
+
+_BUCKET_MB: Final = 25
+
+
+class DistributedDataParallel(Module):
+    """Trains copies of a module in the processes of a group, each on its own batches.
+
+    The copies begin with rank 0's parameters and buffers. After backward each gradient is the mean of all
+    processes', in memory that the parameters of a bucket share.
+
+    Args:
+        module: what is trained; `module` of this one.
+        device_ids: None, or the one device that the module is on.
+        output_device: taken for PyTorch's sake.
+        dim: taken for PyTorch's sake.
+        broadcast_buffers: whether forward begins with rank 0's buffers everywhere.
+        init_sync: whether the copies are compared and made equal now.
+        process_group: the processes; None for all.
+        bucket_cap_mb: how many MiB of gradients are summed at once; 25 by default.
+        find_unused_parameters: whether outputs may depend on fewer parameters than there are, which is
+            looked up after each forward.
+        check_reduction: taken for PyTorch's sake.
+        gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
+        static_graph: whether all steps use the same parameters, so that it is looked up once.
+
+    Raises:
+        ValueError: if there is no process group, or several devices are named.
+        RuntimeError: if the module has nothing to train, or the copies differ in their parameters.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Sequence[Any] | None = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool = True,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+    ) -> None:
+        super().__init__()
+        if not torch.distributed.is_initialized():
+            raise ValueError(
+                "Default process group has not been initialized, please make sure to call "
+                "init_process_group."
+            )
+        if device_ids is not None and len(device_ids) > 1:
+            raise ValueError("device_ids can only be None or contain a single element.")
+        trained = [p for p in module.parameters() if p.requires_grad]
+        if not trained:
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameters that "
+                "require a gradient."
+            )
+        cap = _BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb
+        if cap <= 0:
+            raise ValueError(f"bucket_cap_mb must be positive, got {bucket_cap_mb}")
+        self.module = module
+        self.device_ids = None if device_ids is None else list(device_ids)
+        self.output_device = output_device
+        self.dim = dim
+        self.process_group = process_group or torch.distributed.group.WORLD
+        self.broadcast_buffers = broadcast_buffers
+        self.bucket_bytes_cap = int(cap * 1024 * 1024)
+        self.find_unused_parameters = find_unused_parameters
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.static_graph = static_graph
+        self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self._unused: set[int] | None = None  # of a static graph
+        self._joining: _Joining | None = None
+        if init_sync:
+            self._compare(trained)
+            self._share(module.parameters())
+            self._share(module.buffers())
+        self.reducer = Reducer(
+            trained,
+            self.process_group,
+            self.bucket_bytes_cap,
+            keeps_memory=gradient_as_bucket_view,
+            finds_unused=find_unused_parameters or static_graph,
+        )
+
+    def _compare(self, parameters: Sequence[Tensor]) -> None:
+        """Refuse copies that differ in their parameters.
+
+        Raises:
+            RuntimeError: on all ranks.
+        """
+        dist = torch.distributed
+        mine = [(tuple(p.shape), str(p.dtype)) for p in parameters]
+        every: list[Any] = [None] * dist.get_world_size(self.process_group)
+        dist.all_gather_object(every, mine, group=self.process_group)
+        for rank, other in enumerate(every):
+            if len(other) != len(every[0]):
+                raise RuntimeError(
+                    f"DDP expects same model across all ranks, but Rank 0 has {len(every[0])} params, "
+                    f"while rank {rank} has inconsistent {len(other)} params."
+                )
+            for number, (first, own) in enumerate(zip(every[0], other, strict=True)):
+                if first != own:
+                    raise RuntimeError(
+                        f"DDP expects same model across all ranks: parameter {number} is {first} on rank "
+                        f"0, and {own} on rank {rank}."
+                    )
+
+    def _share(self, tensors: Any) -> None:
+        """Overwrite tensors with rank 0's."""
+        dist = torch.distributed
+        works = [
+            dist.broadcast(t.detach(), group=self.process_group, group_src=0, async_op=True)
+            for t in tensors
+        ]
+        for work in works:
+            work.wait()
+
+    # ---- training --------------------------------------------------------------------------------
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """A block in which backward adds to this process's gradients alone; the next one sums all."""
+        before = self.require_backward_grad_sync
+        self.require_backward_grad_sync = False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module makes of its arguments; backward through it sums gradients."""
+        training = torch.is_grad_enabled() and self.require_backward_grad_sync
+        if self._joining is not None:
+            self._joining.announce(training)
+        if self.require_forward_param_sync and self.broadcast_buffers:
+            self._share(self.module.buffers())
+        if torch.is_grad_enabled() and not training:
+            self.reducer.active = False
+        outputs = self.module(*inputs, **kwargs)
+        self.require_forward_param_sync = training
+        if training:
+            self.reducer.begin(self._without_gradient(outputs))
+        return outputs
+
+    def _without_gradient(self, outputs: Any) -> set[int]:
+        """Numbers of the parameters that outputs do not depend on."""
+        if not (self.find_unused_parameters or self.static_graph):
+            return set()
+        if self._unused is not None:
+            return self._unused
+        tensors = [t for t in _pytree.tree_leaves(outputs) if isinstance(t, Tensor)]
+        used = parameters_used(tensors)
+        unused = {n for n, p in enumerate(self.reducer.parameters) if id(p) not in used}
+        if self.static_graph:
+            self._unused = unused
+        return unused
+
+    # ---- uneven inputs ---------------------------------------------------------------------------
+
+    @contextmanager
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> Iterator[None]:
+        """A block in which processes may make different numbers of steps.
+
+        Those that have ended take part in the others' sums with zeros. At its end all have the parameters
+        of one that made the most steps.
+
+        Args:
+            divide_by_initial_world_size: whether means are over all processes, in place of those that
+                still make steps.
+            enable: whether the block does anything.
+            throw_on_early_termination: whether all raise as soon as one has ended.
+
+        Raises:
+            RuntimeError: on all ranks, where that was asked for.
+        """
+        if not enable:
+            yield
+            return
+        self._joining = _Joining(self, divide_by_initial_world_size, throw_on_early_termination)
+        try:
+            yield
+            self._joining.shadow()
+        finally:
+            self._joining = None
+            self.reducer.share = 1 / torch.distributed.get_world_size(self.process_group)
+
+
+class _Joining:
+    """The steps of a group in which some processes have ended."""
+
+    def __init__(self, ddp: DistributedDataParallel, divides_by_all: bool, raises: bool) -> None:
+        self._ddp = ddp
+        self._divides_by_all = divides_by_all
+        self._raises = raises
+        self._group = ddp.process_group
+        self._size = torch.distributed.get_world_size(self._group)
+
+    def _count(self, *, active: bool, training: bool) -> tuple[int, bool]:
+        """How many processes make a step now, and whether it sums gradients."""
+        told = torch.tensor([int(active), int(training)], dtype=torch.int32)
+        torch.distributed.all_reduce(told, group=self._group)
+        count, trained = told.tolist()
+        if self._raises and 0 < count < self._size:
+            raise RuntimeError(
+                "Detected at least one rank that exhausted inputs. Throwing across all ranks."
+            )
+        return count, bool(trained)
+
+    def announce(self, training: bool) -> None:
+        """Tell those that have ended that there is a step."""
+        count, _ = self._count(active=True, training=training)
+        self._ddp.reducer.share = 1 / (self._size if self._divides_by_all else count)
+
+    def shadow(self) -> None:
+        """Take part in the steps of others until none makes one; then agree on the parameters."""
+        ddp, last = self._ddp, True
+        while True:
+            count, trained = self._count(active=False, training=False)
+            if not count:
+                break
+            last = False
+            if ddp.require_forward_param_sync and ddp.broadcast_buffers:
+                ddp._share(ddp.module.buffers())
+            ddp.require_forward_param_sync = trained
+            if trained:
+                ddp.reducer.shadow()
+        dist = torch.distributed
+        rank = torch.tensor(dist.get_rank(self._group) if last else -1)
+        dist.all_reduce(rank, dist.ReduceOp.MAX, group=self._group)
+        for t in (*ddp.module.parameters(), *ddp.module.buffers()):
+            dist.broadcast(t.detach(), group=self._group, group_src=int(rank.item()))

@@ -1,0 +1,181 @@
+"""Sums of gradients over processes, started while backward still computes others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import mindtorch_core as torch
+from mindtorch_core import Tensor
+
+from .buckets import divided
+
+__all__ = ["Reducer", "parameters_used"]
+
+_UNFINISHED = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This error "
+    "indicates that your module has parameters that were not used in producing loss. You can enable unused "
+    "parameter detection by passing the keyword argument `find_unused_parameters=True` to "
+    "`torch.nn.parallel.DistributedDataParallel`, and by making sure all `forward` function outputs "
+    "participate in calculating loss. Parameter indices which did not receive grad for rank {rank}: {left}"
+)
+_TWICE = (
+    "Expected to mark a variable ready only once. Parameter at index {number} has been marked as ready "
+    "twice: it was used outside the forward function, or in several reentrant backward passes"
+)
+
+
+class Reducer:
+    """Adds up the gradients of a module's parameters over a group.
+
+    Args:
+        parameters: those that require grad, in the module's order.
+        group: the processes.
+        limit: bytes of a bucket.
+        keeps_memory: whether gradients stay in the same memory from one backward to the next.
+        finds_unused: whether parameters may be without a gradient, and others find out.
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[Tensor],
+        group: Any,
+        limit: int,
+        *,
+        keeps_memory: bool,
+        finds_unused: bool,
+    ) -> None:
+        self.parameters = list(parameters)
+        self.group = group
+        self.finds_unused = finds_unused
+        self._keeps_memory = keeps_memory
+        self.buckets = divided(self.parameters, limit)
+        self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
+        self._works: list[Any] = []
+        self._next = 0  # the first bucket whose sum has not begun
+        self._used: list[bool] = []
+        self.active = False
+        self.share = 1 / torch.distributed.get_world_size(group)
+        for number, parameter in enumerate(self.parameters):
+            parameter.register_post_accumulate_grad_hook(self._hook(number))
+
+    def _hook(self, number: int) -> Any:
+        def ready(_: Tensor) -> None:
+            if self.active:
+                self._mark(number)
+
+        return ready
+
+    def begin(self, unused: Iterable[int]) -> None:
+        """Expect a backward pass.
+
+        Args:
+            unused: numbers of the parameters that get no gradient in it.
+
+        Raises:
+            RuntimeError: if gradients of the last one are missing.
+        """
+        if self.active and self._next < len(self.buckets):
+            left = sorted(n for bucket in self.buckets for n in bucket.waiting)
+            if len(left) < len(self.parameters):
+                raise RuntimeError(
+                    _UNFINISHED.format(rank=torch.distributed.get_rank(self.group), left=left)
+                )
+        self._next, self._works = 0, []
+        self._used = [True] * len(self.parameters)
+        for bucket in self.buckets:
+            bucket.begin(anew=not self._keeps_memory)
+        self.active = True
+        missing = sorted(unused, reverse=True)
+        for number in missing:
+            self._used[number] = False
+        if len(missing) < len(self.parameters):
+            for number in missing:
+                self._mark(number)
+
+    def _mark(self, number: int) -> None:
+        """A parameter's gradient is there, or will not come."""
+        bucket = self._bucket_of[number]
+        if number not in bucket.waiting:
+            raise RuntimeError(_TWICE.format(number=number))
+        with torch.no_grad():
+            if self._used[number]:
+                bucket.take(number, self.share)
+            else:
+                bucket.views[bucket.numbers.index(number)].zero_()
+                bucket.waiting.discard(number)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Begin the sums of all buckets that are full, in their order, which all processes share."""
+        while self._next < len(self.buckets) and not self.buckets[self._next].waiting:
+            memory = self.buckets[self._next].memory
+            self._next += 1
+            self._works.append(
+                torch.distributed.all_reduce(memory, group=self.group, async_op=True)
+            )
+        if self._next == len(self.buckets):
+            self._finish()
+
+    def _finish(self) -> None:
+        """Wait for all sums and let the parameters have them."""
+        self.active = False
+        used = self._used_anywhere()
+        for bucket, work in zip(self.buckets, self._works, strict=True):
+            work.wait()
+            bucket.give([used[n] for n in bucket.numbers])
+        self._works = []
+
+    def _used_anywhere(self) -> list[bool]:
+        """Which parameters have a gradient in some process."""
+        if not self.finds_unused:
+            return self._used
+        counts = torch.tensor(self._used, dtype=torch.int32)
+        torch.distributed.all_reduce(counts, group=self.group)
+        return [bool(n) for n in counts.tolist()]
+
+    def shadow(self) -> None:
+        """Take part in the sums of a backward pass that this process does not make."""
+        self._next, self._works = 0, []
+        self._used = [False] * len(self.parameters)
+        for bucket in self.buckets:
+            bucket.begin(anew=True)
+            assert bucket.memory is not None, "begin makes it"
+            bucket.memory.zero_()
+            bucket.waiting.clear()
+        while self._next < len(self.buckets):
+            memory = self.buckets[self._next].memory
+            self._next += 1
+            self._works.append(
+                torch.distributed.all_reduce(memory, group=self.group, async_op=True)
+            )
+        self._used_anywhere()
+        for work in self._works:
+            work.wait()
+        self._works = []
+
+
+def parameters_used(outputs: Iterable[Tensor]) -> set[int]:
+    """Identities of the leaves that outputs depend on, by their graph."""
+    found: set[int] = set()
+    left = [node for t in outputs if (node := _node(t)) is not None]
+    seen = set(left)
+    while left:
+        node = left.pop()
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            found.add(id(variable))
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                left.append(below)
+    return found
+
+
+def _node(tensor: Tensor) -> Any:
+    if tensor.grad_fn is not None:
+        return tensor.grad_fn
+    if tensor.requires_grad:  # a leaf, whose accumulating node a view of it shows
+        above: Any = tensor.view_as(tensor).grad_fn
+        return above.next_functions[0][0]
+    return None

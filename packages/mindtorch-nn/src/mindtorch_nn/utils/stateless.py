@@ -1,0 +1,155 @@
+"""Calls of a module with other parameters than its own."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from ..modules.module import Module
+from ..parallel import DataParallel
+
+__all__ = ["functional_call"]
+
+_ABSENT = object()
+
+
+def functional_call(
+    module: Module,
+    parameters_and_buffers: dict[str, Any],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call a module with other parameters and buffers; `torch.func.functional_call` is the same.
+
+    Args:
+        module: what is called.
+        parameters_and_buffers: what stands in for them, by path.
+        args: the arguments, a tuple, or the only one.
+        kwargs: the keyword arguments.
+        tie_weights: whether what replaces one name of a shared tensor replaces all of them.
+        strict: whether every parameter and buffer must be given, and nothing else.
+
+    Raises:
+        RuntimeError: in strict mode for other names, and for `DataParallel`.
+        ValueError: if names of one tensor are given several values.
+    """
+    warnings.warn(
+        "`torch.nn.utils.stateless.functional_call` is deprecated: use `torch.func.functional_call`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return _functional_call(
+        module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
+    )
+
+
+def _functional_call(
+    module: Module,
+    parameters_and_buffers: dict[str, Any],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    if isinstance(module, DataParallel):
+        raise RuntimeError("The stateless API can't be used with nn.DataParallel module")
+    given = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _reparametrize_module(module, parameters_and_buffers, tie_weights, strict):
+        return module(*given, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def _reparametrize_module(
+    module: Module,
+    parameters_and_buffers: dict[str, Any],
+    tie_weights: bool = False,
+    strict: bool = False,
+) -> Iterator[None]:
+    """Other parameters inside of the block; what the block makes of them goes into the dict."""
+    values = dict(parameters_and_buffers)
+    if tie_weights:
+        _tie(module, values)
+    if strict:
+        _check_names(module, values)
+    before: list[tuple[Module, dict[str, Any], str, Any]] = []
+    places = {}
+    try:
+        for path, value in values.items():
+            owner, _, name = path.rpartition(".")
+            holder = module.get_submodule(owner)
+            places[path] = table, name = _place(holder, name, path)
+            before.append((holder, table, name, table.get(name, _ABSENT)))
+            table[name] = value
+            _tell(holder, name, value)
+        yield
+    finally:
+        for path in parameters_and_buffers.keys() & places.keys():
+            table, name = places[path]
+            parameters_and_buffers[path] = table[name]
+        for holder, table, name, old in reversed(before):
+            if old is _ABSENT:
+                table.pop(name, None)
+            else:
+                table[name] = old
+            _tell(holder, name, old)
+
+
+def _tell(holder: Any, name: str, value: Any) -> None:
+    """Recurrent layers keep their weights in a list as well."""
+    names = holder.__dict__.get("_flat_weights_names", ())
+    if name in names:
+        holder._flat_weights[names.index(name)] = value
+
+
+def _place(holder: Any, name: str, path: str) -> tuple[dict[str, Any], str]:
+    """Where a module keeps what it shows under a name."""
+    for table in (holder._parameters, holder._buffers):
+        if name in table:
+            return table, name
+    if not hasattr(holder, name):
+        raise AttributeError(f"{holder._get_name()} has no attribute `{name}` ({path})")
+    return holder.__dict__, name
+
+
+def _names(module: Module) -> dict[str, Any]:
+    """Parameters and buffers under all their paths."""
+    return {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
+
+
+def _tie(module: Module, values: dict[str, Any]) -> None:
+    """Give all names of a tensor the value that one of them is given."""
+    groups: dict[int, set[str]] = {}
+    for name, tensor in _names(module).items():
+        groups.setdefault(id(tensor), set()).add(name)
+    for names in groups.values():
+        given = sorted(names & values.keys())
+        if len({id(values[name]) for name in given}) > 1:
+            raise ValueError(
+                f"functional_call got multiple values for keys {given}, which are tied. Consider using "
+                f"tie_weights=False"
+            )
+        if given:
+            values.update(dict.fromkeys(names, values[given[0]]))
+
+
+def _check_names(module: Module, values: dict[str, Any]) -> None:
+    known = _names(module)
+    problems = []
+    for kind, names in (
+        ("Unexpected", [n for n in values if n not in known]),
+        ("Missing", [n for n in known if n not in values]),
+    ):
+        if names:
+            problems.append(f"{kind} key(s): {', '.join(map(repr, names))}.")
+    if problems:
+        listed = "\n\t".join(problems)
+        raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t{listed}")
