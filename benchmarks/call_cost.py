@@ -261,12 +261,8 @@ def main() -> None:
         profile(options.profile)
         return
     results = measure(options.groups, Schedule(options.rounds))
-    if options.compare:
-        print(harness.changes(harness.load(RESULTS), results))
-    elif options.groups:
-        print("a part of the groups was measured, so no results were written")
-    else:
-        harness.save(results, RESULTS)
+    part = "groups" if options.groups else ""
+    harness.conclude(results, RESULTS, compare=options.compare, part=part)
 
 
 if __name__ == "__main__":

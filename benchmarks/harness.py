@@ -230,3 +230,20 @@ def changes(old: Results, new: Results, peer: str = "torch") -> str:
                 mark = "  ROSE" if now > was * RISE else ""
                 lines.append(f"{name:<40}{was:9.3f}{now:9.3f}{now / was - 1:+9.1%}{mark}")
     return "\n".join(lines)
+
+
+def conclude(results: Results, path: Path, *, compare: bool, part: str = "") -> None:
+    """Compare results with those of a file, or write them there.
+
+    Args:
+        results: of this run.
+        path: the committed ones.
+        compare: show what changed, instead of writing.
+        part: what was measured a part of, so that nothing is written; empty for all.
+    """
+    if compare:
+        print(changes(load(path), results))
+    elif part:
+        print(f"a part of the {part} was measured, so no results were written")
+    else:
+        save(results, path)

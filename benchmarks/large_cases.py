@@ -58,11 +58,11 @@ def given(name: str, make: Callable[[Any, Any], Call]) -> Case:
 # ---- products -----------------------------------------------------------------------------------
 
 
-def product(name: str, a: Any, b: Any) -> Case:
+def product(name: str, a: Any, b: Any, dtype: str = "float32") -> Case:
     """A matrix product."""
 
     def make(torch: Any, nn: Any) -> Call:
-        x, y = torch.randn(*a), torch.randn(*b)
+        x, y = (torch.randn(*shape).to(getattr(torch, dtype)) for shape in (a, b))
         return lambda: torch.matmul(x, y)
 
     return given(name, make)
@@ -91,6 +91,9 @@ PRODUCTS = (
     product("matmul 512", (512, 512), (512, 512)),
     product("matmul 2048", (2048, 2048), (2048, 2048)),
     product("matmul 64x256x256", (64, 256, 256), (64, 256, 256)),
+    product("matmul 1024, bfloat16", (1024, 1024), (1024, 1024), "bfloat16"),
+    product("matmul 16x128x128, bfloat16", (16, 128, 128), (16, 128, 128), "bfloat16"),
+    product("matmul 256, float16", (256, 256), (256, 256), "float16"),
     given("attention 4x8x512x64", attention),
     backward(
         "attention, backward",
@@ -105,6 +108,23 @@ CONVOLUTIONS = (
         "8x3x224x224, 7x7, stride 2", (8, 3, 224, 224), (64, 3, 7, 7), stride=2, padding=3
     ),
     *convolutions("8x256x14x14, 3x3", (8, 256, 14, 14), (256, 256, 3, 3), padding=1),
+    *convolutions(
+        "8x128x56x56, 3x3, stride 2", (8, 128, 56, 56), (128, 128, 3, 3), padding=1, stride=2
+    ),
+    *convolutions(
+        "8x64x56x56, 3x3, dilation 2", (8, 64, 56, 56), (64, 64, 3, 3), padding=2, dilation=2
+    ),
+    *convolutions(
+        "8x128x28x28, 3x3, 32 groups", (8, 128, 28, 28), (128, 4, 3, 3), padding=1, groups=32
+    ),
+    *convolutions(
+        "8x64x112x112, depthwise, stride 2",
+        (8, 64, 112, 112),
+        (64, 1, 3, 3),
+        padding=1,
+        stride=2,
+        groups=64,
+    ),
     *convolutions("8x64x56x56, depthwise", (8, 64, 56, 56), (64, 1, 3, 3), padding=1, groups=64),
 )
 

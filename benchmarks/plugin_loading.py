@@ -28,7 +28,7 @@ import mindtorch_core as torch
 from mindtorch_core import plugins
 import pluggy, importlib_metadata
 from mindtorch_core.plugins import hookimpl
-from mindtorch_core.devices import row_of
+from mindtorch_core.values.devices import row_of
 start = time.perf_counter()
 found = {status.name: status for status in plugins.backends()}
 listed = time.perf_counter() - start

@@ -174,10 +174,7 @@ def main() -> None:
         profile()
         return
     results = measure(Schedule(options.rounds))
-    if options.compare:
-        print(harness.changes(harness.load(RESULTS), results))
-    else:
-        harness.save(results, RESULTS)
+    harness.conclude(results, RESULTS, compare=options.compare)
 
 
 if __name__ == "__main__":

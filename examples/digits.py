@@ -1,8 +1,8 @@
 """Train a digit classifier, with every number on a device of your choice.
 
 The data are scikit-learn's 1,797 scans of handwritten digits, 8 x 8 pixels each. The model has two
-linear layers; its gradients come from autograd, and stochastic gradient descent with momentum is
-written out below. Nothing here names a device: ``--device`` does, and its backend does the work.
+linear layers and learns by stochastic gradient descent with momentum. Nothing here names a device:
+``--device`` does, and its backend does the work.
 
     python examples/digits.py                       on the CPU
     python examples/digits.py --pipeline            each training step recorded, then run at once
@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
-import mindtorch_core as torch
+import mindtorch as torch
+from mindtorch import nn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-F = torch.nn.functional
+F = nn.functional
 Tensor = torch.Tensor
 
 HELD_OUT = 360  # digits kept for testing, a fifth of them
@@ -78,39 +79,16 @@ def batches(data: Split, size: int) -> Iterator[Split]:
 # ---- model --------------------------------------------------------------------------------------
 
 
-class Model:
-    """Two linear layers with a relu between them, and what trains them.
+class Model(nn.Module):
+    """Two linear layers with a relu between them: one score for each of the ten digits, per image."""
 
-    Attributes:
-        parameters: weight and bias of each layer.
-        velocities: for each parameter the running sum of its gradients.
-    """
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(SIDE * SIDE, HIDDEN), nn.Linear(HIDDEN, 10)
 
-    def __init__(self, device: torch.device) -> None:
-        self.parameters: list[Tensor] = []
-        for inputs, outputs in ((SIDE * SIDE, HIDDEN), (HIDDEN, 10)):
-            spread = (2 / inputs) ** 0.5  # He et al., 2015
-            weight = torch.randn(outputs, inputs, device=device) * spread
-            self.parameters += [weight, torch.zeros(outputs, device=device)]
-        for parameter in self.parameters:
-            parameter.requires_grad_()
-        self.velocities = [torch.zeros_like(p) for p in self.parameters]
-
-    def __call__(self, images: Tensor) -> Tensor:
-        """One score for each of the ten digits, per image."""
-        weight1, bias1, weight2, bias2 = self.parameters
-        return F.linear(F.linear(images, weight1, bias1).relu(), weight2, bias2)
-
-    def step(self, batch: Split, lr: float) -> Tensor:
-        """Learn from one batch; returns its loss."""
-        loss = F.cross_entropy(self(batch.images), batch.labels)
-        loss.backward()
-        with torch.no_grad():
-            for parameter, velocity in zip(self.parameters, self.velocities, strict=True):
-                velocity.mul_(MOMENTUM).add_(parameter.grad)
-                parameter.sub_(velocity, alpha=lr)
-                parameter.grad = None
-        return loss.detach()
+    def forward(self, images: Tensor) -> Tensor:
+        """Scores (images, 10) of images (images, pixels)."""
+        return self.outer(self.inner(images).relu())
 
     def predict(self, images: Tensor) -> Tensor:
         """The most likely digit of each image."""
@@ -127,11 +105,15 @@ def train(model: Model, training: Split, held_out: Split, args: argparse.Namespa
     """Train with the options of the command line, showing a progress bar."""
     history = History()
     steps = args.epochs * -(-len(training.labels) // args.batch_size)
+    optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=MOMENTUM)
     with tqdm(total=steps, unit="step", disable=None) as bar:
         for _ in range(args.epochs):
             for batch in batches(training, args.batch_size):
                 with torch.pipeline() if args.pipeline else nullcontext():
-                    loss = model.step(batch, args.lr)
+                    loss = F.cross_entropy(model(batch.images), batch.labels)
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
                 history.losses.append(loss.item())
                 bar.update()
             history.training.append(accuracy(model, training))
@@ -235,7 +217,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     torch.manual_seed(args.seed)
     training, held_out = load(probe.device)
-    model = Model(probe.device)
+    model = Model().to(probe.device)
     start = time.perf_counter()
     history = train(model, training, held_out, args)
     seconds = time.perf_counter() - start

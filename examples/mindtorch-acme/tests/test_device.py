@@ -36,7 +36,7 @@ def test_the_host_cannot_look_into_memory():
     with pytest.raises(TypeError):
         memoryview(t.untyped_storage().memory)
     with pytest.raises(RuntimeError, match="the host cannot look into device memory"):
-        t._data.view()
+        t.raw_data.view()
     with pytest.raises(TypeError, match="can't convert acme:0 device type tensor to numpy"):
         np.asarray(t)
 

@@ -14,9 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 import mindtorch_core as torch
+from mindtorch_core.backend import checked_number, exact_integers, source_for
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import checked_number, exact_integers
-from mindtorch_core.random import source_for
 
 from .elements import HALVES, exact, load, store
 from .runtime import KINDS, RUNTIME, Cells
@@ -62,7 +61,7 @@ def queue(
                 f"Expected all tensors to be on the same device, but found at least two devices, "
                 f"{out.device} and {t.device}! ({name})"
             )
-    target, cells = out._data, [t._data for t in operands]
+    target, cells = out.raw_data, [t.raw_data for t in operands]
 
     def job() -> None:
         with np.errstate(all="ignore"):
@@ -226,7 +225,7 @@ def positions_of(self: Any, indices: Any) -> list[Any]:
         if t is None or not t.numel():
             continue
         size = self.shape[dim]
-        for worst in RUNTIME.fetch(self.device, "index", partial(ends, t._data)):
+        for worst in RUNTIME.fetch(self.device, "index", partial(ends, t.raw_data)):
             if not -size <= worst < size:
                 raise IndexError(
                     f"index {worst} is out of bounds for dimension {dim} with size {size}"
@@ -268,7 +267,7 @@ def index_put(self: Any, indices: Any, values: Any, accumulate: bool = False) ->
 @kernel("nonzero")
 def nonzero(self: Any) -> Any:
     """The host has to know how many there are: waits."""
-    cells = self._data
+    cells = self.raw_data
     found = RUNTIME.fetch(self.device, "nonzero", lambda: np.argwhere(np.atleast_1d(load(cells))))
     found = found[:, : self.dim()].astype(np.int64)
     return RUNTIME.from_host(memoryview(found.tobytes()), found.shape, torch.int64, self.device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.plugins.device_module import DeviceModule
+from mindtorch_core.plugins import DeviceModule
 
 from .runtime import RUNTIME
 from .streams import queue_of

@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mindtorch_core.backend import op, pointwise, to_floating
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import op
-from mindtorch_core.operators.rules import pointwise
-from mindtorch_core.promotion import to_floating
 
 from .kernels import empty, queue
 

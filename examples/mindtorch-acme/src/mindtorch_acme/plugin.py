@@ -21,7 +21,7 @@ __all__ = ["mindtorch_backend", "mindtorch_doctor", "mindtorch_register"]
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="acme", runtime=RUNTIME, api=1, module=MODULE)
+    return Backend(device="acme", runtime=RUNTIME, api=2, module=MODULE)
 
 
 @hookimpl
@@ -30,17 +30,17 @@ def mindtorch_register(key: Any) -> None:
 
     Those of ops that are defined on demand wait until then: loading defines no op.
     """
-    known = {name for name in KERNELS if registry.known(name) is not None}
-    register(key, known)
+    registry.when_defined(lambda names: register(key, names))
     define_ops(key)
-    registry.rest.when_defined(lambda: register(key, KERNELS.keys() - known))
     registry.register_fallback(key, cpu_fallback)  # factorizations and the like, which have none
 
 
 def register(key: Any, names: Iterable[str]) -> None:
-    """Register some of the kernels."""
+    """Register the kernels of some ops, which are named as in ``aten::add``."""
     for name in names:
-        registry.register_kernel(name, key, KERNELS[name])
+        kernel = KERNELS.get(name.removeprefix("aten::"))
+        if kernel is not None:
+            registry.register_kernel(name, key, kernel)
 
 
 @hookimpl

@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import mindtorch_core as torch
+from mindtorch_core.backend import DTYPES, Runtime
 from mindtorch_core.dispatch.pipeline import Plan
-from mindtorch_core.dtypes import DTYPES
-from mindtorch_core.runtime import Runtime
 
 from .chip import ARENA_BYTES, Block
 from .generator import AcmeGenerator
@@ -26,7 +25,7 @@ BYTE: Final = np.dtype(np.uint8)
 
 
 class Cells(NamedTuple):
-    """The elements of a tensor, as its kernels find them in ``tensor._data``.
+    """The elements of a tensor, as its kernels find them in ``tensor.raw_data``.
 
     Attributes:
         block: the memory, which stays allocated as long as queued work refers to it.

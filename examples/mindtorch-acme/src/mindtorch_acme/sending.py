@@ -65,7 +65,8 @@ class AcmeBatch(Batch):
 
     def stop(self) -> None:
         """Collect no more."""
-        _thread.batch = self._outer
+        if _thread.batch is self:
+            _thread.batch = self._outer
         self.jobs.clear()
 
     def send(self) -> None:

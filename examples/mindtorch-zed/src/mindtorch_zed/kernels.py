@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from mindtorch_core import Tensor, float32
+from mindtorch_core.backend import checked_number, exact_integers, pack, source_for, unpack
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import checked_number, exact_integers, pack, unpack
 from mindtorch_core.library import cpu_fallback
-from mindtorch_core.random import source_for
 
 from .runtime import RUNTIME
 

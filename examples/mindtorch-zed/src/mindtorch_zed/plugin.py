@@ -20,7 +20,7 @@ def mindtorch_backend() -> Backend:
     return Backend(
         device="zed",
         runtime=RUNTIME,
-        api=1,
+        api=2,
         key="PrivateUse3",
         known_failures="known_failures.txt",
     )

@@ -6,7 +6,7 @@ import random
 from typing import Any, Final
 
 from mindtorch_core import OutOfMemoryError
-from mindtorch_core.runtime import Runtime
+from mindtorch_core.backend import Runtime
 
 __all__ = ["RUNTIME", "ZedRuntime"]
 
@@ -25,7 +25,7 @@ class Memory:
 class ZedGenerator:
     """Random numbers of one device: a seed, and how many numbers were drawn.
 
-    A kernel that draws numbers takes `mindtorch_core.random.source_for(generator, device)`.
+    A kernel that draws numbers takes `mindtorch_core.backend.source_for(generator, device)`.
     """
 
     def __init__(self) -> None:
