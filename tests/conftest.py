@@ -18,6 +18,9 @@ from mindtorch_core.plugins import loader
 
 SOURCES = Path(__file__).parent / "toy_backend"
 
+# No test keeps compiled kernels in the user's folder, nor does a process that one starts.
+os.environ.setdefault("MINDTORCH_KERNEL_CACHE", "")
+
 
 class Site:
     """A folder of installed distributions, put on the path of a fresh interpreter."""
@@ -65,7 +68,7 @@ class Site:
             )
         )
 
-    def toy(self, device, key=None, *, entry=None, distribution=None, api=1):
+    def toy(self, device, key=None, *, entry=None, distribution=None, api=2):
         """Install the toy backend under a device name."""
         source = (SOURCES / "plugin.py").read_text()
         config = f"DEVICE, KEY, API = {device!r}, {key!r}, {api!r}\n"

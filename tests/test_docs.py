@@ -1,4 +1,4 @@
-"""The documentation: its code runs, its tables are current, its links lead somewhere."""
+"""The documentation: its code runs, its links lead somewhere."""
 
 import inspect
 import os
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
+from mindtorch_core.values.devices import row_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/*/README.md")])
@@ -35,15 +35,6 @@ def test_the_ten_lines_print_what_they_say(capsys):
     exec(compile(code, "README.md", "exec"), {})
     expected = re.search(r"^print\(.*\)  # (.*)$", code, re.M)
     assert capsys.readouterr().out.strip() == expected[1]
-
-
-def test_the_ops_page_is_what_its_script_prints():
-    script = ROOT / "docs" / "make_ops_table.py"
-    made = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    page = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
-    assert page == made.stdout, "run: python docs/make_ops_table.py > docs/ops.md"
 
 
 def test_the_readme_counts_the_ops():
@@ -91,10 +82,11 @@ def acme(tmp_path_factory):
 
 def in_folder(folder, *arguments):
     """Run an interpreter that finds a folder's packages; what it prints."""
+    above = [path for path in (os.environ.get("PYTHONPATH"),) if path]
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder, capture_output=True, text=True, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *above])},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -103,6 +95,11 @@ def in_folder(folder, *arguments):
 def test_the_backend_page_makes_a_working_backend(acme):
     printed = re.search(r"^prints\n\n```text\n(.*?)^```$", BACKEND, re.S | re.M)
     assert in_folder(acme, "-W", "error", "try_acme.py") == printed[1]
+
+
+def test_fused_kernels_of_the_backend_page_train(acme):
+    printed = re.findall(r"^prints\n\n```text\n(.*?)^```$", BACKEND, re.S | re.M)
+    assert in_folder(acme, "-W", "error", "train_fused.py") == printed[1]
 
 
 def test_the_backend_of_the_page_passes_the_kit(acme):
@@ -192,14 +189,53 @@ def test_the_examples_of_the_pipeline_page_print_what_it_says(capsys):
             exec(compile(code, "train.py", "exec"), scope)
             assert capsys.readouterr().out == (text if following == "text" else "")
             compared += following == "text"
-    assert compared == 5
+    assert compared == 8
 
 
-def test_the_plan_of_the_pipeline_page_computes_everything_at_once(monkeypatch):
+def test_the_compiler_of_the_page_on_programs(toy, monkeypatch):
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    (code,) = [code for language, code in FENCE.findall(page) if language == "python"]
+    scope = {}
+    exec(code, scope)
+    monkeypatch.setattr(toy.ToyRuntime, "compile", scope["CompilingRuntime"].compile, raising=False)
+
+    def block(x, number):
+        with torch.pipeline(through_backward=True) as pipe:
+            y = x * number + 1
+            y.sum().backward()
+            x.detach().add_(1)
+        return pipe, y.tolist(), x.tolist(), x.grad.tolist()
+
+    for device in ("cpu", "toy"):
+        x = torch.ones(2, device=device, requires_grad=True)
+        found = [block(x, number) for number in (2.0, 0.5)]
+        assert [f[1:] for f in found] == [
+            ([3.0, 3.0], [2.0, 2.0], [2.0, 2.0]),
+            ([2.0, 2.0], [3.0, 3.0], [2.5, 2.5]),
+        ]
+    assert all(pipe.stats()["fused_groups"] >= 1 for pipe, *_ in found)
+
+
+def plan_of_the_page():
     (code,) = [code for language, code in PIPELINE if "def plan" in code]
     scope = {}
     exec(code, scope)
-    monkeypatch.setattr(type(row_of("cpu").runtime), "plan", scope["AcmeRuntime"].plan)
+    return scope["AcmeRuntime"].plan
+
+
+def test_the_plan_of_the_pipeline_page_serves_a_third_party(toy, monkeypatch):
+    monkeypatch.setattr(toy.ToyRuntime, "plan", plan_of_the_page(), raising=False)
+    a, b = torch.tensor([1.0, -2.0], device="toy"), torch.ones(2, device="toy")
+    toy.CALLS.clear()
+    with torch.pipeline() as pipe:
+        made = torch.add(a, b, alpha=2).relu().sum()
+        assert not toy.CALLS
+    assert made.item() == 3.0
+    assert (pipe.stats()["recorded"], pipe.stats()["fused_ops"]) == (3, 3)
+
+
+def test_the_plan_of_the_pipeline_page_computes_everything_at_once(monkeypatch):
+    monkeypatch.setattr(type(row_of("cpu").runtime), "plan", plan_of_the_page())
     x = torch.ones(512, 512)
     with torch.pipeline() as pipe:
         made = ((x * 2).t() @ x).relu_().sum(0) / 1024
@@ -247,6 +283,43 @@ def test_the_backend_reference_names_what_exists_with_its_arguments():
             found = inspect.signature(getattr(owner, name))
             wanted = [a for a in found.parameters if a not in ("self", "cls")]
             assert arguments.replace("*", "").split(", ") == (wanted or [""]), name
+
+
+def test_the_backend_reference_names_the_fields_and_constructors_of_tensors():
+    from mindtorch_core import backend
+
+    page = (ROOT / "docs" / "backend_reference.md").read_text("utf-8")
+    for name in backend.FIELDS:
+        assert re.search(rf"^\|[^|]*`{name}`", page, re.M), f"{name} is missing"
+    (table, _) = re.findall(r"^\| call \| what \|\n(\| -.*?)(?=\n\n)", page, re.S | re.M)
+    calls = dict(re.findall(r"^\| `([\w.]+)\(([^)`]*)\)`", table, re.M))
+    assert {*calls} >= {"tensor_over", "make_view", "view_around", "make_tensor", "Runtime.empty"}
+    assert calls.pop("fresh") == ""
+    for name, arguments in calls.items():
+        owner, _, method = name.rpartition(".")
+        found = getattr(getattr(backend, owner) if owner else backend, method)
+        names = [n for n in inspect.signature(found).parameters if n != "self"]
+        assert arguments.split(", ") == names, name
+
+
+def test_the_backend_reference_names_what_the_door_has():
+    from mindtorch_core import backend
+
+    page = (ROOT / "docs" / "backend_reference.md").read_text("utf-8")
+    (table,) = re.findall(r"^\| group of .*?\n(\| -.*?)(?=\n\n)", page, re.S | re.M)
+    named = {*re.findall(r"`([A-Za-z_]\w*)`", table)}
+    assert len(named) > 60
+    assert named <= {*backend.__all__}
+
+
+def test_the_promise_names_the_present_plugin_interface():
+    from mindtorch_core.plugins import OLDEST_PLUGIN_API, PLUGIN_API
+
+    page = (ROOT / "docs" / "stability.md").read_text("utf-8")
+    numbers = [int(n) for n in re.findall(r"^\| (\d+) \| ", page, re.M)]
+    assert numbers[-1] == PLUGIN_API
+    assert OLDEST_PLUGIN_API in numbers
+    assert f"Backend(api={PLUGIN_API}, " in page
 
 
 def test_the_op_of_the_backend_reference_is_the_examples():

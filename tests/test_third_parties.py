@@ -119,7 +119,7 @@ def test_there_is_one_chip_simulation_per_loading(site):
         """
 import gc, sys, threading, time
 plugins.load("cpu"), plugins.load("meta")
-registry.rest.define()
+registry.on_demand.define_all()
 before = snapshot()
 for _ in range(2):
     torch.manual_seed(1)
@@ -217,7 +217,7 @@ def test_a_new_backend_is_clean(tmp_path, name):
 def test_a_new_backend_is_complete(made):
     files = {str(f.relative_to(made)) for f in made.rglob("*") if f.is_file()}
     assert files == {
-        "pyproject.toml", "README.md", ".gitignore", ".github/workflows/ci.yml",
+        "pyproject.toml", "README.md", ".gitignore", ".github/workflows/ci.yml", ".github/workflows/publish.yml",
         "src/mindtorch_my_chip/__init__.py", "src/mindtorch_my_chip/plugin.py",
         "src/mindtorch_my_chip/runtime.py", "src/mindtorch_my_chip/kernels.py",
         "src/mindtorch_my_chip/known_failures.txt", "tests/test_conformance.py",

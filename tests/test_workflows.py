@@ -13,6 +13,11 @@ SESSIONS = {
     "core": ("mindtorch_core", ()),
     "cpu": ("plugins/mindtorch-cpu", ("core",)),
     "meta": ("plugins/mindtorch-meta", ("core",)),
+    "mpi": ("plugins/mindtorch-mpi", ("core", "cpu", "meta", "nn")),
+    "nn": ("packages/mindtorch-nn", ("core", "cpu", "meta")),
+    "mindtorch": ("packages/mindtorch", ("core", "cpu", "meta", "nn")),
+    "torch": ("packages/mindtorch-torch", ("core", "cpu", "meta", "nn", "mindtorch")),
+    "vision": ("packages/mindtorch-vision", ("core", "cpu")),
     "npu-simulator": ("plugins/mindtorch-npu-simulator", ()),
     "npu": ("plugins/mindtorch-npu", ("core", "cpu", "npu-simulator")),
     "acme": ("examples/mindtorch-acme", ("core", "cpu")),
@@ -29,9 +34,9 @@ def filters(text):
 
 
 def test_every_session_of_a_distribution_has_a_workflow():
-    named = re.findall(r'"mindtorch-([a-z-]+)"', (ROOT / "noxfile.py").read_text("utf-8"))
-    assert set(named) == set(SESSIONS)
-    assert {f.stem for f in WORKFLOWS.glob("*.yml")} == {*SESSIONS, "all", "session"}
+    named = re.findall(r'"(mindtorch(?:-[a-z-]+)?)"', (ROOT / "noxfile.py").read_text("utf-8"))
+    assert {name.removeprefix("mindtorch-") for name in named} == set(SESSIONS)
+    assert {f.stem for f in WORKFLOWS.glob("*.yml")} == {*SESSIONS, "all", "programs", "session"}
 
 
 @pytest.mark.parametrize("name", SESSIONS)

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.registry import registry
 
 SCENARIOS = []
 
@@ -244,6 +245,18 @@ def test_nothing_below_an_input_is_computed():
     (g,) = torch.autograd.grad((m * 3).sum(), m)
     assert g.tolist() == [3, 3]
     assert not visited
+
+
+def test_what_a_backward_starts_from_goes_with_the_kernel_that_made_it():
+    """The gradient of the root is kept for the next backward, but not beyond a registration's end."""
+    x = leaf(torch, 3.0)
+    with registry.scope():
+        registry.register_kernel("ones", "cpu", lambda size, **options: torch.full(size, 7.0))
+        (x * 2).sum().backward()
+        assert x.grad.tolist() == [14.0]
+    x.grad = None
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2.0]
 
 
 @pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)

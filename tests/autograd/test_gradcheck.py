@@ -132,25 +132,85 @@ def test_gradients_that_are_not_products():
         gradcheck(define(lambda ctx, g: g * 2 + 1e-7), X)
 
 
-def two_outputs(missing):
-    """A Function that gives ``missing`` as gradient where the second output has none."""
+def unmaterialized(lib, backward, count):
+    """A Function of so many outputs, whose backward is given None where there is no gradient."""
 
-    def forward(ctx, x):
-        ctx.set_materialize_grads(False)
-        return x * 2, x * 3
+    class Fn(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return tuple(x * (k + 2) for k in range(count)) if count > 1 else x * 2
 
-    def backward(ctx, g, h):
-        if g is None:
-            return h * 3
-        return g * 2 + (missing if h is None else h * 3)
+        @staticmethod
+        def backward(ctx, *grads):
+            return backward(grads)
 
-    return define(backward, forward)
+    return Fn.apply
 
 
-def test_missing_gradients():
-    assert gradcheck(two_outputs(0), X)
-    with pytest.raises(GradcheckError):
-        gradcheck(two_outputs(1), X)
+def sum_of(grads):
+    return sum(g * (k + 2) for k, g in enumerate(grads) if g is not None)
+
+
+def refusing(refused):
+    """A backward that cannot do with certain gradients missing."""
+
+    def backward(grads):
+        if refused([g is None for g in grads]):
+            raise RuntimeError("a gradient is missing")
+        return sum_of(grads) if any(g is not None for g in grads) else None
+
+    return backward
+
+
+def inventing(grads):
+    """A backward that makes something of nothing, where that shows in no Jacobian."""
+    if all(g is None or not g.any() for g in grads) and any(g is None for g in grads):
+        return X.detach() * 0 + 1
+    return sum_of(grads)
+
+
+BACKWARDS = {
+    "right": refusing(lambda absent: False),
+    "refuses all": refusing(all),
+    "refuses any": refusing(any),
+    "refuses the first": refusing(lambda absent: absent[0]),
+    "refuses the last alone": refusing(lambda absent: absent[-1] and not all(absent)),
+}
+
+
+# In fast mode, PyTorch compares one output at a time, and this library a combination of them.
+@pytest.mark.parametrize(("count", "fast"), [(1, False), (1, True), (2, False), (3, False)])
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize("backward", BACKWARDS.values(), ids=BACKWARDS)
+@pytest.mark.filterwarnings("ignore:Backwards compatibility")
+def test_missing_gradients_as_pytorch_decides(same, backward, checked, count, fast):
+    def verdict(lib):
+        x = lib.tensor([0.3, 1.7], dtype=lib.float64, requires_grad=True)
+        function = unmaterialized(lib, backward, count)
+        options = {"check_undefined_grad": checked, "fast_mode": fast, "raise_exception": False}
+        return lib.autograd.gradcheck(function, x, **options)
+
+    same(verdict)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_missing_gradients(count):
+    assert gradcheck(unmaterialized(torch, BACKWARDS["right"], count), X)
+    with pytest.raises(GradcheckError, match=r"to handle undefined output grads.*output 0: a"):
+        gradcheck(unmaterialized(torch, BACKWARDS["refuses all"], count), X)
+    with pytest.raises(GradcheckError, match="Expected all input grads to be undefined or zero"):
+        gradcheck(unmaterialized(torch, inventing, count), X)
+    assert gradcheck(unmaterialized(torch, inventing, count), X, check_undefined_grad=False)
+
+
+def test_outputs_made_of_outputs_get_each_others_gradients():
+    def function(x):
+        y = unmaterialized(torch, BACKWARDS["right"], 1)(x)
+        return y, y * 2, x * 1
+
+    assert gradcheck(function, X)
+    assert gradcheck(lambda x: (x, x * 2), X)
 
 
 def test_gradients_of_another_dtype():

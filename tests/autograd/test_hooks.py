@@ -384,3 +384,24 @@ def test_hooks_in_a_pipeline():
 @pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
+
+
+def test_a_failed_walk_leaves_no_gradients_with_hooks_of_several_tensors():
+    kept = []
+    a, b = leaf(torch), leaf(torch)
+    x, y = a * 2, b * 3
+
+    def fail(g):
+        raise KeyError("on the way")
+
+    def keep(g):
+        kept.append(weakref.ref(g))
+
+    y.register_hook(keep)
+    torch.autograd.graph.register_multi_grad_hook([x, y], lambda grads: None)
+    y.register_hook(fail)
+    with pytest.raises(KeyError):
+        (x.sum() + y.sum()).backward()
+    gc.collect()
+    assert kept
+    assert all(g() is None for g in kept)

@@ -6,10 +6,8 @@ import numpy as np
 from scipy.special import erf
 
 import mindtorch_core as torch
+from mindtorch_core.backend import checked_number, contiguous_strides, source_for
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import checked_number
-from mindtorch_core.random import source_for
-from mindtorch_core.shapes import contiguous_strides
 
 from .runtime import NUMPY
 
@@ -31,13 +29,13 @@ def made(values, dtype, like, strides=None):
     steps = strides or contiguous_strides(values.shape)
     out = torch.empty_strided(values.shape, steps, dtype=dtype, device=like.device)
     with np.errstate(all="ignore"):
-        np.copyto(out._data, values, casting="unsafe")
+        np.copyto(out.raw_data, values, casting="unsafe")
     return out
 
 
 def wide(t):
     """An operand's array; halves in float32."""
-    return t._data.astype(np.float32) if t.dtype in HALVES else t._data
+    return t.raw_data.astype(np.float32) if t.dtype in HALVES else t.raw_data
 
 
 def rule_of(name):
@@ -130,7 +128,7 @@ def power(a, b):
     return np.where(b < 0, one, np.power(a, np.where(b < 0, 0, b)))
 
 
-elementwise("div", divided, array=lambda t: t._data)  # rounded to a half before it is cut
+elementwise("div", divided, array=lambda t: t.raw_data)  # rounded to a half before it is cut
 elementwise("floor_divide", floor_divided)
 elementwise("remainder", remainder)
 elementwise("pow", power)
@@ -150,7 +148,7 @@ def reduced(name, compute):
     def run(self, dim=None, keepdim=False, *, dtype=None):
         spec = rule(self, dim, keepdim, **({} if dtype is None else {"dtype": dtype}))
         axis = axes(dim) if self.ndim else None
-        a = self._data
+        a = self.raw_data
         if name in ("sum", "prod"):
             a = a.astype(np.float32 if spec.dtype in HALVES else NUMPY[spec.dtype])
         elif self.dtype in HALVES:
@@ -173,9 +171,9 @@ reduced("argmax", np.argmax)
 def cumsum(self, dim, *, dtype=None):
     d = rule_of("cumsum")(self, dim, dtype=dtype).dtype
     if not self.ndim:
-        return made(self._data, d, self)
+        return made(self.raw_data, d, self)
     kind = np.float32 if d in HALVES else NUMPY[d]
-    return made(np.cumsum(self._data.astype(kind), dim), d, self)
+    return made(np.cumsum(self.raw_data.astype(kind), dim), d, self)
 
 
 @kernel("sort.stable")
@@ -194,30 +192,30 @@ def sort(self, *, stable=None, dim=-1, descending=False):
 
 
 def positions(indices):
-    return tuple(slice(None) if t is None else t._data for t in indices)
+    return tuple(slice(None) if t is None else t.raw_data for t in indices)
 
 
 @kernel("_index_positions")
 def index(self, indices):
     rule_of("_index_positions")(self, indices)
-    return made(self._data[positions(indices)], self.dtype, self)
+    return made(self.raw_data[positions(indices)], self.dtype, self)
 
 
 @kernel("_index_put_positions_")
 def index_put(self, indices, values, accumulate=False):
     rule_of("_index_put_positions")(self, indices, values, accumulate)
     if accumulate:
-        np.add.at(self._data, positions(indices), values._data)
+        np.add.at(self.raw_data, positions(indices), values.raw_data)
     else:
-        self._data[positions(indices)] = values._data
+        self.raw_data[positions(indices)] = values.raw_data
     return self
 
 
 @kernel("nonzero")
 def nonzero(self):
     if not self.ndim:
-        return made(np.empty((int(bool(self._data)), 0)), torch.int64, self)
-    return made(np.argwhere(self._data), torch.int64, self)
+        return made(np.empty((int(bool(self.raw_data)), 0)), torch.int64, self)
+    return made(np.argwhere(self.raw_data), torch.int64, self)
 
 
 # ---- products, copies, factories ----------------------------------------------------------------
@@ -241,17 +239,17 @@ product("bmm")
 def copy(self, src, non_blocking=False):
     if self.device.type != "bare":  # off the device
         return self.copy_(src.to("cpu"))
-    values = src.to("bare")._data
-    if values.dtype.kind == "c" and self._data.dtype.kind != "c":
+    values = src.to("bare").raw_data
+    if values.dtype.kind == "c" and self.raw_data.dtype.kind != "c":
         values = values.real
     with np.errstate(all="ignore"):
-        np.copyto(self._data, values.copy(), casting="unsafe")
+        np.copyto(self.raw_data, values.copy(), casting="unsafe")
     return self
 
 
 @kernel("fill_.Scalar")
 def fill(self, value):
-    np.copyto(self._data, np.array(checked_number(value, self.dtype)), casting="unsafe")
+    np.copyto(self.raw_data, np.array(checked_number(value, self.dtype)), casting="unsafe")
     return self
 
 
@@ -263,7 +261,7 @@ def arange(start, end, step=1, *, dtype=None, device=None):
         start, step = int(start), int(step)
     whole = isinstance(start, int) and isinstance(step, int)
     count = np.arange(math.prod(spec.shape), dtype=np.int64 if whole else np.float64)
-    np.copyto(out._data, start + count * step, casting="unsafe")
+    np.copyto(out.raw_data, start + count * step, casting="unsafe")
     return out
 
 
@@ -274,7 +272,7 @@ def arange(start, end, step=1, *, dtype=None, device=None):
 def uniform(self, low=0.0, to=1.0, *, generator=None):
     rule_of("uniform")(self, low, to)
     numbers = source_for(generator, self.device).numbers
-    np.copyto(self._data, low + numbers.random(self._shape) * (to - low), casting="unsafe")
+    np.copyto(self.raw_data, low + numbers.random(self.raw_shape) * (to - low), casting="unsafe")
     return self
 
 
@@ -283,6 +281,6 @@ def random(self, low=0, high=None, *, generator=None):
     rule_of("random.from")(self, low, high)
     numbers = source_for(generator, self.device).numbers
     if high is None:
-        high = {"b": 2, "i": 1 << 31, "u": 1 << 8}.get(self._data.dtype.kind, 1 << 11)
-    np.copyto(self._data, numbers.integers(low, high, self._shape), casting="unsafe")
+        high = {"b": 2, "i": 1 << 31, "u": 1 << 8}.get(self.raw_data.dtype.kind, 1 << 11)
+    np.copyto(self.raw_data, numbers.integers(low, high, self.raw_shape), casting="unsafe")
     return self

@@ -10,7 +10,7 @@ from .runtime import RUNTIME
 
 @hookimpl
 def mindtorch_backend():
-    return Backend(device="bare", runtime=RUNTIME, api=1)
+    return Backend(device="bare", runtime=RUNTIME, api=2)
 
 
 @hookimpl
@@ -23,6 +23,6 @@ def mindtorch_register(key):
 def on_host(name, *args, **kwargs):
     """Leave an op to the CPU, if it is one of those that may be."""
     definition = registry.entry(name).definition
-    if definition is None or not definition.host:
+    if definition is None or not definition.traits.host:
         raise AssertionError(f"{name} is not an op that is left to the host, and has no kernel")
     return cpu_fallback(name, *args, **kwargs)

@@ -5,9 +5,7 @@ import pickle
 import ml_dtypes
 import numpy as np
 
-from mindtorch_core.dtypes import DTYPES
-from mindtorch_core.errors import OutOfMemoryError
-from mindtorch_core.runtime import Runtime
+from mindtorch_core.backend import DTYPES, OutOfMemoryError, Runtime
 
 NUMPY = {
     d: np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.values.dtypes import DTYPES
 
 NAMES = list(DTYPES)
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)

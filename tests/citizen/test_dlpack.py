@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.values.dtypes import DTYPES
 
 np = pytest.importorskip("numpy")
 pt = pytest.importorskip("torch")

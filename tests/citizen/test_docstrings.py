@@ -9,7 +9,7 @@ import mindtorch_core as torch
 
 MODULES = (
     "", "amp", "autograd", "fft", "library", "linalg", "masked", "nn", "nn.functional", "random",
-    "printing", "serialization", "serialization.safetensors", "signal", "special", "testing", "utils",
+    "frontend.printing", "serialization", "serialization.safetensors", "signal", "special", "testing", "utils",
 )  # fmt: skip
 
 

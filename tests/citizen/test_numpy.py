@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dtypes import DTYPES
+from mindtorch_core.values.dtypes import DTYPES
 
 np = pytest.importorskip("numpy")
 NAMES = sorted({*DTYPES} - {"bfloat16"})

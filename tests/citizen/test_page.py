@@ -11,7 +11,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "serialization.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 
 
-def test_the_examples_print_what_the_page_says(capsys):
+def test_the_examples_print_what_the_page_says(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = FENCE.findall(PAGE.read_text(encoding="utf-8"))
     scope = {"__name__": "__main__"}
     compared = 0
@@ -20,4 +21,4 @@ def test_the_examples_print_what_the_page_says(capsys):
             exec(compile(code, "page.py", "exec"), scope)
             assert capsys.readouterr().out == (text if following == "text" else "")
             compared += following == "text"
-    assert compared == 6
+    assert compared == 8

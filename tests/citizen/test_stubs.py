@@ -1,4 +1,4 @@
-"""The stubs: current, and what a type checker makes of users' code with them."""
+"""What a type checker makes of users' code with the stubs."""
 
 import os
 import subprocess
@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "docs" / "make_stubs.py"
 
 ACCEPTED = """
 import mindtorch_core as torch
@@ -53,14 +52,6 @@ x.add(x, beta=1)
 """
 
 
-def test_the_stubs_are_what_their_script_writes():
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--check"],
-        capture_output=True, text=True, encoding="utf-8", timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}run: python docs/make_stubs.py"
-
-
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
     """The checker's messages on users' code, by line."""
@@ -84,7 +75,7 @@ def checked(tmp_path_factory):
 def test_right_code_is_accepted(checked):
     lines = ACCEPTED.splitlines()
     (revealed,) = checked.pop(len(lines))
-    assert 'Revealed type is "mindtorch_core.tensor.Tensor"' in revealed
+    assert 'Revealed type is "mindtorch_core.tensors.tensor.Tensor"' in revealed
     assert not {n: checked[n] for n in checked if n <= len(lines)}
 
 

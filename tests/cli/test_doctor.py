@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mindtorch_core.cli import main
-from mindtorch_core.errors import BackendUnavailableError
 from mindtorch_core.plugins import diagnose
+from mindtorch_core.values.errors import BackendUnavailableError
 
 TOY = Path(__file__).parents[1] / "toy_backend" / "plugin.py"
 HOOK = """
@@ -22,10 +22,11 @@ def mindtorch_doctor():
 
 def test_a_backend_with_a_device_is_healthy(capsys):
     assert main(["doctor", "cpu"]) == 0
-    first, second = capsys.readouterr().out.splitlines()
+    first, second, third = capsys.readouterr().out.splitlines()
     assert first.startswith("cpu: mindtorch-cpu ")
     assert first.endswith(", can be used")
     assert second == "  devices: 1"
+    assert third.startswith("  compiled kernels: ")
 
 
 def test_all_installed_backends_are_examined_by_default(capsys):

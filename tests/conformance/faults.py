@@ -75,7 +75,7 @@ def reduction(name, compute, rule_dtype=None):
 
     def run(self, dim=None, keepdim=False, *, dtype=None):
         spec = rule(self, dim, keepdim, **({} if dtype is None else {"dtype": dtype}))
-        a = self._data if rule_dtype == "own" else wide(self)
+        a = self.raw_data if rule_dtype == "own" else wide(self)
         with np.errstate(all="ignore"):
             values = compute(a, axes(dim) if self.ndim else None, keepdim)
         shape = spec.shape if np.size(values) == np.prod(spec.shape) else np.shape(values)

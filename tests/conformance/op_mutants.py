@@ -13,12 +13,12 @@ from mindtorch_core.dispatch.registry import registry
 
 @mutant("its rule says|dtypes differ", test_forward=["add"], test_dtypes=["add"])
 def promotion_to_float32(patch):
-    altered("add", lambda t: made(t._data, torch.float32, t))
+    altered("add", lambda t: made(t.raw_data, torch.float32, t))
 
 
 @mutant("its rule says", test_forward=["eq"])
 def comparison_gives_numbers(patch):
-    altered("eq", lambda t: made(t._data, torch.int64, t))
+    altered("eq", lambda t: made(t.raw_data, torch.int64, t))
 
 
 @mutant("differ", test_dtypes=["add"], test_edges=["add"])
@@ -130,7 +130,7 @@ def amax_ignores_nan(patch):
 def sum_keeps_int32(patch):
     def total(self, dim=None, keepdim=False, *, dtype=None):
         found = KERNELS["sum"](self, dim, keepdim, dtype=dtype)
-        return made(found._data, self.dtype, self) if dtype is None else found
+        return made(found.raw_data, self.dtype, self) if dtype is None else found
 
     kernel("sum", total)
 
@@ -195,7 +195,7 @@ def negative_dim_taken_for_positive(patch):
 def repeated_positions_added_once(patch):
     def put(self, indices, values, accumulate=False):
         at = kernels.positions(indices)
-        self._data[at] = self._data[at] + values._data if accumulate else values._data
+        self.raw_data[at] = self.raw_data[at] + values.raw_data if accumulate else values.raw_data
         return self
 
     kernel("_index_put_positions_", put)
@@ -203,7 +203,7 @@ def repeated_positions_added_once(patch):
 
 @mutant("differ", test_edges=["mm"])
 def empty_product_not_zero(patch):
-    altered("mm", lambda t: made(np.where(t._data == 0, 1, t._data), t.dtype, t))
+    altered("mm", lambda t: made(np.where(t.raw_data == 0, 1, t.raw_data), t.dtype, t))
 
 
 @mutant("an index out of range must raise", test_errors_leave_the_device_usable=())
@@ -255,6 +255,6 @@ def kernel_of_a_gradient_is_wrong(patch):
 def products_stay_wide(patch):
     def mm(self, mat2):
         found = KERNELS["mm"](self, mat2)
-        return made(found._data, torch.float32, found) if self.dtype is torch.bfloat16 else found
+        return made(found.raw_data, torch.float32, found) if self.dtype is torch.bfloat16 else found
 
     kernel("mm", mm)

@@ -10,9 +10,9 @@ from faults import kernel, mutant, pointwise, shared_scratch
 from runtime_mutants import two_devices
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.values.devices import row_of
 
 # ---- copies and aliasing ------------------------------------------------------------------------
 
@@ -45,8 +45,8 @@ def two_devices_are_mixed(patch):
 @mutant("t.add_\\(t\\) differs", test_overlapping_operands=())
 def target_cleared_before_it_is_read(patch):
     def add(self, other, *, alpha=1):
-        self._data[...] = 0
-        self._data[...] += other._data * alpha
+        self.raw_data[...] = 0
+        self.raw_data[...] += other.raw_data * alpha
         return self
 
     kernel("add_", add)
@@ -68,7 +68,9 @@ def expanded_sources_are_read_on(patch):
     def copy(self, src, non_blocking=False):
         if src.device.type == "bare" and src.numel() > 1 and not any(src.stride()):
             found = right(self, src)
-            self._data.reshape(-1)[1:] = 0 if self.is_contiguous() else self._data.reshape(-1)[1:]
+            self.raw_data.reshape(-1)[1:] = (
+                0 if self.is_contiguous() else self.raw_data.reshape(-1)[1:]
+            )
             return found
         return right(self, src)
 
@@ -138,7 +140,7 @@ def living_memory_is_given_back(patch):
 
 @mutant("numpy\\(\\) gives a copy", test_numpy=())
 def arrays_are_copies(patch):
-    patch.setattr(RUNTIME, "numpy", lambda t: t._data.copy())
+    patch.setattr(RUNTIME, "numpy", lambda t: t.raw_data.copy())
 
 
 @mutant("must raise BufferError", test_dlpack=())
@@ -253,7 +255,7 @@ def positions_are_not_set(patch):
 @mutant("a draw into a view writes elsewhere", test_odd_draws=())
 def draws_fill_the_memory(patch):
     def uniform(self, low=0.0, to=1.0, *, generator=None):
-        whole = self.untyped_storage().memory.view(self._data.dtype)
+        whole = self.untyped_storage().memory.view(self.raw_data.dtype)
         numbers = kernels.source_for(generator, self.device).numbers
         whole[:] = low + numbers.random(whole.shape) * (to - low)
         return self
@@ -305,4 +307,4 @@ def a_primitive_is_missing(patch):
 @mutant("come from elsewhere: .*mindtorch-else", test_kernels_are_the_distributions=())
 def kernels_of_another_distribution(patch):
     with registry.transaction("mindtorch-else 1.0"):
-        kernel("sinh", lambda self: made(np.sinh(self._data), self.dtype, self))
+        kernel("sinh", lambda self: made(np.sinh(self.raw_data), self.dtype, self))

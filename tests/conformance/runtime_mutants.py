@@ -145,9 +145,9 @@ def copy_does_not_broadcast(patch):
     right = KERNELS["copy_"]
 
     def copy(self, src, non_blocking=False):
-        if self.device.type != "bare" or src._shape == self._shape:
+        if self.device.type != "bare" or src.raw_shape == self.raw_shape:
             return right(self, src)
-        self._data[:1] = src.to("bare")._data
+        self.raw_data[:1] = src.to("bare").raw_data
         return self
 
     kernel("copy_", copy)
@@ -174,10 +174,10 @@ def conversion_rounds(patch):
     def copy(self, src, non_blocking=False):
         if (
             self.device.type == "bare"
-            and self._data.dtype.kind == "i"
+            and self.raw_data.dtype.kind == "i"
             and src.dtype.is_floating_point
         ):
-            np.copyto(self._data, np.rint(wide(src.to("bare"))), casting="unsafe")
+            np.copyto(self.raw_data, np.rint(wide(src.to("bare"))), casting="unsafe")
             return self
         return right(self, src)
 
@@ -223,7 +223,10 @@ class Queue:
                 spec.shape, spec.strides or torch.empty(spec.shape, device="meta").stride(),
                 dtype=spec.dtype, device=self_.device,
             )  # fmt: skip
-            left, other_ = self_._data, other._data  # the handles may go: the memory is read later
+            left, other_ = (
+                self_.raw_data,
+                other.raw_data,
+            )  # the handles may go: the memory is read later
             values = (
                 (lambda: left + other_) if alpha == 1 and spec.dtype.is_floating_point else None
             )
@@ -231,7 +234,7 @@ class Queue:
                 self.drain()
                 return right(self_, other, alpha=alpha)
             with self.lock:
-                self.pending.append(lambda: np.copyto(out._data, values(), casting="unsafe"))
+                self.pending.append(lambda: np.copyto(out.raw_data, values(), casting="unsafe"))
             return out
 
         def fill(self_, value):
@@ -404,7 +407,7 @@ def numbers_out_of_range(patch):
     def uniform(self, low=0.0, to=1.0, *, generator=None):
         numbers = kernels.source_for(generator, self.device).numbers
         np.copyto(
-            self._data, low + numbers.random(self._shape) * (to - low) * 1.2, casting="unsafe"
+            self.raw_data, low + numbers.random(self.raw_shape) * (to - low) * 1.2, casting="unsafe"
         )
         return self
 

@@ -61,7 +61,8 @@ class Queues:
             return self.after(KERNELS["add"])(one, other, alpha=alpha)
         steps = spec.strides or torch.empty(spec.shape, device="meta").stride()
         out = torch.empty_strided(spec.shape, steps, dtype=spec.dtype, device=one.device)
-        target, left, right = out._data, one._data, other._data  # the memory, not the handles
+        # The memory, not the handles.
+        target, left, right = out.raw_data, one.raw_data, other.raw_data
         self.push(self.current(), lambda: np.copyto(target, left + right, casting="unsafe"))
         return out
 
@@ -131,11 +132,15 @@ def reusing(patch):
     right = RUNTIME.allocate
 
     def allocate(nbytes, on):
-        current = queues.current()
-        old = free[nbytes].pop() if free[nbytes] else right(nbytes, on)
-        for number in noted.pop(id(old), set()) - {current}:
+        try:
+            old = free[nbytes].pop()
+        except IndexError:
+            old = right(nbytes, on)
+        # The current stream too: other threads have the same one, and most kernels here do not
+        # stand in its queue, so they could come before what is left of the last owner's work.
+        for number in noted.pop(id(old), ()):
             queues.drain(number)
-        noted[id(old)].add(current)
+        noted[id(old)].add(queues.current())
         handle = old.view(Block)
         handle.mine = True
         return handle

@@ -11,6 +11,7 @@ import pytest
 from mindtorch_core.testing.conformance.round_trip import COMMAND, NOT_INSTALLED
 
 TESTS = Path(__file__).parents[1]
+ABOVE = [path for path in (os.environ.get("PYTHONPATH"),) if path]
 
 # A distribution around the bare backend, with something before its registrations and behind them.
 PLUGIN = """
@@ -22,7 +23,7 @@ from bare_backend.plugin import mindtorch_backend
 from bare_backend.runtime import RUNTIME
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.library import cpu_fallback
-from mindtorch_core.operators.define import op
+from mindtorch_core.opdefs.define import op
 from mindtorch_core.plugins import hookimpl
 
 @hookimpl
@@ -99,7 +100,7 @@ def round_trip(tmp_path):
             "[mindtorch.backends]\nbare = mindtorch_variant.plugin\n"
         )
         env = {**os.environ, "MINDTORCH_BACKENDS": "cpu,meta,bare"}
-        env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS)])
+        env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS), *ABOVE])
         return subprocess.run(
             [sys.executable, "-c", COMMAND, "bare", entry],
             env=env, capture_output=True, text=True, timeout=300, check=False,

@@ -6,20 +6,22 @@ import re
 
 import bare
 import faults
+import numeric_mutants
 import op_mutants
+import plan_mutants
 import program_mutants
 import pytest
 import runtime_mutants
 import stream_mutants
 
-from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import definitions
+from mindtorch_core.opdefs.define import definitions
 from mindtorch_core.testing.conformance import BackendConformance
 from mindtorch_core.testing.conformance.cases import RULES
 from mindtorch_core.testing.conformance.function_cases import FUNCTION_TESTS, function_cases
 from mindtorch_core.testing.conformance.pytorch import installed
+from mindtorch_core.values.devices import row_of
 
 
 class Suite(BackendConformance):
@@ -32,7 +34,15 @@ def device(tmp_path_factory):
     """The bare device, for this module's tests only."""
     with bare.loaded(tmp_path_factory.mktemp("bare")):
         # They name objects of the backend's modules, which are new now.
-        for module in (faults, runtime_mutants, op_mutants, stream_mutants, program_mutants):
+        for module in (
+            faults,
+            runtime_mutants,
+            op_mutants,
+            stream_mutants,
+            program_mutants,
+            plan_mutants,
+            numeric_mutants,
+        ):
             importlib.reload(module)
         key = DispatchKey(row_of("bare").key)
         yield
@@ -99,6 +109,7 @@ def test_without_a_fault_nothing_is_found():
         (runtime_mutants, "two_devices"),
         (stream_mutants, "streamed"),
         (stream_mutants, "reusing"),
+        (plan_mutants, "compiled"),
     ],
     ids=lambda right: right[1],
 )
@@ -119,6 +130,20 @@ def test_a_mutant_is_found(name):
             found = failures({test: names})
         assert found, f"{test} does not fail"
         assert any(re.search(mutant.tells, text) for text in found), found
+
+
+def test_what_a_backend_declares_of_its_numbers_is_allowed_for():
+    chosen = {
+        "test_subnormal_numbers": (),
+        "test_declared_dtypes": (),
+        "test_declared_precision": (),
+        "test_agrees_with_cpu": ["exp"],
+        "test_dtypes": ["exp"],
+        "test_gradients": ["exp"],
+        "test_edges": ["exp", "mul"],
+    }
+    with fault(numeric_mutants.rough):
+        assert failures(chosen) == []
 
 
 def test_there_are_enough():

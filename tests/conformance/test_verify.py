@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
+ABOVE = [path for path in (os.environ.get("PYTHONPATH"),) if path]
 KIT = "mindtorch_core.testing.conformance"
 
 # A distribution around the bare backend; `{fault}` is run when it registers its kernels.
@@ -61,7 +62,7 @@ def site(tmp_path):
 
         def run(self, *command, backends=""):
             env = {**os.environ, "MINDTORCH_BACKENDS": backends}
-            env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS)])
+            env["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(TESTS), *ABOVE])
             return subprocess.run(
                 [sys.executable, *command],
                 cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300, check=False,
@@ -140,6 +141,76 @@ def test_a_fault_is_named_and_the_status_is_1(site):
         if c.find("failure") is not None
     ]
     assert "test_forward[neg-float32]" in failed
+
+
+def test_what_the_cpu_computes_is_counted_and_can_be_refused(site):
+    site.install('registry.register_kernel("exp", key, lambda self: on_cpu("aten::exp", self))')
+    plugin = site.folder / "mindtorch_variant" / "plugin.py"
+    plugin.write_text(
+        plugin.read_text() + "\nfrom mindtorch_core.library import cpu_fallback as on_cpu\n"
+    )
+    chosen = (
+        "--level",
+        "smoke",
+        "-k",
+        "test_forward and (exp-float32 or neg-float32 or erfinv-fl)",
+    )
+    done = site.verify("bare", *chosen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(
+        r"^served: \d+ ops by kernels of bare, \d+ by compositions, 1 left", done.stdout, re.M
+    )
+    assert re.search(r"^the CPU computed \d+ calls of 2 ops: .*exp \d+", done.stdout, re.M)
+    done = site.verify("bare", *chosen, "--no-fallback")
+    assert done.returncode == 1
+    failed = re.findall(
+        r"^failed: (\S+): the CPU computed aten::(\w+) \(\d+ calls\)", done.stdout, re.M
+    )
+    assert ("test_forward[exp-float32]:", "exp") in [(f"{test}:", op) for test, op in failed]
+    assert {op for _, op in failed} == {"exp", "erfinv"}
+    assert "test_forward[neg-float32]" not in done.stdout
+
+
+def test_shards_are_all_of_it_once(site):
+    chosen = ("--level", "smoke", "-k", "test_forward and (exp or sum)", "--junit", "part.xml")
+
+    def names(*more):
+        done = site.verify("cpu", *chosen, *more)
+        assert done.returncode == 0, done.stdout + done.stderr
+        cases = ElementTree.parse(site.folder / "part.xml").iter("testcase")
+        return [case.get("name") for case in cases]
+
+    whole = names()
+    parts = [names("--shard", f"{i}/2") for i in (1, 2)]
+    assert sorted([*parts[0], *parts[1]]) == sorted(whole)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_what_is_declared_of_the_numbers_is_reported(site):
+    site.install()
+    plugin = site.folder / "mindtorch_variant" / "plugin.py"
+    text = plugin.read_text().replace(
+        "import Backend, hookimpl", "import Backend, Numerics, hookimpl"
+    )
+    numbers = "numerics=Numerics(True, ('complex128',), {'exp': 1e-3})"
+    plugin.write_text(text.replace('known_failures=""', numbers))
+    done = site.verify("bare", "--level", "smoke", "-k", "subnormal or declared_dtypes")
+    assert "declared: flushes subnormal numbers, no complex128, exp to 0.001" in done.stdout
+    assert done.returncode == 1  # it has complex128
+    assert "names complex128, which bare computes with" in done.stdout
+
+
+def test_a_failure_shows_what_differs_and_the_operands(site):
+    site.install(
+        'registry.register_kernel("exp", key, lambda self: KERNELS["add"](KERNELS["exp"](self), '
+        'KERNELS["exp"](self)))'
+    )
+    done = site.verify("bare", "--level", "smoke", "-k", "test_agrees_with_cpu and exp-float32")
+    assert done.returncode == 1
+    assert re.search(
+        r"elements differ; most at index \(\d, \d\): .*; first at \(0, 0\): ", done.stdout
+    )
+    assert re.search(r"^  operands: float32\[2, 3\] \[-?\d\S*, ", done.stdout, re.M)
 
 
 def test_declared_failures_are_expected_and_strict(site):
@@ -242,6 +313,7 @@ def test_samples_of_a_dtype_that_the_device_lacks_are_left_out(site):
         (["cpu", "-k", "exp and ("], "pytest refuses the arguments"),
         (["cpu", "--level", "smoke", "-k", "no_such_test"], "no test matches -k 'no_such_test'"),
         (["cpu", "--html", "nowhere/page.html"], "cannot write 'nowhere/page.html'"),
+        (["cpu", "--shard", "4/3"], "a shard is i/n with i from 1 to n"),
         (["cpu", "--level", "most"], "invalid choice: 'most'"),
     ],
 )
@@ -250,6 +322,22 @@ def test_wrong_arguments_are_one_line(site, arguments, text):
     assert done.returncode == 2
     assert text in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_private_names_are_listed_with_the_public_ones(site):
+    chosen = ("--level", "smoke", "-k", "reading_waits")
+    site.install()
+    assert "warning" not in site.verify("bare", *chosen).stdout
+    kernels = site.folder / "mindtorch_variant" / "kernels.py"
+    kernels.write_text("from mindtorch_core.values.dtypes import pack\n\n" + "x._data\n" * 50)
+    done = site.verify("bare", *chosen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("warning: ")]
+    told = "mindtorch_core.values.dtypes.pack is private: use mindtorch_core.backend.pack"
+    assert lines[0] == f"warning: {kernels}:1: {told}"
+    assert lines[1] == f"warning: {kernels}:3: Tensor._data is private: use Tensor.raw_data"
+    assert len(lines) == 40
+    assert "... and 11 more; mindtorch doctor bare lists them all" in done.stdout
 
 
 # ---- under pytest -------------------------------------------------------------------------------

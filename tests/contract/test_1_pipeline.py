@@ -295,7 +295,7 @@ def test_to_the_cpu_settles_inside_the_block_and_the_copy_holds_the_values():
         assert copied.tolist() == [[2, -1, 4], [5, 6, -5]]
 
 
-@pytest.mark.parametrize("read", [lambda c: c.storage().data_ptr(), lambda c: c.data_ptr()])
+@pytest.mark.parametrize("read", [lambda c: c.untyped_storage().data_ptr(), lambda c: c.data_ptr()])
 def test_the_address_of_the_storage_flushes(read, pending):
     address = read(pending)
     assert pending._pending is False

@@ -17,7 +17,7 @@ from mindtorch_core.dispatch.choice import RULES, choose
 from mindtorch_core.dispatch.dispatcher import dispatch_with_keyset
 from mindtorch_core.dispatch.keys import DispatchKey, DispatchKeySet
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.errors import NoKernelError
+from mindtorch_core.values.errors import NoKernelError
 
 DATA = json.loads((Path(__file__).parent / "table_cases.json").read_text(encoding="utf-8"))
 CASES = [(tuple(kinds.split(" + ")), *tables) for kinds, *tables in DATA["cases"]]

@@ -13,7 +13,7 @@ import time
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.dispatch.callpath import make_front
+from mindtorch_core.dispatch.calls.fronts import make_front
 from mindtorch_core.dispatch.choice import choose
 from mindtorch_core.dispatch.dispatcher import dispatch, dispatch_with_keyset
 from mindtorch_core.dispatch.keys import (

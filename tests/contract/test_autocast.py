@@ -16,7 +16,7 @@ from mindtorch_core.dispatch.dispatcher import dispatch, redispatch
 from mindtorch_core.dispatch.keys import exclude_keys, include_keys
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.nn import functional as F
-from mindtorch_core.operators.define import op
+from mindtorch_core.opdefs.define import op
 
 PAGE = Path(__file__).parents[2] / "docs" / "autocast.md"
 

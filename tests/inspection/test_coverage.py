@@ -8,7 +8,7 @@ import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import aliases, coverage, keys
-from mindtorch_core.operators.define import definitions
+from mindtorch_core.opdefs.define import definitions
 
 
 def test_the_cpu_serves_every_op():
@@ -24,7 +24,7 @@ def test_the_cpu_serves_every_op():
 
 
 def test_primitives_are_those_of_the_definitions():
-    wanted = {registry.entry(d.name).name for d in definitions() if d.primitive}
+    wanted = {registry.entry(d.name).name for d in definitions() if d.traits.primitive}
     assert {each.op for each in coverage().primitives} == wanted
     missing = coverage("CUDA").missing
     assert {each.op for each in missing} <= wanted
@@ -59,6 +59,24 @@ def test_it_is_json_and_text():
     assert all(each.op in text for each in found.ops)
     assert f"supplied by {found.distribution}" in text
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_rows_of_the_text_are_broken_only_where_names_are_too_long():
+    found = coverage("cpu")
+    lines = str(found).splitlines()
+    begin = next(i for i, line in enumerate(lines) if line.startswith("op "))
+    second, third = lines[begin].index("served by"), lines[begin].index("where")
+    rows = iter(lines[begin + 1 :])
+    for each in found.ops:
+        line = next(rows)
+        name, served = line.split()[:2]
+        assert (name, served) == (each.op, each.served)
+        if len(name) + 2 > second:
+            line = next(rows)
+            assert not line[:third].strip()
+        else:
+            assert line.index(served, len(name)) == second
+        assert ":" in line[third:]
 
 
 def test_an_unknown_backend_is_refused():

@@ -148,6 +148,16 @@ def test_it_is_frozen_data_and_json():
     assert set(kernel) == {"name", "source", "distribution", "registered"}
 
 
+def test_what_is_too_long_goes_on_four_columns_further_in():
+    lines = str(explain("scaled_dot_product_attention", device="CUDA")).splitlines()
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    assert indents[:2] == [0, 4]
+    (at,) = (
+        i for i, line in enumerate(lines) if line.lstrip().startswith("the op has a Composite")
+    )
+    assert indents[at + 1] == indents[at] + 4
+
+
 def test_the_text_fits_a_terminal_and_names_every_key():
     for options in ({}, {"pipeline": True, "requires_grad": True}, {"device": "CUDA"}):
         found = explain("add", **options)

@@ -6,8 +6,8 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import definitions
-from mindtorch_core.operators.overloads import overload_of
+from mindtorch_core.opdefs.define import definitions
+from mindtorch_core.opdefs.torch_ops import overload_of
 from mindtorch_core.testing.comparison import assert_close, outcome
 from mindtorch_core.testing.samples import samples
 
@@ -80,7 +80,7 @@ def test_every_op(fallback, name):
         sample_args, sample_kwargs = sample.build("cpu")
         sample_kwargs.pop("out", None)
         expected = outcome(op, *sample_args, **sample_kwargs)
-        if isinstance(expected, Exception) or DEFINED[name].random:
+        if isinstance(expected, Exception) or DEFINED[name].traits.random:
             continue
         args, kwargs = sample.build("cpu")
         kwargs.pop("out", None)

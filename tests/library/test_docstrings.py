@@ -1,26 +1,31 @@
 """The examples in the docstrings of ``torch.library``, ``torch.ops`` and dispatch modes run."""
 
 import doctest
+import sys
 import warnings
 
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core import modes
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.frontend import dispatch_modes as modes
 from mindtorch_core.library import (
     by_name,
     checks,
-    cpu_fallback,
     custom_ops,
     fake,
     gradients,
     infer,
-    policies,
     registration,
 )
-from mindtorch_core.operators import overload, overloads, tags
+from mindtorch_core.library import (
+    op_rules as policies,
+)
+from mindtorch_core.opdefs import op_overload as overload
+from mindtorch_core.opdefs import tags
+from mindtorch_core.opdefs import torch_ops as overloads
 
+cpu_fallback = sys.modules["mindtorch_core.library.cpu_fallback"]  # not the function of that name
 MODULES = (
     *(by_name, checks, cpu_fallback, custom_ops, fake, gradients, infer, policies, registration),
     *(modes, overload, overloads, tags),

@@ -6,7 +6,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import ACTIVE, MASKS
-from mindtorch_core.modes import active_modes
+from mindtorch_core.frontend.dispatch_modes import active_modes
 from scenarios import as_in_pytorch, logger, mode_class, refused, seen
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import ACTIVE, MASKS, DispatchKey
-from mindtorch_core.modes import active_modes
+from mindtorch_core.frontend.dispatch_modes import active_modes
 from mindtorch_core.utils._python_dispatch import TorchDispatchMode
 from scenarios import as_in_pytorch, logger, mode_class, seen
 

@@ -4,8 +4,8 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import definitions
-from mindtorch_core.operators.overloads import overload_of
+from mindtorch_core.opdefs.define import definitions
+from mindtorch_core.opdefs.torch_ops import overload_of
 from mindtorch_core.testing.samples import samples
 from scenarios import as_in_pytorch, refused
 
@@ -233,7 +233,7 @@ DEFINED = {d.name: d for d in definitions()}
 # What depends on the elements has no shape, or no result, without data.
 NO_FAKE = {
     *["equal", "allclose", "nonzero", "nonzero.as_tuple", "masked_select", "where"],
-    *["index", "index_put", "index_put_", "_to_device"],
+    *["index", "index_put", "index_put_", "_to_device", "to.device"],
     *["argwhere", "bincount", "histogram.bin_ct", "histogramdd", "histogramdd.int_bins"],
     *["_unique2", "_unique"],
     *["unique_dim", "unique_dim_consecutive", "unique_consecutive"],

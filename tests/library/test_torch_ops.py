@@ -69,6 +69,14 @@ PYTORCH_FORGETS = {"pointwise": ["abs_", *(f"{c}_" for c in ("eq", "ne", "lt", "
                    "reduction": ["nanmean"]}  # fmt: skip
 WE_LACK = {
     "equal.default": {"pointwise"},
+    # Neither draws: dropout is refused.
+    "_scaled_dot_product_flash_attention_for_cpu.default": {"nondeterministic_seeded"},
+    "gelu_backward.default": {"pointwise"},
+    **{  # their dropout draws by an op of its own
+        f"{name}.{overload}": {"nondeterministic_seeded"}
+        for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")
+        for overload in ("input", "data")
+    },
     "masked_fill.Scalar": {"pointwise"},
     "true_divide.Tensor": {"pointwise"},
     "index.Tensor": {"dynamic_output_shape"},

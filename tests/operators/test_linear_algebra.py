@@ -1,5 +1,6 @@
 """Linear algebra: identities, gradients, failures, and arguments that are hard."""
 
+import numpy as np
 import pytest
 
 import mindtorch_core as torch
@@ -189,6 +190,53 @@ def test_operands_may_have_any_strides():
         (a.flip(1) if hasattr(a, "flip") else a, b),
     ):
         close(left @ right, left.contiguous() @ right.contiguous())
+
+
+EQUATIONS = """
+    i,j->ij | i,j->ji | i,j-> | i,k->i | i,i | i,i->i | ij,ij->ij | ij,ji | ij,ij->j | ij,k->kij | ij,k->jk
+    ij,jk | ij,jk->ik | ij,kj->ki | ij,jk->ijk | ij,jk,kl->il | ij,k,jl->lik | i,j,k->kij | bij,bjk->bik
+    bij,bkj->bki | bij,jk->bik | bij,bj->bi | bij,bij->b | ii | ii->i | ii,i->i | ii,j->ij | iij->j
+    ...i,...j->...ij | ...i,i | ij...,jk->ik... | i...->... | ij->ji | ij-> | i,->i | , | abc,cd,db->a
+""".replace("\n", "|")  # fmt: skip
+EXTENTS = dict(zip("abcdijkl", (2, 3, 4, 5, 3, 4, 2, 5), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["float64", "complex128", "int64"])
+@pytest.mark.parametrize("equation", [e.strip() for e in EQUATIONS.split("|") if e.strip()])
+def test_einsum_as_numpy_has_it(equation, kind):
+    draw = np.random.default_rng(len(equation))
+    operands = []
+    for subscripts in equation.partition("->")[0].split(","):
+        shape = [
+            n
+            for s in subscripts.replace("...", ".")
+            for n in ([EXTENTS[s]] if s != "." else [2, 3])
+        ]
+        drawn = draw.integers(-4, 5, shape) * (1 + 0.5j if kind == "complex128" else 1)
+        operands.append(np.asarray(drawn, kind))
+    made = torch.einsum(equation, *map(torch.from_numpy, operands))
+    expected = np.asarray(np.einsum(equation, *operands))
+    assert made.numpy().dtype == expected.dtype
+    np.testing.assert_allclose(made.numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
+CALLS = """
+    '' | 'i' | 'i,j', x | 'i', x, x | 'ij', x | 'i->j', x | 'i->ii', x | '1', x | 'i j', y | 'i->i->i', x
+    '...', y | 'i...j...', y | 'i->...i', x | '.i', x | 'i,', x, x[0] | 'ij,jk', y, y | 'ii', y | 'i->', 3
+    [x] | x, [0] | x, [0], [0] | x, [60] | x, [-1] | x, [0, 1] | '->', x | 'é', x | x, [...], [0]
+""".replace("\n", "|")
+
+
+@pytest.mark.parametrize("call", [c.strip() for c in CALLS.split("|") if c.strip()])
+def test_einsum_refuses_what_pytorch_refuses(call):
+    found = []
+    for lib in (torch, pytest.importorskip("torch")):
+        names = {"einsum": lib.einsum, "x": lib.arange(3.0), "y": lib.ones(2, 3)}
+        try:
+            found.append(eval(f"einsum({call})", names).tolist())
+        except (RuntimeError, ValueError, TypeError) as error:
+            found.append(type(error))
+    assert found[0] == found[1]
 
 
 def test_einsum_takes_diagonals_ellipses_and_lists():

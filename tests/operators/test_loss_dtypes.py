@@ -132,3 +132,32 @@ def test_gradients_of_rectifiers():
                 values(lib, a), values(lib, b), 0.5
             )
         )
+
+
+OLD = [
+    {}, {"reduction": "mean"}, {"reduction": "sum"}, {"reduction": "none"}, {"size_average": True},
+    {"size_average": False}, {"reduce": False}, {"reduce": True}, {"size_average": False, "reduce": True},
+    {"size_average": True, "reduction": "sum"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [*OLD, {"reduction": "batchmean"}], ids=str)
+@pytest.mark.parametrize("name", sorted({*OF_PAIRS.split()} - {"huber_loss"}))
+def test_old_and_new_names_of_reductions(name, options):
+    """The results, and each warning with the line that it names."""
+    found = []
+    for lib in (torch, pt):
+        pair = (values(lib, "float64"), values(lib, "float64", (4, 3)).T)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                made = getattr(lib.nn.functional, name)(*pair, **options).tolist()
+            except ValueError:
+                made = "refused"
+        found.append((made, [(w.category, str(w.message)[:60]) for w in told]))
+        assert lib is pt or {w.filename for w in told} <= {__file__}
+    (ours, said), (theirs, expected) = found
+    assert said == expected
+    assert (ours == "refused") == (theirs == "refused")
+    if ours != "refused":
+        pt.testing.assert_close(pt.tensor(ours), pt.tensor(theirs))

@@ -4,7 +4,7 @@ import pytest
 
 import mindtorch_core as torch
 import mindtorch_core.nn.functional as F
-from mindtorch_core.modes import DispatchMode
+from mindtorch_core.frontend.dispatch_modes import DispatchMode
 from mindtorch_core.operators.elementwise.composed import by_name
 
 pt = pytest.importorskip("torch")
@@ -33,6 +33,24 @@ def backward(name, given):
     y = NORMS[name](*given)
     (y * y * torch.arange(72.0, device=y.device).view(SHAPE)).sum().backward()
     return [t.grad for t in given]
+
+
+@EVERY_NORM
+@pytest.mark.parametrize("requiring", MASKS)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_halves_have_the_gradients_of_floats_rounded(name, requiring, dtype):
+    """What is computed in float32 arrives in the gradient that is made in the halves' dtype."""
+    halves = [t.detach().to(dtype).requires_grad_(t.requires_grad) for t in leaves(name, requiring)]
+    wide = [t.detach().float().requires_grad_(t.requires_grad) for t in halves]
+    found, wanted = (NORMS[name](*given).float() for given in (halves, wide))
+    towards = torch.arange(72.0).view(SHAPE) / 36 - 1
+    for y in (found, wanted):
+        (y * towards.to(dtype).float()).sum().backward()
+    for mine, other in zip(halves, wide, strict=True):
+        if mine.requires_grad:
+            assert mine.grad.dtype is dtype
+            scale = other.grad.abs().max().item()
+            torch.testing.assert_close(mine.grad.float(), other.grad, rtol=0, atol=scale / 64)
 
 
 class Launches(DispatchMode):

@@ -30,6 +30,25 @@ def assert_same(call, *arrays, tolerance=0.0):
         np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "midpoint", "nearest"])
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles_as_numpy_has_them(name, how):
+    """At every place between two elements, and at the elements."""
+    values = np.random.default_rng(0).normal(size=(3, 9))
+    if name == "nanquantile":
+        values[0, 2:5], values[1, 0] = NAN, NAN
+    # No place is halfway: which neighbour is nearest there is left to rounding.
+    for q in (0, 0.125, 0.04, 0.26, 0.49, 0.51, 0.7, 0.92, 1):
+        made = getattr(torch, name)(torch.from_numpy(values), q, dim=1, interpolation=how)
+        expected = getattr(np, name)(values, q, axis=1, method=how)
+        np.testing.assert_allclose(made.numpy(), expected, rtol=1e-12)
+    places = np.linspace(0.01, 0.98, 7)
+    assert_same(
+        lambda lib, x, q: getattr(lib, name)(x, q, dim=0, keepdim=True, interpolation=how),
+        values, places, tolerance=1e-12,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize(
     "array",
@@ -185,3 +204,20 @@ def test_a_pipeline_defers_orders_and_norms():
         assert all(t._pending for t in later)
     for one, other in zip(eager, later, strict=True):
         assert torch.allclose(one, other)
+
+
+@pytest.mark.parametrize("call", [
+    "histogram(t.arange(5), 3)", "histogram(t.ones(3, dtype=t.complex64), 2)", "histogram(t.ones(3), 0)",
+    "histogram(t.ones(3), 3, weight=t.ones(3).double())", "histogram(t.ones(3), 3, weight=t.ones(2))",
+    "histogram(t.ones(3), 3, range=(2.0, 1.0))", "histogram(t.ones(3), 3, range=(1.0, float('inf')))",
+    "histogram(t.ones(3), t.ones(2).double())", "histogram(t.ones(3), t.ones(2, 2))",
+    "histogramdd(t.ones(3, 2).long(), [2, 2])", "histogramdd(t.ones(3, 2), [2])",
+    "histogramdd(t.ones(3), [2])", "histogramdd(t.ones(3, 2), [2, 2], weight=t.ones(2))",
+])  # fmt: skip
+def test_histograms_refuse_what_pytorch_refuses(call):
+    kinds = []
+    for lib in (torch, pt):
+        with pytest.raises(RuntimeError) as refusal:
+            eval(f"t.{call}", {"t": lib})
+        kinds.append(refusal.type.__name__)
+    assert kinds[0] == kinds[1]

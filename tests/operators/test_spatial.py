@@ -46,6 +46,27 @@ def compared(run, *leaves):
         close(a, b)
 
 
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
+@pytest.mark.parametrize(
+    "padding",
+    [(3, 0), (0, 3), (2, 3, 1, 0), (4, 4, 2, 2), (-1, 2, 2, -1), (-2, -2, 0, 0), (1, 2, 0, 1, 1, 1), (-4, 4), (4, -4)],
+)  # fmt: skip
+def test_padding_by_own_elements(padding, mode):
+    if mode == "circular" and max(padding) - min(padding) > 5:
+        return  # PyTorch copies what it has not yet written
+    dims = len(padding) // 2
+    compared(lambda lib, x: lib.nn.functional.pad(x, padding, mode), leaf(2, 3, *(5, 6, 5)[-dims:]))
+
+
+@pytest.mark.parametrize(
+    "padding", [(9, 2), (2, 9), (9, 9, 8, 7), (-3, 9), (9, -3), (8, 8, 8, 8, 8, 8)]
+)
+def test_padding_by_edges_farther_than_the_size(padding):
+    dims = len(padding) // 2
+    x = leaf(2, 3, *(3, 4, 5)[-dims:])
+    compared(lambda lib, x: lib.nn.functional.pad(x, padding, "replicate"), x)
+
+
 @pytest.mark.parametrize("case", CONVOLUTIONS[:: len(CONVOLUTIONS) // 36])
 def test_convolutions_of_any_geometry(case):
     n, stride, padding, dilation, groups, transposed = case

@@ -9,7 +9,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import front
+from mindtorch_core.opdefs.packets import front
 
 pt = pytest.importorskip("torch")
 

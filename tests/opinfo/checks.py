@@ -141,6 +141,9 @@ def called(fn, sample, convert=lambda v: v):
     return fn(*args, **convert(sample.kwargs))
 
 
+LOW = (oracle.float16, oracle.bfloat16)
+
+
 def _factor(op, dtype):
     """By how much tolerances are wider for an op, or for it in one dtype."""
     return FACTORS.get(f"{op.formatted_name}-{_name(dtype)}", FACTORS.get(op.formatted_name, 1))
@@ -164,19 +167,35 @@ def forward(op, dtype, device="cpu", most=None):
             tensors_in(expected, oracle.Tensor), tensors_in(actual, torch.Tensor), strict=False
         ):
             _same_memory(theirs, ours, sample, args)
-        same(
-            process(actual, torch),
-            process(expected, oracle),
-            factor=factor,
-            values=op.name not in RANDOM,
-        )
+        options = {"factor": factor, "values": op.name not in RANDOM}
+        try:
+            same(process(actual, torch), process(expected, oracle), **options)
+        except AssertionError:
+            # PyTorch's kernels of 16 bits are not the same on every processor, and some round
+            # between two steps: what it computes in float64 is the second judge.
+            if dtype not in LOW:
+                raise
+            exact = _in_double(op, sample, expected)
+            same(process(actual, torch), process(exact, oracle), **options)
         return True
 
     each_sample(op, dtype, check, most=most)
 
 
+def _in_double(op, sample, like):
+    """PyTorch's results of a sample in float64, in the dtypes that it gave without."""
+
+    def wide(value):
+        return value.double() if isinstance(value, oracle.Tensor) and value.dtype in LOW else value
+
+    sample = sample.transform(wide)
+    found = tensors_in(called(op.op, sample), oracle.Tensor)
+    exact = [a.to(b.dtype) for a, b in zip(found, tensors_in(like, oracle.Tensor), strict=True)]
+    return exact[0] if isinstance(like, oracle.Tensor) else exact
+
+
 def _same_memory(theirs, ours, sample, args):
-    """A view of an input is one here too, with the same strides."""
+    """A view of an input is one here too, with the same strides; what is none is none here."""
     inputs = tensors_in([sample.input, *sample.args], oracle.Tensor)
     mine = tensors_in(args, torch.Tensor)
     for i, t in enumerate(inputs):
@@ -188,6 +207,8 @@ def _same_memory(theirs, ours, sample, args):
                 f"strides {ours.stride()} of the view, not {theirs.stride()}"
             )
             assert _address(mine[i]) == _address(ours), "no view of the input, as PyTorch's is"
+        elif theirs.numel():
+            assert _address(mine[i]) != _address(ours), "memory of the input, which PyTorch copies"
 
 
 def _address(t):

@@ -45,7 +45,12 @@ def to_numpy(t):
 
 def to_theirs(t):
     """One of our tensors as a PyTorch tensor."""
-    a = t.detach().to("cpu").contiguous().numpy()
+    if t.is_sparse:
+        parts = (to_theirs(t._indices()), to_theirs(t._values()))
+        return oracle.sparse_coo_tensor(
+            *parts, tuple(t.shape), is_coalesced=t.is_coalesced(), check_invariants=True
+        )
+    a = t.to("cpu").numpy(force=True)
     if t.dtype is torch.bfloat16:
         return oracle.from_numpy(a.view(np.int16).copy()).view(BFLOAT16)
     return oracle.from_numpy(a.copy())
@@ -71,9 +76,12 @@ class Converter:
         if t.is_nested or type(t) not in (oracle.Tensor, oracle.nn.Parameter):
             raise Unsupported(f"a tensor of type {type(t)}")
         whole = self._whole(t)
-        ours = whole.as_strided(tuple(t.shape), t.stride(), t.storage_offset()).detach()
+        ours = whole.as_strided(tuple(t.shape), t.stride(), t.storage_offset())
         if t.is_conj():
             ours = ours.conj()
+        if t.is_neg():
+            ours = ours._neg_view()
+        ours = ours.detach()
         if getattr(t, "on_host", False):  # what `traits.ON_HOST` says of the op
             ours = ours.cpu()
         return ours.requires_grad_() if t.requires_grad else ours

@@ -1,6 +1,6 @@
 """The primitives are enough: what passes on the CPU passes on a device that has nothing else.
 
-The device leaves host ops (`OpDef.host`) to the CPU, and fails if any other op reaches its fallback.
+The device leaves host ops (`Traits.host`) to the CPU, and fails if any other op reaches its fallback.
 """
 
 import pytest
@@ -19,7 +19,7 @@ from survey import MISSING as ABSENT
 import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import coverage
-from mindtorch_core.operators.define import definitions
+from mindtorch_core.opdefs.define import definitions
 
 SAMPLES = 8 if EVERYTHING else 2  # per check; the CPU's tests run more
 CASES = [
@@ -58,7 +58,7 @@ def test_its_kernels_are_the_primitives():
 
 def test_an_op_is_a_primitive_or_left_to_the_host_or_made_of_others():
     for d in definitions():
-        kinds = [d.primitive, d.host, d.decomposition is not None]
+        kinds = [d.traits.primitive, d.traits.host, d.decomposition is not None]
         assert kinds.count(True) == 1, f"{d.name}: primitive, host, decomposition are {kinds}"
 
 

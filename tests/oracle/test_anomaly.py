@@ -1,5 +1,7 @@
 """Anomaly mode and the rules of walking a graph, against PyTorch."""
 
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -34,6 +36,39 @@ def observed(lib, call, *, check_nan=True, mode="detect_anomaly"):
         except Exception as error:  # noqa: BLE001  (any may be what PyTorch raises)
             raised = f"{type(error).__name__}: {error}".replace(" Good luck!", "")
     return raised, [(w.category, str(w.message)) for w in caught]
+
+
+# ---- what is on ----------------------------------------------------------------------------------
+
+QUERIES = """
+import {name} as torch
+def modes():
+    print(torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled())
+modes()
+x = torch.zeros(2, requires_grad=True)
+(x / x).sum().backward()
+print(x.grad.isnan().all().item(), x.grad_fn is None)
+torch.autograd.set_detect_anomaly(True, check_nan=False)
+modes()
+with torch.autograd.set_detect_anomaly(False):
+    modes()
+modes()
+"""
+
+
+def test_a_fresh_process_says_what_is_on():
+    """Nothing has been set there that could be what is read."""
+    said = [
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", QUERIES.format(name=lib.__name__)],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for lib in (torch, pt)
+    ]
+    assert said[0] == said[1]
+    assert said[0].startswith("False True")
 
 
 # ---- backward that fails ------------------------------------------------------------------------

@@ -223,3 +223,72 @@ def test_changed_leaf_is_noticed():
         y.backward()
 
     both(call)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_bits_as_whole_numbers_have_no_history(whole):
+    """Neither are they refused, nor do they get the history of what they show."""
+
+    def call(lib):
+        x = leaf(lib, 4)
+        y = x if whole else x * 2
+        bits = y.view(lib.int32)
+        bits.add_(1)
+        if not whole:
+            y.mul_(2)
+        return bits.requires_grad, bits + 0, y.detach()
+
+    both(call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda lib, x: lib.cat([x, x], out=lib.empty(0)),
+        lambda lib, x: lib.stack((lib.ones(3), x), out=lib.empty(0)),
+        lambda lib, x: lib.add(lib.ones(3), other=x, out=lib.empty(0)),
+        lambda lib, x: lib.hstack([x], out=lib.empty(0)),
+    ],
+)
+def test_out_is_refused_wherever_a_recorded_operand_stands(call):
+    both(lambda lib: call(lib, leaf(lib, 3)))
+    with torch.no_grad(), pt.no_grad():
+        both(lambda lib: call(lib, leaf(lib, 3)))
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda lib, x: lib.nn.functional.embedding(lib.tensor([[0, 1]]), x),
+        lambda lib, x: x.roll(1),
+        lambda lib, x: x.put(lib.tensor([0]), lib.tensor([2.0], dtype=x.dtype)),
+        lambda lib, x: lib.nn.functional.unfold(x[None, None], 2),
+        lambda lib, x: lib.nn.functional.fold(x.reshape(1, 4, 3), (2, 4), 2),
+    ],
+)
+def test_writes_to_results_of_compositions(compute):
+    """What they end with is a view of something that nobody has seen: no view of a leaf."""
+
+    def call(lib):
+        x = leaf(lib, 4, 3)
+        y = compute(lib, x)
+        y.mul_(3)
+        y.sin_().sum().backward()
+        return y._is_view(), y, x.grad
+
+    both(call)
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_reshapes_stay_views(inner):
+    """The result of a composition that shows its argument."""
+
+    def call(lib):
+        base = leaf(lib, 3, 4)
+        x = base * 1 if inner else base
+        y = x.reshape(-1)
+        y.mul_(2)
+        x.sum().backward()
+        return y._is_view(), base.grad
+
+    both(call)

@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import mindtorch_core as torch
-from mindtorch_core.dispatch.callpath import make_front
+from mindtorch_core.dispatch.calls.fronts import make_front
 from mindtorch_core.dispatch.choice import choose
 from mindtorch_core.dispatch.dispatcher import dispatch, dispatch_with_keyset, redispatch
 from mindtorch_core.dispatch.keys import (

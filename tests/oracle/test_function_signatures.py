@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.operators.define import FUNCTIONS, names_in
+from mindtorch_core.dispatch.functions import FUNCTIONS, names_in
 
 pt = pytest.importorskip("torch")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.autograd.node import SHOWN
+from mindtorch_core.gradients.node import SHOWN
 from mindtorch_core.testing.comparison import assert_same_outcome
 
 pt = pytest.importorskip("torch")

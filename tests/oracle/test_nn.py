@@ -321,3 +321,32 @@ def test_dropout():
     assert F.dropout(x, 1.0).sum().item() == 0
     half = torch.ones(10, dtype=torch.float16)
     assert F.dropout(half, 0.5).dtype is torch.float16
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1.0, 2.5])
+@pytest.mark.parametrize(
+    "name", ["threshold", "hardshrink", "softshrink", "elu", "celu", "leaky_relu"]
+)
+def test_every_bound_of_an_activation(name, value, dtype):
+    """Also those of which a kernel makes a case of its own, such as 0 and 1, met exactly."""
+    if (name == "softshrink" and value < 0) or (name == "celu" and value == 0):
+        pytest.skip("refused")
+    x = pt.tensor([-2.5, -1, -0.5, 0, 0.5, 1, 1.5, 2.5, 3], dtype=getattr(pt, dtype))
+    arguments = (value, 7.0) if name == "threshold" else (value,)
+
+    def call(lib, functional, t):
+        t.requires_grad_()
+        y = getattr(functional, name)(t, *arguments)
+        return [y.detach(), lib.autograd.grad(y.sum(), t)[0]]
+
+    found = call(torch, F, from_pytorch(x))
+    for mine, other in zip(found, call(pt, PF, x), strict=True):
+        assert_close(mine, from_pytorch(other), **loose(dtype))
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1, 2.5])
+def test_every_bound_of_a_gradient_of_threshold(value):
+    g, x = sample((9,)), pt.tensor([-2.5, -1, -0.5, 0, 0.5, 1, 1.5, 2.5, 3], dtype=pt.float64)
+    found = torch.ops.aten.threshold_backward(from_pytorch(g), from_pytorch(x), value)
+    assert_close(found, from_pytorch(pt.ops.aten.threshold_backward(g, x, value)))

@@ -356,3 +356,28 @@ def test_one_number_drawn(code):
 def test_nothing_to_draw_from(shape):
     check_refused("torch.multinomial(a, 2, True)", pt.zeros(shape))
     check("torch.multinomial(a, 2, True)", pt.zeros(0, 3).detach())
+
+
+def nothing(*shape, dtype="int64"):
+    return pt.zeros(shape, dtype=getattr(pt, dtype))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "a % 0", "a // 0", "a.fmod(0)", "a.div(0, rounding_mode='floor')", "a % b", "a // b",
+        "a.div(0, rounding_mode='trunc')", "a.clone().remainder_(0)", "a.clone().floor_divide_(b)",
+        "a.clone().div_(b, rounding_mode='trunc')", "a.clone().fmod_(b)", "a.int() % b.int()",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0)])
+def test_nothing_is_divided_by_zero(code, shape):
+    check(code, nothing(*shape), nothing(1))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+@pytest.mark.parametrize("dim", [0, -1, None])
+def test_nothing_is_taken_along_a_dimension(shape, dim):
+    check(f"a.take_along_dim(b, {dim})", nothing(*shape, dtype="float64"), nothing(*shape))
+    check(f"a.take_along_dim(a.argsort({dim or 0}), {dim})", nothing(*shape, dtype="float64"))
+    check("a.take_along_dim(b[:0], 0)", pt.ones(2, 3, dtype=pt.float64), nothing(2, 3))

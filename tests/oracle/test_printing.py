@@ -261,7 +261,7 @@ def test_any_settings(options, shape, dtype, requires_grad, data):
 
 
 def test_settings_for_a_block(default_options):
-    from mindtorch_core.printing import get_printoptions, printoptions
+    from mindtorch_core.frontend.printing import get_printoptions, printoptions
 
     x = torch.ones(3) / 3
     before = get_printoptions()

@@ -14,15 +14,12 @@ from recorded_calls import CALLS, definitions
 
 pt = pytest.importorskip("torch", minversion="2.13", reason="earlier versions raise other types")
 
-NO_FLOAT8 = (AttributeError, "there are no 8-bit floating types yet")
 NOT_INSTALLED = (
     torch.BackendUnavailableError,
     "a device without a backend is one error everywhere, which names the package to install",
 )
 # What differs: what the call gives here, and why a user would want it so or what is missing.
 DEVIATIONS: dict[str, tuple[type, str]] = {
-    "dtype: promote fp8": NO_FLOAT8,
-    "dtype: not implemented for dtype": NO_FLOAT8,
     "index: str idx": (TypeError, "the error comes without a warning about sequences before it"),
     "index: two ellipsis": (IndexError, "a second ellipsis is ambiguous, as NumPy says too"),
     "device: cuda without": NOT_INSTALLED,
@@ -40,7 +37,7 @@ DEVIATIONS: dict[str, tuple[type, str]] = {
     ),
     "autograd: set mode error": (AttributeError, "torch._C is PyTorch's own"),
     "autograd: forward AD missing": (
-        AttributeError,
+        NotImplementedError,
         "there is no forward-mode differentiation yet",
     ),
 }

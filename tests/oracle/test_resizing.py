@@ -60,18 +60,43 @@ def test_memory_that_is_large_enough_is_kept():
         assert x.resize_(2, 3).data_ptr() == at
 
 
-def test_views_keep_memory_that_is_too_small():
-    x = torch.arange(3.0)
-    view, detached = x[1:], x.detach()
-    x.resize_(100).fill_(7)
-    assert view.tolist() == [1, 2]
-    assert detached.tolist() == [0, 1, 2]
-    part = torch.arange(3.0)
-    whole = part
-    part = part[2:]
-    part.resize_(2).fill_(9)
-    assert whole.tolist() == [0, 1, 2]
-    assert not part._is_view()
+GROWN = {
+    "the tensor": lambda x: x,
+    "a view": lambda x: x[1:],
+    "its end": lambda x: x[3:],
+    "transposed": lambda x: x.view(2, 2).t(),
+    "detached": lambda x: x.detach(),
+    "data": lambda x: x.data,
+}
+
+
+@pytest.mark.parametrize("grown", GROWN)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "bool"])
+def test_everything_that_shows_the_memory_shows_the_larger_one(grown, dtype):
+    found = []
+    for lib in (torch, pt):
+        x = lib.tensor([0, 1, 0, 2], dtype=getattr(lib, dtype))
+        others = [make(x) for make in GROWN.values()]
+        t = GROWN[grown](x)
+        counted = x._version
+        t.resize_(20).fill_(1)
+        addresses = {each.untyped_storage().data_ptr() for each in (x, t, *others)}
+        sizes = {each.untyped_storage().nbytes() for each in (x, t, *others)}
+        found.append(
+            (t.storage_offset(), t._is_view(), len(addresses), sizes, x._version - counted,
+             [each.tolist() for each in (x, t, *others)])
+        )  # fmt: skip
+    assert found[0] == found[1]
+
+
+def test_views_follow_an_output_that_grows():
+    for lib in (torch, pt):
+        out = lib.zeros(2)
+        view = out[1:]
+        with pytest.warns(UserWarning, match="resized"):
+            lib.add(lib.ones(3), 1, out=out)
+        out.fill_(5)
+        assert view.tolist() == [5]
 
 
 CALLS = [

@@ -385,6 +385,9 @@ TYPE_PAIRS = [
     "(int?, Scalar)", "Dict(str, int)", "Dict(str, int?)", "Future(int)", "Future(int?)", "RRef(int)",
     "RRef(int?)", "Await(int)", "Union(int, str)", "Union(int, float, str)", "Union(int?, str)", "Scalar?",
     "AnyClassType", "__torch__.torch.classes.quantized.LinearPackedParamsBase",
+    "(int, SymInt)", "(SymInt, float)", "(SymInt, SymInt, int)", "(SymInt?, Scalar)", "(ScalarType, Layout)",
+    "(SymInt[], str)", "((int, SymInt), str)", "(SymInt, int)[]", "SymInt?", "SymInt[2]", "SymInt[]?",
+    "Dict(str, SymInt)", "Future(SymInt)", "Union(SymInt, str)", "(bool, float)", "(int, float, str)",
 ]  # fmt: skip
 
 
@@ -393,3 +396,39 @@ def test_subtypes():
     theirs = [pt._C.parse_schema(f"f({t} x) -> ()").arguments[0].type for t in TYPE_PAIRS]
     expected = [[a.isSubtypeOf(b) for b in theirs] for a in theirs]
     assert [[a.isSubtypeOf(b) for b in ours] for a in ours] == expected
+
+
+def structure(kind):
+    """A type with everything that it is made of; of PyTorch's class only that it is one."""
+    made = hasattr(kind, "containedTypes") and kind.kind() != "ClassType"
+    inside = kind.containedTypes() if made else []
+    return (str(kind), kind.kind(), [structure(each) for each in inside])
+
+
+@pytest.mark.parametrize("text", TYPE_PAIRS)
+def test_what_types_are_made_of(text):
+    ours = parse_schema(f"f({text} x) -> ({text}, {text})")
+    theirs = pt._C.parse_schema(f"f({text} x) -> ({text}, {text})")
+    assert str(ours) == str(theirs)
+    for one, other in zip(
+        (*ours.arguments, *ours.returns), (*theirs.arguments, *theirs.returns), strict=True
+    ):
+        assert structure(one.real_type) == structure(other.real_type)
+
+
+@pytest.mark.parametrize(
+    ("text", "flat"),
+    [
+        ("SymInt", "int"),
+        ("SymInt?", "int"),
+        ("SymInt[2]", "int"),
+        ("double", "float"),
+        ("double?[]", "float"),
+        ("number", "Scalar"),
+        ("SymBool", "bool"),
+        ("(SymInt, double)", "(int, double)"),
+        ("(SymInt, int)[]", "(int, int)"),
+    ],
+)
+def test_which_values_an_argument_takes(text, flat):
+    assert parse_schema(f"f({text} x) -> ()").arguments[0].type == flat

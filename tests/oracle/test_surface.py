@@ -11,12 +11,12 @@ from mindtorch_core.nn import functional as F
 pt = pytest.importorskip("torch")
 
 SPARSE = """
-ccol_indices ccol_indices_copy coalesce col_indices col_indices_copy crow_indices
-crow_indices_copy dense_dim dsmm hsmm hspmm indices indices_copy is_coalesced resize_as_sparse_
+ccol_indices ccol_indices_copy col_indices_copy
+crow_indices_copy dsmm hsmm hspmm indices_copy resize_as_sparse_
 row_indices row_indices_copy saddmm smm sparse_bsc_tensor sparse_bsr_tensor
-sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor sparse_dim
-sparse_mask sparse_resize_ sparse_resize_and_clear_ spmm sspaddmm to_dense to_mkldnn to_sparse
-to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr values values_copy
+sparse_compressed_tensor sparse_csc_tensor
+sparse_resize_ sparse_resize_and_clear_ sspaddmm to_mkldnn
+to_sparse_bsc to_sparse_bsr to_sparse_csc values_copy
 """
 NESTED = "to_padded_tensor as_masked_tensor is_masked_tensor masked_tensor"
 QUANTIZED = """
@@ -36,7 +36,7 @@ batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt batch_norm
 batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats
 cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu
 cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable
-grouped_mm miopen_batch_norm miopen_convolution miopen_convolution_add_relu
+miopen_batch_norm miopen_convolution miopen_convolution_add_relu
 miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss
 miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d mkldnn_convolution
 mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d mkldnn_rnn_layer
@@ -44,41 +44,30 @@ profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_override_stale_capture_str
 set_warn_on_accumulate_grad_stream_mismatch
 """
 COMPILERS = """
-compile cond fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment
-parse_ir parse_schema parse_type_comment region_activation_memory_budget register_vmap
-sym_constrain_range sym_constrain_range_for_size sym_float sym_fresh_size sym_int sym_ite
-sym_max sym_min sym_not sym_sqrt sym_sum triton_op unify_type_list vmap wait while_loop
-wrap_triton
-"""
-RECURRENT = """
-gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
+cond fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment parse_ir
+parse_schema parse_type_comment region_activation_memory_budget register_vmap
+sym_fresh_size triton_op unify_type_list wait while_loop wrap_triton
 """
 SETTINGS = """
-are_deterministic_algorithms_enabled compiled_with_cxx11_abi get_deterministic_debug_mode
-get_file_path get_float32_matmul_precision get_num_interop_threads init_num_threads
-is_deterministic_algorithms_warn_only_enabled is_multithreading_enabled is_view_replay_enabled
-is_vulkan_available is_warn_always_enabled enforce_grad_layout_policy kineto_available
-prepare_multiprocessing_environment set_anomaly_enabled set_deterministic_debug_mode
-set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_warn_always
-thread_safe_generator use_deterministic_algorithms
+get_file_path init_num_threads
+is_multithreading_enabled is_view_replay_enabled
+enforce_grad_layout_policy kineto_available prepare_multiprocessing_environment
+thread_safe_generator
 """
 DEPRECATED = """
-assert_allclose eig get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype
-get_autocast_xla_dtype impl_abstract is_autocast_cpu_enabled is_autocast_ipu_enabled
-is_autocast_xla_enabled lstsq matrix_rank reinforce resize resize_as
-set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype set_autocast_ipu_dtype
-set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled
-set_default_tensor_type solve storage_type symeig variable volatile
+assert_allclose eig get_autocast_ipu_dtype get_autocast_xla_dtype impl_abstract
+is_autocast_ipu_enabled is_autocast_xla_enabled lstsq matrix_rank reinforce resize resize_as
+set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype set_autocast_xla_enabled
+solve symeig volatile
 """
 INTERNAL = """
 assert_int_or_pair boolean_dispatch capture_logs check_backward_validity classproperty
 const_data_ptr detach_variable get_device_states grad_dtype handle_torch_function
 has_torch_function has_torch_function_unary has_torch_function_variadic index is_tensor_like name
-native_norm norm_except_dim set_device_states slice_inverse tree_map
+native_norm set_device_states slice_inverse tree_map
 """
 NOT_YET = """
-chalf create_selective_checkpoint_contexts dim_order from_file is_distributed lobpcg
-module_load pin_memory share_memory_
+chalf create_selective_checkpoint_contexts dim_order is_distributed lobpcg
 """
 
 LEFT_OUT = {
@@ -86,7 +75,6 @@ LEFT_OUT = {
     "there are no quantized dtypes, nor any of 8 bits": QUANTIZED,
     "functions of one vendor's library": VENDORS,
     "for PyTorch's compilers, tracers and transforms": COMPILERS,
-    "wait for torch.nn's modules": RECURRENT,
     "settings of PyTorch's C++ core": SETTINGS,
     "removed or deprecated in PyTorch": DEPRECATED,
     "not meant for users": INTERNAL,

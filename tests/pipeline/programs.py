@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-__all__ = ["Outcome", "Program", "programs", "run"]
+__all__ = ["Outcome", "Program", "assert_alike", "programs", "run"]
 
 SHAPES = ((4, 6), (6,), (4, 1), (1, 6), (24,), (2, 3, 4), (3, 4), (4,), (2, 1, 4), (), (0, 3))
 
@@ -248,4 +248,19 @@ def _step(
 def _value(t: Any) -> Any:
     if t is None:
         return None
-    return str(t.dtype).rpartition(".")[2], tuple(t.shape), np.asarray(t.detach().tolist())
+    return str(t.dtype).rpartition(".")[2], tuple(t.shape), np.asarray(t.clone().detach().tolist())
+
+
+def assert_alike(program, found, wanted, who):
+    assert found.errors == wanted.errors, who
+    for i, (f, w) in enumerate(zip(found.values, wanted.values, strict=True)):
+        assert (f is None) == (w is None), (who, i)
+        if f is None:
+            continue
+        assert f[:2] == w[:2], (who, i)
+        if program.exact:
+            np.testing.assert_array_equal(f[2], w[2], err_msg=f"{who} {i}")
+        else:
+            np.testing.assert_allclose(
+                f[2].astype(float), w[2].astype(float), rtol=2e-4, atol=2e-4, err_msg=f"{who} {i}"
+            )

@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.pipeline import Batch, Plan, Unsent
+from mindtorch_core.values.devices import row_of
 
 
 class Recording(Batch):

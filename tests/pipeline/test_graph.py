@@ -8,11 +8,13 @@ import re
 import stat
 import weakref
 from pathlib import Path
+from xml.dom import minidom
 from xml.etree import ElementTree
 
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.deferred.pictures import layout
 from mindtorch_core.dispatch.dispatcher import dispatch
 from mindtorch_core.dispatch.registry import registry
 
@@ -267,6 +269,52 @@ def test_the_picture_has_no_overlaps_and_goes_downwards(seed):
     assert len(bands) == len(graph.flushes)
 
 
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_an_op_stands_amid_those_that_depend_on_it(count):
+    with torch.pipeline() as pipe:
+        y = torch.ones(2).sin()
+        kept = [y + i for i in range(count)]
+        graph = pipe.graph
+    rows = {}
+    for x, top, width, _ in boxes_of(ElementTree.fromstring(graph.to_svg())):
+        rows.setdefault(top, []).append(x + width / 2)
+    (x,), below = (rows[top] for top in sorted(rows)[-2:])
+    assert len(below) == len(kept)
+    assert (min(below) + max(below)) / 2 == pytest.approx(x, abs=1)
+    assert sum(below) / count == pytest.approx(x, abs=1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_are_moved_apart_by_isotonic_regression(seed):
+    optimize = pytest.importorskip("scipy.optimize")
+    rng = random.Random(seed)
+    count = rng.randint(2, 30)
+    wishes = [rng.gauss(0, 300) for _ in range(count)]
+    widths = [rng.uniform(8, 200) for _ in range(count)]
+    weights = [rng.choice([1.0, 4.0]) for _ in range(count)]
+    apart = [(a + b) / 2 + layout.GAP for a, b in itertools.pairwise(widths)]
+    least = [0.0, *itertools.accumulate(apart)]
+    free = [wish - by for wish, by in zip(wishes, least, strict=True)]
+    best = optimize.isotonic_regression(free, weights=weights).x + least
+    assert layout._apart(wishes, widths, weights) == pytest.approx(best)
+
+
+def test_flushes_are_as_far_apart_as_ops_that_follow_each_other():
+    x = torch.ones(2)
+    with torch.pipeline(trace=True) as pipe:
+        for _ in range(3):
+            x = x.sin().cos()
+            x.tolist()
+    svg = ElementTree.fromstring(pipe.graph.to_svg())
+    ops = sorted(boxes_of(svg), key=lambda box: box[1])[1:]
+    steps = {round(b[1] - a[1] - a[3], 1) for a, b in zip(ops[::2], ops[1::2], strict=True)}
+    bands = sorted(
+        [float(r.get("y")), float(r.get("height"))]
+        for r in svg.iter(f"{SVG}rect") if r.get("class") == "flush"
+    )  # fmt: skip
+    assert {round(b[0] - a[0] - a[1], 1) for a, b in itertools.pairwise(bands)} == steps
+
+
 def test_the_picture_says_everything_as_text():
     x = torch.ones(512, 512)
     with torch.pipeline(trace=True) as pipe:
@@ -284,6 +332,74 @@ def test_the_picture_says_everything_as_text():
     ):
         assert part in text
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+def legend(graph):
+    """The lines below a picture."""
+    svg = ElementTree.fromstring(graph.to_svg())
+    texts = [t for t in svg.findall(f"{SVG}text") if t.get("class") == "note"]
+    lowest = max(y + height for _, y, _, height in boxes_of(svg))
+    assert all(float(t.get("y")) > lowest for t in texts)
+    return [t.text for t in texts]
+
+
+def test_the_legend_explains_the_marks_that_occur_and_no_others():
+    x = torch.ones(512, 512)
+    with torch.pipeline(trace=True) as pipe:
+        kept = (x[0] + 1).tolist()
+    assert (kept[0], legend(pipe.graph)) == (2, ["dotted: view"])
+    small = torch.ones(3)
+    with torch.pipeline(trace=True) as pipe:
+        y = small.exp()
+        small.add_(1)
+    assert y.shape == (3,)
+    assert legend(pipe.graph) == [
+        "thick orange: writes in place, dashed edge: overwrites what the upper op reads"
+    ]
+    with torch.pipeline(trace=True) as pipe:
+        y = (x * 2).relu()
+        unseen = y.exp()
+        del unseen
+    assert legend(pipe.graph) == [
+        "dashed: dropped: nobody could see its result, same colour: launched as one"
+    ]
+    kept = []
+    with pytest.raises(torch.PipelineError), torch.pipeline(trace=True) as pipe:
+        kept.append(torch.tensor([1, 2]) // torch.tensor([0, 1]))
+    assert legend(pipe.graph) == ["red: failed"]
+
+
+def test_no_legend_where_nothing_is_marked():
+    graph = many(3)
+    assert legend(graph.first(3)) == []
+    assert legend(graph.first(2)) == ["1 more op not shown"]
+    assert legend(many(4).first(2)) == ["2 more ops not shown"]
+
+
+def test_marks_are_drawn_as_the_legend_says():
+    """What a line of the legend names is how the boxes of such ops look."""
+    x = torch.ones(512, 512)
+    with torch.pipeline(trace=True) as pipe:
+        y = (x[0] * 2).relu()
+        y.add_(1)
+        unseen = y.exp()
+        del unseen
+    text = pipe.graph.to_svg()
+    svg = ElementTree.fromstring(text)
+    kinds = [
+        set(r.get("class").split()[1:])
+        for r in svg.iter(f"{SVG}rect")
+        if "op" in (r.get("class") or "").split()
+    ]
+    for mark in ("view", "writes", "dropped"):
+        assert sum(mark in k for k in kinds) == sum(getattr(n, mark) for n in pipe.graph) == 1
+    style = svg.find(f"{SVG}style").text
+    looks = dict(re.findall(r"\.mt-graph \.(\w+) \{ (.*) \}", style))
+    assert "stroke: #c2571a; stroke-width: 2.2" in looks["writes"]  # thick orange
+    assert "stroke-dasharray: 2 3" in looks["view"]  # dotted
+    assert "stroke-dasharray: 6 4" in looks["dropped"]  # dashed
+    assert "stroke: #b3131b" in looks["failed"]  # red
+    assert "stroke-dasharray" in looks["order"]
 
 
 def test_an_empty_graph_can_be_drawn():
@@ -350,3 +466,21 @@ def test_graphviz_draws_where_it_is_installed(tmp_path, monkeypatch):
     dot.write_text("#!/bin/sh\necho no fonts >&2\nexit 3\n")
     with pytest.raises(RuntimeError, match="failed with status 3: no fonts"):
         graph.render(tmp_path / "bad.png")
+
+
+@pytest.mark.parametrize(
+    "name", ["ctl\x01\x1f", "half\udc80", "end\ufffe\uffff", '\x7f\x85é漢𝄞&<">']
+)
+def test_file_names_may_hold_any_character(name, tmp_path):
+    scope = {"torch": torch}
+    source = "with torch.pipeline(trace=True) as pipe: y = torch.ones(3) * 2"
+    exec(compile(source, f"{name}.py", "exec"), scope)
+    graph = scope["pipe"].graph
+    drawn = minidom.parseString(graph.to_svg().encode())
+    shown = " ".join(t.firstChild.data for t in drawn.getElementsByTagName("text"))
+    plain = name.translate({ord(c): repr(c)[1:-1] for c in "\x01\x1f\udc80\ufffe\uffff"})
+    assert f"{plain}.py:1" in shown
+    graph.to_dot().encode()
+    graph.render(tmp_path / "graph.svg")
+    minidom.parse(str(tmp_path / "graph.svg"))
+    scope["pipe"].export_chrome_trace(tmp_path / "trace.json")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
 from mindtorch_core.dispatch.keys import DispatchKey, exclude_keys
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.values.devices import row_of
 from mindtorch_cpu.fusion import planning
 from mindtorch_cpu.fusion.limits import LIMITS
 

@@ -1,5 +1,7 @@
 """Strides and offsets are known, and right, while values wait for a launch."""
 
+import random
+
 import pytest
 
 import mindtorch_core as torch
@@ -59,3 +61,70 @@ def test_a_view_that_cannot_be_made_is_refused_at_once():
         x.add_(1)
         with pytest.raises(RuntimeError, match="view size is not compatible"):
             y.view(-1)
+
+
+# ---- inputs whose elements share memory, or lie in no order -------------------------------------
+
+F = torch.nn.functional
+ON_ANY = {
+    **{n: n for n in ("neg", "abs", "clone", "sign", "relu", "square", "exp", "sigmoid", "sqrt")},
+    **{n: n for n in ("nan_to_num", "isnan", "logical_not", "double", "contiguous", "floor")},
+    "add": lambda x: x + x,
+    "of a number": lambda x: 1 - x,
+    "to a number": lambda x: x * 2,
+    "where": lambda x: torch.where(x > 0, x, x),
+    "clamp": lambda x: x.clamp(0, 1),
+    "addcmul": lambda x: torch.addcmul(x, x, x),
+    "matmul": lambda x: x @ x.transpose(-1, -2),
+    "cumsum": lambda x: x.cumsum(0),
+    "topk": lambda x: x.topk(min(2, x.shape[-1]), -1),
+    "sort": lambda x: x.sort(0),
+    "layer_norm": lambda x: F.layer_norm(x, x.shape[-1:]),
+    "leaky_relu": F.leaky_relu,
+    "gelu": F.gelu,
+    **{
+        f"{name} {dim} {keepdim}": lambda x, n=name, d=dim, k=keepdim: getattr(x, n)(d, keepdim=k)
+        for name in ("sum", "amax", "max", "min", "any", "argmax", "median", "mean", "var")
+        for dim in (0, -1)
+        for keepdim in (False, True)
+    },
+}
+
+
+def strangely_laid_out(seed, dtype):
+    """Tensors of strides from a few small numbers, so that some elements are the same memory."""
+    chance = random.Random(seed)
+    for _ in range(25):
+        rank = chance.randint(2, 4)
+        shape = [chance.choice([1, 2, 3, 4]) for _ in range(rank)]
+        strides = [chance.choice([0, 1, 1, 2, 3, 4, 12]) for _ in range(rank)]
+        length = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        yield torch.arange(length).to(dtype).as_strided(shape, strides)
+
+
+def strides_of(made):
+    return [t.stride() for t in made] if isinstance(made, tuple) else made.stride()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool], ids=str)
+@pytest.mark.parametrize("name", ON_ANY)
+def test_results_of_any_input_lie_as_they_do_eagerly(name, dtype):
+    op = ON_ANY[name]
+    op = op if callable(op) else lambda x: getattr(x, name)()
+    for x in strangely_laid_out(7, dtype):
+        try:
+            eager = strides_of(op(x))
+        except (RuntimeError, NotImplementedError):
+            continue  # the dtype, or the shape, is not for this op
+        with torch.pipeline():
+            made = op(x)
+            shown = strides_of(made)
+        about = (tuple(x.shape), x.stride())
+        assert shown == eager, about
+        assert strides_of(made) == eager, about
+
+
+def test_the_strides_of_a_sigmoid_of_shared_elements_and_of_a_topk():
+    shared = torch.ones(9, dtype=torch.bool).as_strided([2, 7], [1, 1])
+    assert shared.sigmoid().stride() == (1, 2)
+    assert [t.stride() for t in torch.ones(3, 1).topk(1)] == [(1, 1), (1, 1)]

@@ -2,14 +2,13 @@
 PyTorch. Fusion is made to happen on tensors of a few elements, cut into tiles of very few.
 """
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from programs import Program, programs, run
+from programs import Program, assert_alike, programs, run
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
+from mindtorch_core.values.devices import row_of
 from mindtorch_cpu.fusion.limits import LIMITS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -23,21 +22,6 @@ def small_groups():
         patch.setattr(LIMITS, "min_elements", 4)
         patch.setattr(LIMITS, "tile_elements", LIMITS.tile_elements)
         yield
-
-
-def assert_alike(program, found, wanted, who):
-    assert found.errors == wanted.errors, who
-    for i, (f, w) in enumerate(zip(found.values, wanted.values, strict=True)):
-        assert (f is None) == (w is None), (who, i)
-        if f is None:
-            continue
-        assert f[:2] == w[:2], (who, i)
-        if program.exact:
-            np.testing.assert_array_equal(f[2], w[2], err_msg=f"{who} {i}")
-        else:
-            np.testing.assert_allclose(
-                f[2].astype(float), w[2].astype(float), rtol=2e-4, atol=2e-4, err_msg=f"{who} {i}"
-            )
 
 
 def check(program, tile):

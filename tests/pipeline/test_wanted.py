@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.devices import row_of
+from mindtorch_core.deferred import results
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.pipeline import Plan, Step, recorders
+from mindtorch_core.dispatch.pipeline import Plan, Step
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.testing import BackendConformance
-from mindtorch_core.testing.conformance.cases import UNDEFINED
 from mindtorch_core.testing.conformance.checks import tensors_of
-from mindtorch_core.testing.sample_table import TABLE as SAMPLES
+from mindtorch_core.testing.samples import CALLS as SAMPLES
+from mindtorch_core.values.devices import row_of
 from mindtorch_cpu.fusion import planning
 from mindtorch_cpu.fusion.limits import LIMITS
 
@@ -200,7 +200,7 @@ def test_every_op_gives_the_same_bits_as_eagerly(small_groups):
     unlike = []
     compared = 0
     for case in OnCPU.cases("test_deferred"):
-        if case.random or case.op.name in UNDEFINED:
+        if case.random or case.op.traits.undefined:
             continue
         wanted = outcome_bits(case, pending=None)
         for pending in (False, True):
@@ -400,8 +400,8 @@ def test_the_plans_that_are_kept_are_bounded(small_groups):
 
 def test_the_shapes_that_recorders_remember_are_bounded(monkeypatch):
     """Answers: memory grows with the number of shapes."""
-    monkeypatch.setattr(recorders, "_BOUND", 8)
-    memo = recorders.Memo(lambda t: t)
+    monkeypatch.setattr(results, "_BOUND", 8)
+    memo = results.Memo(lambda t: t)
     for length in range(30):
         shape, dtype, _, nbytes = memo.ask(length, (torch.empty(length, device="meta"),), {})
         assert (shape, dtype, nbytes) == ((length,), torch.float32, 4 * length)
@@ -438,10 +438,10 @@ def test_a_backend_plans_and_launches_as_it_likes(toy, monkeypatch):
     def plan(self, entries):
         def compute():
             made = {}
-            for op, args, kwargs, outs, *_ in entries:
-                given = [made.get(id(a), a) for a in args]
-                made[id(outs[0])] = op.impl(*given, **kwargs)
-            batches.append([e[0].name for e in entries])
+            for e in entries:
+                given = [made.get(id(a), a) for a in e.args]
+                made[id(e.outs[0])] = e.op.impl(*given, **e.kwargs)
+            batches.append([e.op.name for e in entries])
             return list(made.values())
 
         return Plan([Step((*range(len(entries)),), compute)], groups=1, fused=3, peak_bytes=7)

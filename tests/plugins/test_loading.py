@@ -270,6 +270,23 @@ with refused("known device type", ": acme.", "mindtorch-acme", "installed: cpu, 
     )
 
 
+def test_importing_modules_of_a_plugin_registers_nothing(site):
+    """Else its kernels would belong to nobody, and unloading would leave them behind."""
+    site.run(
+        """
+import mindtorch_cpu.ops.order, mindtorch_meta.ops
+assert not any(registry.entry(name).kernels.keys() & {torch.DispatchKey.CPU, torch.DispatchKey.Meta}
+               for name in ("add", "matmul", "sort.stable"))
+cpu_and_meta_work()
+for name in ("add", "matmul", "sort.stable"):
+    record = registry.entry(name).record(torch.DispatchKey.CPU)
+    assert record.distribution.startswith("mindtorch-cpu "), record.distribution
+plugins.unload("cpu")
+assert torch.DispatchKey.CPU not in registry.entry("sort.stable").kernels
+"""
+    )
+
+
 # ---- unloading ----------------------------------------------------------------------------------
 
 

@@ -6,6 +6,8 @@ folder on its path.
 
 import pytest
 
+from mindtorch_core import plugins
+
 # ---- failures -----------------------------------------------------------------------------------
 
 HOOK = "from mindtorch_core.plugins import hookimpl\n@hookimpl\n"
@@ -17,12 +19,22 @@ HOOK = "from mindtorch_core.plugins import hookimpl\n@hookimpl\n"
         ("import a_library_nobody_has", "No module named 'a_library_nobody_has'"),
         ("raise ValueError('no driver')", "ValueError: no driver"),
         ("import sys; sys.exit('no driver')", "SystemExit: no driver"),
+        ("raise BaseException('a panic')", "BaseException: a panic"),
         ("def broken(:", "SyntaxError"),
         ("x = 1", "must implement the hook mindtorch_backend"),
         (HOOK + "def mindtorch_backend(): return 1", "must implement the hook mindtorch_backend"),
         (HOOK + "def mindtorch_bakend(): ...", "unknown hook 'mindtorch_bakend'"),
     ],
-    ids=["import", "raise", "exit", "syntax", "no hook", "no Backend", "misspelt hook"],
+    ids=[
+        "import",
+        "raise",
+        "exit",
+        "no Exception",
+        "syntax",
+        "no hook",
+        "no Backend",
+        "misspelt hook",
+    ],
 )
 def test_a_backend_that_fails_is_left_out_and_the_cause_is_told(site, source, cause):
     site.backend("bad", source)
@@ -151,6 +163,33 @@ with refused("for plugin API 999"):
 cpu_and_meta_work()
 """
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "fix"),
+    [
+        (plugins.OLDEST_PLUGIN_API - 1, "newer release of the backend, or an older mindtorch-core"),
+        (plugins.PLUGIN_API + 1, "newer mindtorch-core, or an older release of the backend"),
+    ],
+    ids=["too old", "too new"],
+)
+def test_the_refusal_says_what_to_install(site, number, fix):
+    site.toy("acme", api=number)
+    site.run(
+        f"""
+record_warnings()
+plugins.load_all()
+served = f"API {{plugins.OLDEST_PLUGIN_API}} to API {{plugins.PLUGIN_API}}"
+with refused("for plugin API {number},", f"serves {{served}}: install a {fix}"):
+    torch.ones(2, device="acme")
+"""
+    )
+
+
+@pytest.mark.parametrize("api", range(plugins.OLDEST_PLUGIN_API, plugins.PLUGIN_API + 1))
+def test_every_plugin_api_of_the_range_is_served(site, api):
+    site.toy("acme", api=api)
+    site.run('assert torch.ones(2, device="acme").tolist() == [1, 1]')
 
 
 @pytest.mark.parametrize("name", ["Acme", "acme-1", "acme:0", ""])

@@ -161,7 +161,7 @@ def test_a_definition_serves_again_after_every_loading(site):
     site.toy("acme")
     site.run(
         """
-registry.rest.define()
+registry.on_demand.define_all()
 plugins.load("cpu"), plugins.load("meta")
 (torch.ones(2) + 1).sum()
 before = snapshot()
@@ -177,3 +177,61 @@ for _ in range(3):
 assert not hasattr(torch, "_acme") and "acme" not in vars(torch)
 """
     )
+
+
+def test_methods_of_a_device_come_and_go_with_it(site):
+    site.toy("acme")
+    package = site.folder / "mindtorch_acme"
+    (package / "plugin.py").write_text(
+        (package / "plugin.py").read_text()
+        + "\n_register = mindtorch_register\n\n@hookimpl\ndef mindtorch_register(key):\n"
+        "    from mindtorch_core.backend import tensor_methods\n"
+        "    _register(key)\n    tensor_methods('acme')\n"
+    )
+    site.run(
+        """
+host = torch.ones(2)
+assert not hasattr(host, "acme")
+for _ in range(2):
+    plugins.load("acme")
+    moved = host.acme()
+    assert moved.is_acme and not host.is_acme and moved.device.type == "acme"
+    assert host.acme(0).tolist() == [1.0, 1.0]
+    from mindtorch_core.backend import tensor_methods
+    for use in (lambda: host.acme("cpu"), lambda: tensor_methods("acme")):
+        try:
+            use()
+        except RuntimeError as error:
+            assert "must be acme device" in str(error) or "something else already" in str(error)
+        else:
+            raise AssertionError("nothing was raised")
+    del moved
+    plugins.unload("acme")
+    assert not hasattr(host, "acme") and not hasattr(torch.Tensor, "is_acme")
+"""
+    )
+
+
+def test_who_looks_at_all_tensors_is_nobody_who_sees_one(monkeypatch):
+    """Another thread's unloading holds all tensors for a moment; it may end while references are counted."""
+    import gc
+
+    import mindtorch_core as torch
+    from mindtorch_core.deferred import unseen
+
+    looking = [*unseen.LOOKING]
+    monkeypatch.setattr(unseen, "LOOKING", looking)
+    t = torch.ones(2)
+    held = t
+    assert unseen.held_outside(t)
+
+    class Collector:
+        @staticmethod
+        def get_referrers(*objects):
+            looking[1] = looking[0]  # the look ends
+            return gc.get_referrers(*objects)
+
+    looking[0] += 1
+    monkeypatch.setattr(unseen, "gc", Collector)
+    assert not unseen.held_outside(t)
+    assert held is t

@@ -150,7 +150,7 @@ def test_loading_patches_no_class(site):
     site.project(ACME)
     site.run(
         """
-registry.rest.define()
+registry.on_demand.define_all()
 classes = (torch.Tensor, type(torch.ones(1).untyped_storage()), torch.device, torch.Generator)
 names = [sorted(vars(c)) for c in classes]
 plugins.load("acme")

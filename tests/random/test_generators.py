@@ -217,6 +217,26 @@ def test_functions_of_a_device(dice):
         assert torch.rand(3, device="toy:1").tolist() == first
 
 
+@pytest.mark.parametrize("ask", ["seed", "seed_all"])
+def test_a_device_seeds_itself_anew(ask, dice):
+    def seeds():
+        torch.toy.manual_seed_all(5)
+        getattr(torch.toy, ask)()
+        found = []
+        for index in range(2):
+            with torch.toy.device(index):
+                found.append(torch.toy.initial_seed())
+        return found
+
+    with torch.random.fork_rng():
+        (first, _), (again, last) = seeds(), seeds()
+        assert len({first, again, 5}) == 3
+        assert last == (5 if ask == "seed" else again)
+        drawn = torch.rand(8, device="toy").tolist()
+        torch.toy.manual_seed(again)
+        assert torch.rand(8, device="toy").tolist() == drawn
+
+
 def test_a_fork_keeps_the_generators_of_all_devices(dice):
     torch.rand(1, device=dice)
     with torch.random.fork_rng():
@@ -248,17 +268,37 @@ def test_a_generator_of_another_device_is_refused(dice):
         torch.rand(2, device=dice, generator=g)
 
 
+def test_bytes_of_something_else_are_no_state():
+    g = torch.Generator().manual_seed(3)
+    torch.rand(5, generator=g)
+    state = g.get_state()
+    for wrong in (
+        torch.zeros_like(state),
+        torch.full_like(state, 255),
+        state.flip(0),
+        state.roll(1),
+    ):
+        with pytest.raises(RuntimeError, match="Invalid mt19937 state"):
+            g.set_state(wrong)
+        assert g.get_state().tolist() == state.tolist()  # it is where it was
+    meta = torch.Generator("meta")
+    with pytest.raises(RuntimeError, match="8 bytes"):
+        meta.set_state(state)
+
+
 def test_wrong_states_and_seeds():
     g = torch.Generator()
     with pytest.raises(TypeError, match=r"expected a torch.ByteTensor, but got list"):
         g.set_state([1])
     with pytest.raises(TypeError, match=r"RNG state must be a torch.ByteTensor"):
         g.set_state(torch.ones(45))
-    with pytest.raises(RuntimeError, match="has 45 bytes, got 3"):
+    with pytest.raises(
+        RuntimeError, match="of size 5056 but found the input RNG state size to be 3"
+    ):
         g.set_state(torch.zeros(3, dtype=torch.uint8))
     with pytest.raises(RuntimeError, match="manual_seed expected a long, but got float"):
         g.manual_seed(1.5)
     with pytest.raises(ValueError, match="Overflow when unpacking long long"):
         g.manual_seed(2**64)
-    with pytest.raises(TypeError, match=r"'generator' .* must be torch.Generator, not int"):
+    with pytest.raises(TypeError, match=r"'generator' must be torch.Generator, not int"):
         torch.rand(2, generator=3)

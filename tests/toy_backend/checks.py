@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import mindtorch_core as torch
 from mindtorch_core import plugins
-from mindtorch_core.devices import TABLE
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.values.devices import TABLE
 
 __all__ = [
     "cpu_and_meta_work", "plugins", "record_warnings", "refused", "registry", "snapshot", "states",

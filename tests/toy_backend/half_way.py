@@ -3,10 +3,10 @@
 Like ``plugin.py`` it is copied into a package of its own, beside a ``config.py``.
 """
 
+from mindtorch_core.backend import Runtime
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.plugins import Backend, hookimpl
-from mindtorch_core.runtime import Runtime
 
 from .config import DEVICE, FAILS
 
@@ -29,7 +29,7 @@ class NoRuntime(Runtime):
 
 @hookimpl
 def mindtorch_backend():
-    return Backend(device=DEVICE, runtime=NoRuntime(), api=1)
+    return Backend(device=DEVICE, runtime=NoRuntime(), api=2)
 
 
 @hookimpl

@@ -6,11 +6,9 @@ Its memory is a bytearray per storage and its kernels are loops over Python numb
 """
 
 import mindtorch_core as torch
+from mindtorch_core.backend import Runtime, broadcast, pack, unpack
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.dtypes import pack, unpack
 from mindtorch_core.plugins import Backend, hookimpl
-from mindtorch_core.runtime import Runtime
-from mindtorch_core.shapes import broadcast
 
 from .config import API, DEVICE, KEY
 

@@ -5,12 +5,9 @@ the CPU. Like ``plugin.py`` it is copied into a package of its own.
 """
 
 import mindtorch_core as torch
+from mindtorch_core.backend import Runtime, Storage, definitions, make_tensor
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import definitions
 from mindtorch_core.plugins import Backend, hookimpl
-from mindtorch_core.runtime import Runtime
-from mindtorch_core.storage import Storage
-from mindtorch_core.tensor import make_tensor
 
 from .config import DEVICE
 
@@ -42,13 +39,13 @@ RUNTIME = ShapesRuntime()
 
 @hookimpl
 def mindtorch_backend():
-    return Backend(device=DEVICE, runtime=RUNTIME, api=1)
+    return Backend(device=DEVICE, runtime=RUNTIME, api=2)
 
 
 @hookimpl
 def mindtorch_register(key):
     for d in definitions():
-        if d.rule is not None and not d.view and not d.data_dependent:
+        if d.rule is not None and not d.traits.view and not d.traits.data_dependent:
             registry.register_kernel(d.name, key, kernel(d), promoted=True)
 
 

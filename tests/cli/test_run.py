@@ -1,0 +1,133 @@
+"""``mindtorch run`` and ``mindtorch wheel-torch``."""
+
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mindtorch_core.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments, env=None):
+    """Run the command, with this project's packages on the path of what it runs."""
+    return subprocess.run(
+        [sys.executable, "-m", "mindtorch_core", "run", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(env or {})},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text):
+        file = tmp_path / "script.py"
+        file.write_text(text)
+        return file
+
+    return write
+
+
+def test_a_script_is_run_as_python_runs_it(script):
+    file = script(
+        "import sys, torch, mindtorch_core\n"
+        "assert torch is mindtorch_core and __name__ == '__main__'\n"
+        "print(sys.argv, __file__, sys.path[0])\n"
+        "sys.exit(7)\n"
+    )
+    done = run(file, "--epochs", "3", "-m", "x")
+    assert done.returncode == 7, done.stderr
+    assert done.stdout == f"{[str(file), '--epochs', '3', '-m', 'x']} {file} {file.parent}\n"
+
+
+def test_a_text_and_a_module():
+    done = run("-c", "import sys, torch; print(sys.argv, torch.__version__ >= (2,))", "a", "-b")
+    assert done.stdout == "['-c', 'a', '-b'] True\n", done.stderr
+    done = run(
+        "-m", "timeit", "-n", "1", "-r", "1", "import torch; assert torch.ones(2).sum() == 2"
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_errors_and_signals_are_the_scripts(script):
+    done = run(script("import torch\nraise KeyError('mine')\n"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("KeyError: 'mine'\n")
+    assert "cli/run.py" not in done.stderr
+    done = run(script("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"))
+    assert done.returncode == -signal.SIGTERM
+
+
+def test_children_inherit_it(script):
+    done = run(
+        script(
+            "import multiprocessing, subprocess, sys, torch\n"
+            "def work(answer): answer.put(torch.__version__)\n"
+            "if __name__ == '__main__':\n"
+            "    ask = 'import torch; print(torch.__version__)'\n"
+            "    print(subprocess.check_output([sys.executable, '-c', ask], text=True), end='')\n"
+            "    for method in ('spawn', 'fork'):\n"
+            "        context = multiprocessing.get_context(method)\n"
+            "        answer = context.SimpleQueue()\n"
+            "        child = context.Process(target=work, args=(answer,))\n"
+            "        child.start()\n"
+            "        print(answer.get())\n"
+            "        child.join()\n"
+        )
+    )
+    versions = done.stdout.split()
+    assert len(versions) == 3, done.stderr
+    assert set(versions) == {versions[0]}
+    assert "+mindtorch." in versions[0]
+
+
+def test_a_device_that_stands_for_cuda(script):
+    done = run(
+        "--device", "cpu", "--as-cuda",
+        script(
+            "import torch, torch.cuda\n"
+            "assert torch.accelerator.current_accelerator() == torch.device('cpu')\n"
+            "assert torch.cuda.is_available() and torch.cuda.device_count() == 1\n"
+            "x = torch.ones(2, device='cuda').cuda()\n"
+            "assert x.is_cuda and x.device == torch.device('cuda')\n"
+            "with torch.autocast('cuda', dtype=torch.bfloat16):\n"
+            "    assert (torch.ones(2, 2, device='cuda') @ torch.ones(2, 2)).dtype is torch.bfloat16\n"
+        ),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_cannot_be_run(capsys, monkeypatch):
+    for arguments, said in [
+        ([], "name a script"),
+        (["nonesuch.py"], "there is no file 'nonesuch.py'"),
+        (["-m"], "-m wants an argument"),
+        (["--device", "nonesuch", __file__], "nonesuch"),
+    ]:
+        assert main(["run", *arguments]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_the_wheel(tmp_path, capsys):
+    assert main(["wheel-torch", str(tmp_path / "new")]) == 0
+    made = Path(capsys.readouterr().out.strip())
+    first = made.read_bytes()
+    assert main(["wheel-torch", str(tmp_path / "new")]) == 0
+    assert made.read_bytes() == first
+    with zipfile.ZipFile(made) as archive:
+        names = archive.namelist()
+        (metadata,) = (n for n in names if n.endswith("/METADATA"))
+        text = archive.read(metadata).decode()
+        record = archive.read(next(n for n in names if n.endswith("/RECORD"))).decode()
+    assert "Name: torch\n" in text
+    assert "Private :: Do Not Upload" in text
+    assert "Requires-Dist: mindtorch~=" in text
+    assert [line.partition(",")[0] for line in record.splitlines()] == names
+    (tmp_path / "file").write_text("")
+    assert main(["wheel-torch", str(tmp_path / "file")]) == 2

@@ -1,0 +1,114 @@
+"""Stores: PyTorch's names and answers, in threads and processes."""
+
+import multiprocessing
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+import mindtorch_core as torch
+
+dist = torch.distributed
+SOON = timedelta(milliseconds=100)
+
+
+@pytest.fixture(params=["hash", "file", "tcp", "prefix"])
+def store(request, tmp_path):
+    if request.param == "hash":
+        made = dist.HashStore()
+    elif request.param == "file":
+        made = dist.FileStore(str(tmp_path / "store"), 1)
+    else:
+        made = dist.TCPStore("localhost", 0, 1, True, timedelta(seconds=20))
+    yield dist.PrefixStore("mine", made) if request.param == "prefix" else made
+    if isinstance(made, dist.TCPStore):
+        made.close()
+
+
+def test_values(store):
+    store.set("a", "text")
+    store.set("b", b"\0\xff")
+    assert (store.get("a"), store.get("b")) == (b"text", b"\0\xff")
+    assert store.add("n", 2) == 2
+    assert store.add("n", 3) == 5
+    assert store.get("n") == b"5"
+    store.append("c", "x")
+    store.append("c", "y")
+    assert store.get("c") == b"xy"
+    assert store.check(["a", "b"])
+    assert not store.check(["a", "missing"])
+    assert store.delete_key("a") is True
+    assert store.delete_key("a") is False
+    store.multi_set(["k", "l"], ["1", "2"])
+    assert store.multi_get(["l", "k"]) == [b"2", b"1"]
+
+
+def test_compare_set_answers_as_pytorch_does(store):
+    assert (
+        store.compare_set("k", "first", "second") == b"first"
+    )  # there is none, and one is expected
+    assert not store.check(["k"])
+    assert store.compare_set("k", "", "one") == b"one"
+    assert store.compare_set("k", "wrong", "two") == b"one"
+    assert store.compare_set("k", "one", "two") == b"two"
+
+
+def test_waiting_ends_with_an_error_that_names_the_keys(store):
+    store.set("there", "1")
+    with pytest.raises(dist.DistStoreError, match=r"wait timeout after 100ms, keys: .*/gone"):
+        store.wait(["there", "gone"], SOON)
+    store.set_timeout(SOON)
+    assert store.timeout == SOON
+    with pytest.raises(dist.DistStoreError, match="wait timeout after 100ms"):
+        store.get("gone")
+    assert store.get("there") == b"1"  # it goes on working
+
+
+def test_a_key_that_another_thread_sets_is_waited_for(store):
+    other = store.underlying_store.clone() if isinstance(store, dist.PrefixStore) else store
+    if isinstance(store, dist.TCPStore):
+        other = store.clone()  # a connection serves one at a time
+    key = "mine/k" if isinstance(store, dist.PrefixStore) else "k"
+
+    def later():
+        time.sleep(0.1)
+        other.set(key, "now")
+
+    thread = threading.Thread(target=later)
+    thread.start()
+    assert store.get("k") == b"now"
+    thread.join()
+
+
+def _count(port, times):
+    store = torch.distributed.TCPStore("localhost", port, None, False, timedelta(seconds=20))
+    for _ in range(times):
+        store.add("n", 1)
+
+
+def test_processes_share_a_tcp_store():
+    store = dist.TCPStore("localhost", 0, None, True, timedelta(seconds=30))
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=_count, args=(store.port, 50)) for _ in range(2)]
+    for each in others:
+        each.start()
+    for each in others:
+        each.join(30)
+    assert store.add("n", 0) == 100
+    store.close()
+
+
+def test_a_store_that_is_not_there():
+    with pytest.raises(dist.DistNetworkError, match=r"failed to connect to \(localhost, 9\)"):
+        dist.TCPStore("localhost", 9, None, False, timedelta(seconds=0.2))
+    store = dist.TCPStore("localhost", 0, None, True)
+    with pytest.raises(dist.DistNetworkError, match="failed to listen"):
+        dist.TCPStore("localhost", store.port, None, True)
+    store.close()
+
+
+def test_errors_are_runtime_errors():
+    for name in ("DistBackendError", "DistNetworkError", "DistStoreError", "DistributedError"):
+        assert issubclass(getattr(dist, name), dist.DistError)
+    assert issubclass(dist.DistError, RuntimeError)

@@ -1,0 +1,119 @@
+"""The rooms of the core: imports go down only, no circle of files, nothing loose at the root."""
+
+import graphlib
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+grimp = pytest.importorskip("grimp", reason="import-linter, which brings it, is a development tool")
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "mindtorch_core"
+# What users and plugins import by these paths; everything else lives in a room.
+AT_THE_ROOT = {
+    "__future__", "__init__", "__main__", "backend", "fft", "linalg", "masked", "overrides", "random",
+    "runtime", "sparse", "special", "storage", "streams",
+}  # fmt: skip
+
+
+def settings():
+    text = (ROOT / "pyproject.toml").read_text("utf-8")
+    return tomllib.loads(text)["tool"]["importlinter"]
+
+
+def lint(folder):
+    """Run import-linter with this project's contracts on the sources in a folder."""
+    command = shutil.which("lint-imports", path=Path(sys.executable).parent) or "lint-imports"
+    sources = [
+        folder,
+        *(
+            folder / "plugins" / p / "src"
+            for p in ("mindtorch-cpu", "mindtorch-meta", "mindtorch-mpi", "mindtorch-npu")
+        ),
+        folder / "packages" / "mindtorch-nn" / "src",
+    ]
+    return subprocess.run(
+        [command, "--config", str(folder / "pyproject.toml"), "--no-cache"],
+        cwd=folder,
+        env={"PYTHONPATH": ":".join(map(str, sources)), "PATH": str(Path(sys.executable).parent)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_no_circle_of_files():
+    """Counting imports inside functions, but not those for type checkers alone."""
+    graph = grimp.build_graph("mindtorch_core", exclude_type_checking_imports=True, cache_dir=None)
+    allowed = {
+        tuple(e.split(" -> ")) for c in settings()["contracts"] for e in c.get("ignore_imports", ())
+    }
+    imports = {
+        module: {
+            found
+            for found in graph.find_modules_directly_imported_by(module)
+            if (module, found) not in allowed
+        }
+        for module in graph.modules
+    }
+    graphlib.TopologicalSorter(imports).prepare()  # raises CycleError, which names the files
+
+
+def test_few_exceptions():
+    exceptions = [e for c in settings()["contracts"] for e in c.get("ignore_imports", ())]
+    assert len(exceptions) <= 3
+
+
+def test_what_stands_at_the_root():
+    assert {p.stem for p in CORE.glob("*.py")} == AT_THE_ROOT
+
+
+def test_every_room_says_what_it_holds():
+    for package in CORE.rglob("__init__.py"):
+        if "stubs" not in package.parts:
+            assert package.read_text("utf-8").startswith('"""'), package
+
+
+def test_the_contracts_hold():
+    found = lint(ROOT)
+    assert found.returncode == 0, found.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("mindtorch_core/values/shapes.py", "from ..tensors.tensor import Tensor"),
+        ("mindtorch_core/gradients/node.py", "def late():\n    from ..autograd import function"),
+        ("mindtorch_core/dispatch/masks.py", "import mindtorch_core.operators"),
+        ("mindtorch_core/tensors/storage.py", "import numpy"),
+        (
+            "plugins/mindtorch-cpu/src/mindtorch_cpu/arrays.py",
+            "import mindtorch_core.values.shapes",
+        ),
+        ("plugins/mindtorch-meta/src/mindtorch_meta/runtime.py", "import mindtorch_cpu"),
+        ("mindtorch_core/nn/functional.py", "import mindtorch_nn"),
+        (
+            "packages/mindtorch-nn/src/mindtorch_nn/parameter.py",
+            "from mindtorch_core.tensors.tensor import Tensor",
+        ),
+    ],
+)
+def test_an_import_turned_upwards_is_found(tmp_path, module, line):
+    for place in ("mindtorch_core", "plugins", "packages"):
+        shutil.copytree(
+            ROOT / place,
+            tmp_path / place,
+            ignore=shutil.ignore_patterns(
+                "build", "tests", "__pycache__", "mindtorch-npu-simulator"
+            ),
+        )
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / module).open("a", encoding="utf-8") as file:
+        file.write(f"\n\n{line}\n")
+    found = lint(tmp_path)
+    assert found.returncode == 1
+    assert "BROKEN" in found.stdout

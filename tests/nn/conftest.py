@@ -1,0 +1,5 @@
+"""These tests compare with PyTorch."""
+
+import pytest
+
+pytest.importorskip("torch")

@@ -1,0 +1,60 @@
+"""`torch.utils._pytree` against PyTorch's."""
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
+import pytest
+
+from mindtorch_core.utils import _pytree as ours
+
+pytest.importorskip("torch")
+from torch.utils import _pytree as theirs
+
+Pair = namedtuple("Pair", "a b")
+TREES = [
+    1, [], [1, (2, 3)], {"x": [1], "y": {}}, Pair(1, [2]), OrderedDict(z=1, a=2), deque([1, 2], maxlen=3),
+    defaultdict(list, k=[1, 2]), (None, [None]), {"a": Pair([1], {"b": 2})},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tree", TREES, ids=repr)
+def test_trees(tree):
+    found = []
+    for lib in (ours, theirs):
+        leaves, spec = lib.tree_flatten(tree)
+        assert lib.tree_unflatten(leaves, spec) == tree
+        assert spec == lib.tree_structure(tree)
+        found.append((
+            leaves, spec.num_leaves, spec.num_nodes, spec.num_children, lib.tree_leaves(tree),
+            lib.tree_map(lambda x: (x, x), tree), lib.tree_map_only(int, str, tree),
+            lib.tree_map(lambda x, y: [x, y], tree, tree), lib.tree_any(lambda x: x == 2, tree),
+            [(lib.keystr(path), leaf) for path, leaf in lib.tree_leaves_with_path(tree)],
+            lib.tree_map(lambda x: x, tree, is_leaf=lambda x: isinstance(x, tuple)),
+            lib._broadcast_to_and_flatten(7, spec),
+        ))  # fmt: skip
+    assert found[0] == found[1]
+
+
+def test_a_registered_class():
+    for lib in (ours, theirs):
+
+        class Box:
+            def __init__(self, inner):
+                self.inner = inner
+
+        lib.register_pytree_node(Box, lambda b: ([b.inner], None), lambda v, _: Box(next(iter(v))))
+        assert lib.tree_map(lambda x: x + 1, [Box(1), 2])[0].inner == 2
+        with pytest.raises(ValueError, match="already registered"):
+            lib.register_pytree_node(Box, lambda b: ([], None), lambda v, _: Box(0))
+        lib._deregister_pytree_node(Box)
+
+
+def test_trees_that_do_not_fit():
+    for lib in (ours, theirs):
+        with pytest.raises(ValueError, match=r"mismatch|length|arity"):
+            lib.tree_map(lambda x, y: x, [1, 2], [1])
+        with pytest.raises(ValueError, match="length"):
+            lib.tree_unflatten([1], lib.tree_structure([1, 2]))
+        with pytest.raises(TypeError):
+            lib.tree_unflatten([1], None)
+        assert lib._broadcast_to_and_flatten([0, 1], lib.tree_structure([1, [2, 3]])) == [0, 1, 1]
+        assert lib._broadcast_to_and_flatten([0], lib.tree_structure([1, 2])) is None

@@ -1,0 +1,216 @@
+"""`torch.compile`: calls are blocks, results are those of the plain calls."""
+
+import gc
+import threading
+
+import pytest
+
+import mindtorch_core as torch
+
+F = torch.nn.functional
+
+
+@pytest.fixture
+def blocks(monkeypatch):
+    """The pipelines that calls open, none of which is left out for being slower."""
+    from mindtorch_core.ecosystem import compiled_calls
+
+    made = []
+
+    def opened(*args, **kwargs):
+        made.append(torch.Pipeline(*args, **kwargs))
+        return made[-1]
+
+    monkeypatch.setattr(compiled_calls, "Pipeline", opened)
+    monkeypatch.setattr(compiled_calls._Variant, "next_is_plain", lambda self: False)
+    return made
+
+
+def f(x, y, *, scale=2.0):
+    return {"sum": (x * scale + y).tanh().sum(), "list": [x - y, 3]}
+
+
+def test_calls_are_replayed(blocks):
+    g = torch.compile(f)
+    assert g.__name__ == "f"
+    for i in range(6):
+        x, y = torch.full((3,), float(i)), torch.ones(3)
+        found, wanted = g(x, y, scale=0.5 * i), f(x, y, scale=0.5 * i)
+        assert torch.equal(found["sum"], wanted["sum"])
+        assert torch.equal(found["list"][0], wanted["list"][0])
+        assert found["list"][1] == 3
+    assert [pipe.stats()["replayed"] for pipe in blocks] == [0, 0, 0, 5, 5, 5]
+
+
+def test_batches_of_a_larger_tensor(blocks):
+    data = torch.arange(40.0).reshape(20, 2)
+    g = torch.compile(lambda x: (x[1:] - x[:-1]).abs().sum() + x[0, 0])
+    for i in range(8):
+        assert g(data[2 * i : 2 * i + 3]).item() == 8 + 4 * i
+    assert blocks[-1].stats()["replayed"] == blocks[-1].stats()["recorded"]
+
+
+def test_each_shape_has_a_block_of_its_own(blocks):
+    g = torch.compile(f)
+    for _ in range(6):
+        for n in (2, 3):
+            assert g(torch.ones(n), torch.ones(n))["list"][0].shape == (n,)
+    assert sum(pipe.stats()["replayed"] for pipe in blocks) == 2 * 3 * 5
+
+
+def test_gradients(blocks):
+    def loss(w, x):
+        return (w * x).relu().sum()
+
+    g = torch.compile(loss)
+    w, x = torch.ones(3, requires_grad=True), torch.arange(3.0)
+    for i in range(6):
+        g(w, x).backward()
+        assert w.grad.tolist() == [0, i + 1, 2 * (i + 1)]
+    with torch.no_grad():
+        assert not g(w, x).requires_grad
+
+
+def test_control_flow_is_python(blocks):
+    @torch.compile
+    def g(x):
+        return x * 2 if x.sum() > 0 else -x
+
+    for i in range(12):
+        x = torch.tensor([1.0 if i % 3 else -1.0])
+        assert g(x).item() == (2 if i % 3 else 1)
+
+
+def test_errors_are_those_of_the_plain_call(blocks):
+    @torch.compile
+    def g(x, i):
+        return x[i] + 1
+
+    for _ in range(5):
+        assert g(torch.ones(3), torch.tensor([1])).tolist() == [2.0]
+        with pytest.raises(IndexError, match="out of bounds") as raised:
+            g(torch.ones(3), torch.tensor([5]))
+        assert any(f"{__file__}:" in note for note in raised.value.__notes__)
+    with pytest.raises(RuntimeError, match="must match"):
+        g(torch.ones(3), torch.tensor([1])) + torch.compile(lambda x: x + torch.ones(2))(
+            torch.ones(3)
+        )
+
+
+def test_random_numbers_are_drawn_anew(blocks):
+    g = torch.compile(lambda x: x + torch.rand(3))
+    x = torch.zeros(3)
+    torch.manual_seed(0)
+    found = [g(x) for _ in range(6)]
+    torch.manual_seed(0)
+    assert all(torch.equal(f, torch.rand(3)) for f in found)
+
+
+def test_writes(blocks):
+    @torch.compile
+    def g(x, running):
+        running.mul_(0.5).add_(x)
+        return running[0]
+
+    running, plain = torch.zeros(2), torch.zeros(2)
+    for i in range(6):
+        x = torch.full((2,), float(i))
+        plain.mul_(0.5).add_(x)
+        assert g(x, running).item() == plain[0].item()
+        assert running._version == 2 * (i + 1)
+
+
+def test_the_same_tensor_twice_and_views(blocks):
+    @torch.compile
+    def g(x, y):
+        x.add_(1)
+        return x + y
+
+    for i in range(12):
+        base = torch.zeros(4)
+        x = base[:2]
+        y = (x, base[1:3], base[2:], torch.zeros(2))[i % 4]
+        wanted_base = torch.zeros(4)
+        wanted_base[:2] += 1
+        wanted = (
+            wanted_base[:2]
+            + (wanted_base[:2], wanted_base[1:3], wanted_base[2:], torch.zeros(2))[i % 4]
+        )
+        assert torch.equal(g(x, y), wanted)
+
+
+def test_nested_calls_and_pipelines(blocks):
+    inner = torch.compile(lambda x: x * 2)
+    outer = torch.compile(lambda x: inner(x) + 1)
+    with torch.pipeline() as pipe:
+        assert outer(torch.ones(2))._pending
+    assert pipe.stats()["recorded"] == 3
+    for _ in range(5):
+        assert outer(torch.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_fullgraph(blocks):
+    @torch.compile(fullgraph=True)
+    def g(x):
+        return x * 2 if x.sum() > 0 else x
+
+    with pytest.raises(RuntimeError, match=rf"g cannot be one graph.*bool\(\) at {__file__}:"):
+        g(torch.ones(2))
+
+
+def test_threads(blocks):
+    g, wrong = torch.compile(f), []
+
+    def work(k):
+        for i in range(30):
+            x = torch.full((3,), float(i + k))
+            if not torch.equal(g(x, x)["sum"], f(x, x)["sum"]):
+                wrong.append((k, i))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []
+
+
+def test_the_quicker_way_is_taken():
+    """Whichever it is, after some calls one of both is chosen, and results stay."""
+    from mindtorch_core.ecosystem.compiled_calls import _Variant
+
+    variant = _Variant()
+    for _ in range(10):
+        variant.took(variant.next_is_plain(), 1.0 if variant.calls % 2 else 2.0)
+    assert variant.next_is_plain()
+    other = _Variant()
+    for _ in range(10):
+        other.took(other.next_is_plain(), 2.0 if other.calls % 2 else 1.0)
+    assert not other.next_is_plain()
+
+
+def test_settings(blocks):
+    g = torch.compile(f)
+    x = torch.ones(2)
+    with torch.compiler.set_stance("force_eager"):
+        g(x, x)
+    torch.compiler.disable(g)(x, x)
+    assert blocks == []
+    torch._dynamo.reset()
+    g(x, x)
+    assert len(blocks) == 1
+    with pytest.raises(RuntimeError, match=r"invalid torch\.compile stance"):
+        torch.compiler.set_stance("fast")
+
+
+def test_nothing_is_held(blocks):
+    import weakref
+
+    g = torch.compile(lambda x: (x * 2).exp())
+    for _ in range(6):
+        x = torch.ones(3)
+        y = g(x)
+    refs = [weakref.ref(x), weakref.ref(y)]
+    del x, y
+    gc.collect()
+    assert [ref() for ref in refs] == [None, None]

@@ -1,0 +1,93 @@
+"""Random programs whose block comes again and again: what is replayed is what eager runs give."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import programs, run
+
+import mindtorch_core as torch
+from mindtorch_core.deferred.replay.sites import Site
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def at(site, **options):
+    pipe = torch.pipeline(**options)
+    pipe.place = site
+    return pipe
+
+
+def same(found, wanted):
+    assert found.errors == wanted.errors
+    for i, (f, w) in enumerate(zip(found.values, wanted.values, strict=True)):
+        assert (f is None) == (w is None), i
+        if f is not None:
+            assert f[:2] == w[:2], i
+            np.testing.assert_array_equal(f[2], w[2], err_msg=str(i))
+
+
+def test_a_block_that_comes_again():
+    recorded = replayed = 0
+
+    @settings(
+        max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    )
+    @given(programs, st.booleans())
+    def check(program, through):
+        nonlocal recorded, replayed
+        eager, site = run(program, torch), Site(program)
+        for _ in range(6):
+            pipe = at(site, through_backward=through)
+            same(run(program, torch, pipe), eager)
+            recorded += pipe.stats()["recorded"]
+            replayed += pipe.stats()["replayed"]
+
+    check()
+    assert replayed > 0.15 * recorded  # three of six runs at most
+
+
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+@given(
+    st.lists(programs, min_size=2, max_size=3), st.lists(st.integers(0, 2), min_size=6, max_size=12)
+)
+def test_other_programs_at_the_same_place(several, order):
+    """They miss what is expected, at the first op or later, and are recorded as always."""
+    site = Site(several)
+    wanted = [run(program, torch) for program in several]
+    for which in order:
+        which %= len(several)
+        same(run(several[which], torch, at(site)), wanted[which])
+
+
+def test_a_look_at_the_pipeline():
+    """What was followed is shown as recorded, and recorded on."""
+    x = torch.ones(3)
+    for i in range(6):
+        with torch.pipeline() as pipe:
+            y = x * 2
+            z = y + 1
+            if i == 5:
+                assert repr(pipe) == "<Pipeline with 2 pending ops>"
+                assert pipe.stats()["pending"] == pipe.stats()["recorded"] == 2
+                assert [e.op.name for e in pipe.entries] == ["aten::mul", "aten::add"]
+                assert pipe.entries[1].args[0] is y
+                assert len(list(pipe.graph)) == 2
+            w = z.exp()
+        assert w.tolist() == torch.exp(x * 2 + 1).tolist()
+        assert pipe.stats()["replayed"] == (3 if 3 <= i < 5 else 0)
+
+
+def test_unloading_forgets_traces(toy):
+    from mindtorch_core import plugins
+    from mindtorch_core.deferred.replay import sites
+
+    for _ in range(4):
+        with torch.pipeline():
+            torch.ones(2) + 1
+    assert any(site.known for site in sites._SITES.values())
+    plugins.unload("toy")
+    assert not sites._SITES
+    plugins.load("toy")
