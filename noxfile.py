@@ -3,8 +3,16 @@
     nox -l                      list them
     nox -s cpu                  the CPU backend alone: its wheel, the core's wheel, nothing else
     nox -s "cpu(oldest)"        the same with the oldest versions of its dependencies
+    nox -s newest-python        what is in pure Python on the newest Python of this machine;
+                                others: nox -s newest-python -- tests/library
+    nox -s "python(3.12)"       the same on the newest 3.12, 3.11 or 3.13 of this machine
+    nox -s programs             libraries that say `import torch` on mindtorch, without PyTorch
+    nox -s programs-npu         some of them on the simulated NPU, which they take for CUDA
+    nox -s wheel-torch          `mindtorch wheel-torch` with pip and with uv, beside what requires torch
+    nox -s each-alone           each test file in a process of its own
+    nox -s mutants              faults put into the sources: which share the tests find, by family
     nox -s build -- DIRECTORY   sdists and wheels of every distribution
-    nox -s lint                 ruff and mypy
+    nox -s lint                 ruff, mypy and import-linter
     nox -s sanitizers           the simulator under GCC's sanitizers, or those that are named:
                                 nox -s sanitizers -- address undefined thread
 
@@ -15,7 +23,14 @@ variable MINDTORCH_WHEELS names, which ``build`` fills.
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import nox
@@ -29,6 +44,13 @@ FROM_WHEEL = "import {0}, sys; sys.exit('site-packages' not in {0}.__file__)"
 VERSIONS = {"newest": "highest", "oldest": "lowest-direct"}
 
 
+# What `nox -s programs` runs, and what of it requires PyTorch: mindtorch-torch is that to pip.
+LIBRARIES = (
+    "transformers", "accelerate", "peft", "timm", "lightning", "torchmetrics", "einops", "safetensors",
+    "torchvision", "jinja2", "tensorboard",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Distribution:
     """One package of the repository.
@@ -38,12 +60,14 @@ class Distribution:
         folder: its project, relative to the root.
         beside: the only other distributions that are installed for its tests.
         tests: what pytest runs, relative to the folder.
+        module: what it is imported as, unless that follows from its name.
     """
 
     name: str
     folder: str
     beside: tuple[str, ...] = ("mindtorch-core",)
     tests: str = "tests"
+    module: str = ""
 
     @property
     def short(self) -> str:
@@ -57,6 +81,30 @@ DISTRIBUTIONS = {
         Distribution("mindtorch-core", ".", (), "tests/plugins/test_core_alone.py"),
         Distribution("mindtorch-cpu", "plugins/mindtorch-cpu"),
         Distribution("mindtorch-meta", "plugins/mindtorch-meta"),
+        Distribution(
+            "mindtorch-mpi",
+            "plugins/mindtorch-mpi",
+            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn"),
+        ),
+        Distribution(
+            "mindtorch-nn",
+            "packages/mindtorch-nn",
+            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta"),
+        ),
+        Distribution(
+            "mindtorch",
+            "packages/mindtorch",
+            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn"),
+        ),
+        Distribution(
+            "mindtorch-torch",
+            "packages/mindtorch-torch",
+            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn", "mindtorch"),
+            module="torch",
+        ),
+        Distribution(
+            "mindtorch-vision", "packages/mindtorch-vision", ("mindtorch-core", "mindtorch-cpu")
+        ),
         Distribution("mindtorch-npu-simulator", "plugins/mindtorch-npu-simulator", ()),
         Distribution(
             "mindtorch-npu",
@@ -105,7 +153,11 @@ def alone(session: nox.Session, distribution: Distribution, versions: str) -> No
         VERSIONS[versions],
     )
     session.chdir(session.create_tmp())  # not the root, whose folder would be imported
-    session.run("python", "-c", FROM_WHEEL.format(distribution.name.replace("-", "_")))
+    session.run(
+        "python",
+        "-c",
+        FROM_WHEEL.format(distribution.module or distribution.name.replace("-", "_")),
+    )
     session.chdir(folder)
     # The root's settings for pytest, but nothing of the root on the path.
     session.run(
@@ -128,6 +180,174 @@ for _each in DISTRIBUTIONS.values():
     make_session(_each)
 
 nox.options.sessions = [*(f"{d.short}(newest)" for d in DISTRIBUTIONS.values()), "lint"]
+
+
+def pythons() -> Iterator[tuple[tuple[int, ...], str]]:
+    """Versions and paths of the interpreters on the path and under pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python3.{minor}") for minor in range(11, 20)]
+    found += [str(path) for path in pyenv.glob("3.*/bin/python3")]
+    ask = "import sys; print(*sys.version_info[:3])"
+    for path in dict.fromkeys(filter(None, [*found, sys.executable])):
+        # A shim of pyenv's may name a version that is not chosen, and fail.
+        answer = subprocess.run([path, "-c", ask], capture_output=True, text=True, check=False)
+        if re.fullmatch(r"\d+ \d+ \d+\s*", answer.stdout):
+            yield tuple(map(int, answer.stdout.split())), path
+
+
+# What depends most on the interpreter, and needs neither PyTorch nor another backend: five minutes.
+CORE_TESTS = [
+    *(f"tests/{name}" for name in ("autograd", "contract", "pipeline")),
+    "plugins/mindtorch-cpu/tests",
+    "packages/mindtorch-nn/tests",
+]
+SUPPORTED = (11, 12, 13)
+
+
+def on_python(session: nox.Session, version: tuple[int, ...], path: str) -> None:
+    """Run the tests of what is in pure Python, or those named, on an interpreter."""
+    venv = Path(session.create_tmp()).resolve() / "venv"
+    session.run_install("uv", "venv", "-q", "--clear", "--python", path, str(venv), external=True)
+    names = ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn")
+    folders = [str(ROOT / DISTRIBUTIONS[name].folder) for name in names]
+    python = str(venv / "bin" / "python")
+    session.run_install(
+        "uv", "pip", "install", "-q", "--python", python, *folders,
+        "--group", f"{ROOT / 'pyproject.toml'}:dev", external=True,
+    )  # fmt: skip
+    session.log(f"Python {'.'.join(map(str, version))} at {path}")
+    named = any(not option.startswith("-") for option in session.posargs)
+    session.run(
+        python, "-m", "pytest", *([] if named else CORE_TESTS), *session.posargs,
+        env={"MINDTORCH_BACKENDS": "", "PYTHONPATH": ""}, external=True,
+    )  # fmt: skip
+
+
+@nox.session(name="newest-python", python=False)
+def newest_python(session: nox.Session) -> None:
+    """Run what `on_python` does on this machine's newest Python."""
+    version, path = max(pythons())
+    if version[:2] <= sys.version_info[:2]:
+        session.skip(f"this machine has no Python newer than {sys.version.split()[0]}")
+    on_python(session, version, path)
+
+
+@nox.session(python=False)
+@nox.parametrize("minor", SUPPORTED, ids=[f"3.{minor}" for minor in SUPPORTED])
+def python(session: nox.Session, minor: int) -> None:
+    """Run what `on_python` does on one of the versions that the classifiers name."""
+    found = [each for each in pythons() if each[0][:2] == (3, minor)]
+    if not found:
+        session.skip(f"this machine has no Python 3.{minor}")
+    on_python(session, *max(found))
+
+
+def _alone(python: str, file: str) -> tuple[str, int, str]:
+    """A test file, the exit status of a process that runs it alone, and what that said."""
+    command = [python, "-m", "pytest", "-q", "--tb=short", "--color=no", "-p", "no:cacheprovider"]
+    done = subprocess.run([*command, file], cwd=ROOT, capture_output=True, text=True, check=False)
+    return file, done.returncode, done.stdout + done.stderr
+
+
+@nox.session(name="each-alone", python=False)
+def each_alone(session: nox.Session) -> None:
+    """Run each test file, or those under the paths named, in a process of its own, two at a time.
+
+    In the environment that nox runs in, or that UV_PROJECT_ENVIRONMENT names.
+    """
+    paths = session.posargs or [
+        "tests",
+        *(f"plugins/{d.name}/tests" for d in (ROOT / "plugins").iterdir()),
+    ]
+    files = sorted(
+        str(file.relative_to(ROOT))
+        for path in paths
+        for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("test_*.py"))
+    )
+    environment = os.environ.get("UV_PROJECT_ENVIRONMENT") or os.environ.get("VIRTUAL_ENV")
+    python = str(Path(environment) / "bin" / "python") if environment else sys.executable
+    bad = []
+    with ThreadPoolExecutor(2) as pool:
+        for file, status, said in pool.map(partial(_alone, python), files):
+            last = said.strip().splitlines()[-1:]
+            session.log(f"{file}: {' '.join(last)}")
+            if status not in (0, 5):  # 5: a file all of which is skipped
+                bad.append(file)
+                session.log(said)
+    if bad:
+        session.error(f"{len(bad)} of {len(files)} files fail alone: {' '.join(bad)}")
+    session.log(f"{len(files)} files pass alone")
+
+
+@nox.session
+def programs(session: nox.Session) -> None:
+    """Run libraries that say `import torch` on mindtorch, where PyTorch is not installed.
+
+    Models of transformers are compared with numbers that PyTorch gave from the same seed.
+    """
+    ours = ["mindtorch-torch", *DISTRIBUTIONS["mindtorch-torch"].beside, "mindtorch-vision"]
+    play(session, ours, LIBRARIES)
+    # These tests want a library that is too large for the environment of all others.
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT / "tests" / "ecosystem"), "-q",
+        str(ROOT / "tests" / "ecosystem" / "test_tensorboard.py"), env={"PYTHONPATH": ""},
+    )  # fmt: skip
+
+
+@nox.session(name="programs-npu")
+def programs_npu(session: nox.Session) -> None:
+    """Run models of transformers on the simulated NPU, by `mindtorch run --device npu --as-cuda`."""
+    ours = [*DISTRIBUTIONS["mindtorch-torch"].beside, "mindtorch-npu", "mindtorch-npu-simulator"]
+    play(session, ours, ("transformers",), "test_on_npu.py")
+
+
+def play(session: nox.Session, ours: list[str], libraries: tuple[str, ...], file: str = "") -> None:
+    """Install distributions and libraries without PyTorch, and run the programs with them."""
+    session.install(*wheels(session, ours), "pytest")
+    # An override says which torch: that of mindtorch-torch, which is installed already.
+    override = Path(session.create_tmp()) / "override.txt"
+    override.write_text("torch ; python_version < '3'\n", encoding="utf-8")
+    session.install(*libraries, "--override", str(override.resolve()))
+    folder = ROOT / "packages" / "mindtorch-torch" / "programs"
+    session.chdir(session.create_tmp())
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q",
+        str(folder / file), "-o", f"pythonpath={folder}", *session.posargs, env={"PYTHONPATH": ""},
+    )  # fmt: skip
+
+
+@nox.session(name="wheel-torch")
+def wheel_torch(session: nox.Session) -> None:
+    """Install the wheel that `mindtorch wheel-torch` writes, by pip and by uv, beside accelerate."""
+    ours = wheels(session, list(DISTRIBUTIONS["mindtorch-torch"].beside))
+    session.install(*ours)
+    folder = Path(session.create_tmp()).resolve() / "wheels"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for wheel in ours:
+        shutil.copy(wheel, folder)
+    session.run("mindtorch", "wheel-torch", str(folder))
+    (torch,) = folder.glob("torch-*.whl")
+    wanted = f"torch=={torch.name.split('-')[1]}"
+    check = (
+        "import accelerate, importlib.metadata, torch; "
+        "assert 'mindtorch' in torch.__version__ == importlib.metadata.version('torch'); "
+        "print(accelerate.Accelerator(cpu=True).prepare(torch.nn.Linear(2, 2)))"
+    )
+    for installer in ("pip", "uv"):
+        venv = folder.parent / f"venv-{installer}"
+        session.run_install("uv", "venv", "-q", "--clear", "--seed", str(venv), external=True)
+        python = str(venv / "bin" / "python")
+        found = ["--find-links", str(folder)]
+        if installer == "pip":
+            command = [python, "-m", "pip", "install", "-q", *found, wanted, "accelerate"]
+        else:
+            override = folder.parent / "override.txt"
+            override.write_text(f"{wanted}\n", encoding="utf-8")
+            command = ["uv", "pip", "install", "-q", "--python", python, *found, "accelerate"]
+            command += ["--override", str(override)]
+        session.run_install(*command, external=True)
+        session.run(python, "-c", check, external=True, env={"PYTHONPATH": ""})
 
 
 @nox.session(name="build", python=False)
@@ -190,7 +410,19 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session(python=False)
 def lint(session: nox.Session) -> None:
-    """Check style and types."""
+    """Check style, types, and that imports go down only."""
     session.run("uv", "run", "--no-sync", "ruff", "check", ".", external=True)
     session.run("uv", "run", "--no-sync", "ruff", "format", "--check", ".", external=True)
     session.run("uv", "run", "--no-sync", "mypy", external=True)
+    session.run("uv", "run", "--no-sync", "lint-imports", "--no-cache", external=True)
+
+
+@nox.session(python=False)
+def mutants(session: nox.Session) -> None:
+    """Put sampled faults into the sources, and report by family which share the tests find.
+
+    nox -s mutants -- --sample 40 --seed 7 --family pipeline cpu
+    """
+    session.run(
+        "uv", "run", "--no-sync", "python", "tests/mutants", *session.posargs, external=True
+    )

@@ -1,11 +1,7 @@
-"""Write ``mindtorch_core/stubs/``: what editors and type checkers see of the ops.
-
-    python docs/make_stubs.py            write the files
-    python docs/make_stubs.py --check    only say whether they are current
+"""``mindtorch_core/stubs/``: what editors and type checkers see of the ops.
 
 Functions and methods of ops are made when they are first used, so their signatures stand nowhere in
-the sources. The stubs are written from the ops' schemas. A test compares them with what this script
-writes, so run it after changing an op.
+the sources. The stubs are written from the ops' schemas.
 """
 
 from __future__ import annotations
@@ -14,40 +10,40 @@ import importlib
 import inspect
 import keyword
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import mindtorch_core as torch
-from mindtorch_core.dispatch.callpath import python_name
-from mindtorch_core.dispatch.overload_choice import tensors_first
+from mindtorch_core.dispatch.calls.overload_choice import tensors_first
+from mindtorch_core.dispatch.calls.parts import python_name
+from mindtorch_core.dispatch.functions import FUNCTIONS, names_in
 from mindtorch_core.dispatch.registry import OpEntry, registry
 from mindtorch_core.dispatch.schema import Argument
-from mindtorch_core.interchange import Interchange
-from mindtorch_core.operators.define import FUNCTIONS, names_in
+from mindtorch_core.tensors.attached import ATTACHED
 
-FOLDER: Final = Path(__file__).parent.parent / "mindtorch_core" / "stubs"
+ROOT: Final = Path(__file__).resolve().parents[2]
+FOLDER: Final = "mindtorch_core/stubs"
 WIDTH: Final = 100
 
 HEADER: Final = '''\
 """{title}
 
-Written by `docs/make_stubs.py` from the ops' schemas. Do not edit.
+Written by `docs/make.py` from the ops' schemas. Do not edit.
 """
 
 # mypy: disable-error-code="overload-overlap, overload-cannot-match, misc, assignment"
 
 from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-from ..autograd.hooks import RemovableHandle
-from ..devices import device as _device
-from ..dtypes import dtype as _dtype
+from ..gradients.handles import RemovableHandle
+from ..values.devices import device as _device
+from ..values.dtypes import dtype as _dtype
 from ..random import Generator
-from ..tensor import Tensor
+from ..tensors.tensor import Tensor
 '''
 
 TYPES: Final = {
@@ -67,6 +63,7 @@ TYPES: Final = {
 NAMES: Final = {
     **{name: name for name in ("Tensor", "Any", "None", "Callable", "Sequence", "RemovableHandle")},
     **{name: name for name in ("Generator", "tuple", "list", "dict", "object")},
+    **{name: name for name in ("Iterator", "memoryview")},
     **{name: f"_{name}" for name in ("bool", "complex", "float", "int", "str", "device", "dtype")},
 }
 
@@ -123,8 +120,8 @@ def op_parameters(entry: OpEntry, *, method: bool) -> list[list[str]]:
     """The parameters of an op's function: one list for each way to call it."""
     schema, d = entry.schema, entry.definition
     assert schema is not None
-    numbers = d is not None and d.numbers
-    spread = d.varargs if d is not None else ""
+    numbers = d is not None and d.operands.numbers
+    spread = d.operands.varargs if d is not None else ""
     before: list[str] = []
     options: list[str] = []
     listed: Argument | None = None
@@ -139,7 +136,7 @@ def op_parameters(entry: OpEntry, *, method: bool) -> list[list[str]]:
         if spread and name == spread:
             listed = a
             continue
-        free = numbers and (position > 0 or (d is not None and d.number_first))
+        free = numbers and (position > 0 or (d is not None and d.operands.number_first))
         text = f"{name}: {argument_type(a, numbers=free)}"
         keyword_only = a.kwarg_only or listed is not None
         optional = optional or (a.has_default and not keyword_only)
@@ -236,7 +233,7 @@ def operator(dunder: str, entry: OpEntry) -> str:
     """The method behind a Python operator."""
     assert entry.schema is not None
     unary = len(entry.schema.positional) == 1
-    numbers = entry.definition is not None and entry.definition.numbers
+    numbers = entry.definition is not None and entry.definition.operands.numbers
     other = "other: Tensor | _float | _complex" if numbers else "other: Tensor"
     ignored = ""
     if dunder in ("__eq__", "__ne__"):
@@ -271,11 +268,7 @@ def usable(name: str) -> bool:
 
 def methods() -> str:
     """The stub of Tensor's methods that come from ops."""
-    static = {*vars(Interchange)} | {
-        name
-        for name, value in vars(torch.Tensor).items()
-        if getattr(getattr(value, "fget", value), "__module__", "") == "mindtorch_core.tensor"
-    }
+    static = {*vars(torch.Tensor)} - {*ATTACHED}
     names = names_in("Tensor")
     parts = [HEADER.format(title="Methods of tensors."), "from . import results\n"]
     parts.append("\nclass TensorMethods:\n")
@@ -287,7 +280,7 @@ def methods() -> str:
     parts += ["\n" + text for text in _attached({*static, *names})]
     dunders: dict[str, OpEntry] = {}
     for entry in torch_entries():
-        for dunder in entry.definition.operators if entry.definition is not None else ():
+        for dunder in entry.definition.exposure.operators if entry.definition is not None else ():
             dunders[dunder] = entry
     parts += ["\n" + operator(dunder, dunders[dunder]) for dunder in sorted({*dunders} - static)]
     return "".join(parts)
@@ -296,10 +289,13 @@ def methods() -> str:
 def _attached(known: set[str]) -> Iterator[str]:
     """Methods and properties that modules attach to Tensor."""
     for name, value in sorted(vars(torch.Tensor).items()):
-        if name in known or name in ("__hash__", "__module__"):
+        if name in known or name == "__new__":
             continue
         if isinstance(value, staticmethod):
-            yield f"    @staticmethod\n    def {name}(value: Any) -> Tensor: ...\n"
+            given = inspect.signature(value.__func__).parameters
+            result = "Tensor" if len(given) == 1 else "Any"
+            names = "value: Any" if len(given) == 1 else "*args: Any, **kwargs: Any"
+            yield f"    @staticmethod\n    def {name}({names}) -> {result}: ...\n"
         elif isinstance(value, property) and value.fget is not None:
             result = known_annotation(inspect.signature(value.fget).return_annotation)
             doc = first_line(inspect.getdoc(value) or "")
@@ -310,7 +306,7 @@ def _attached(known: set[str]) -> Iterator[str]:
 
 def torch_entries() -> list[OpEntry]:
     """Every op's entry, once."""
-    registry.rest.define()
+    registry.on_demand.define_all()
     return sorted((e for e in registry if e.definition is not None), key=lambda e: e.name)
 
 
@@ -322,37 +318,17 @@ def results() -> str:
     return "".join(parts)
 
 
-def files() -> dict[str, str]:
-    """The stubs by file name."""
+def files() -> dict[str, str | None]:
+    """The stubs; those of namespaces that are gone go too."""
     made = {
-        "__init__.pyi": '"""What editors and type checkers see of the ops."""\n',
-        "functions.pyi": module("torch", "mindtorch_core"),
-        "methods.pyi": methods(),
-        "results.pyi": results(),
+        "__init__": '"""What editors and type checkers see of the ops."""\n',
+        "functions": module("torch", "mindtorch_core"),
+        "methods": methods(),
+        "results": results(),
     }
     for namespace in sorted({*FUNCTIONS} - {"torch", "Tensor"}):
         shown = {"nn": "nn.functional"}.get(namespace, namespace)
         if names_in(namespace):
-            made[f"{namespace}.pyi"] = module(namespace, f"mindtorch_core.{shown}")
-    return made
-
-
-def main(arguments: list[str]) -> int:
-    """Write or check the stubs."""
-    wanted = files()
-    there = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.pyi")}
-    changed = sorted(n for n in {*wanted, *there} if wanted.get(n) != there.get(n))
-    if "--check" in arguments:
-        print(f"not current: {', '.join(changed)}" if changed else "current")
-        return bool(changed)
-    FOLDER.mkdir(exist_ok=True)
-    for name in changed:
-        if name in wanted:
-            (FOLDER / name).write_text(wanted[name], encoding="utf-8")
-        else:
-            (FOLDER / name).unlink()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+            made[namespace] = module(namespace, f"mindtorch_core.{shown}")
+    there = [path.stem for path in (ROOT / FOLDER).glob("*.pyi")]
+    return {f"{FOLDER}/{name}.pyi": made.get(name) for name in dict.fromkeys([*made, *there])}

@@ -1,9 +1,4 @@
-"""Print ``docs/ops.md``: every op with what its definition says about it.
-
-    python docs/make_ops_table.py > docs/ops.md
-
-A test compares the file with this script's output, so run it after changing a definition.
-"""
+"""``docs/ops.md``: every op with what its definition says about it."""
 
 from __future__ import annotations
 
@@ -12,13 +7,14 @@ from typing import Final
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.dispatch.whole import by_parts_because
 from mindtorch_core.operators import NONDIFF, OpDef, definitions
 from mindtorch_core.plugins import load
 
 INTRODUCTION: Final = """\
 # Ops
 
-Written by `docs/make_ops_table.py` from the definitions in `mindtorch_core/operators/`. Do not edit.
+Written by `docs/make.py` from the definitions in `mindtorch_core/operators/`. Do not edit.
 
 {counts}
 
@@ -27,8 +23,11 @@ How to read the tables:
 - **Schema**: PyTorch's grammar. The argument `self` is called `input` in `torch.` functions.
 - **Found in**: `torch`, `Tensor`, `F` for `torch.nn.functional`, `linalg`, `fft`, `special`, ... Ops without
   serve others, or a Python function of the same name.
-- **Gradient**: the arguments that have a formula; *by parts* where it comes from the ops that a
-  composition is made of; *none* where the result does not depend smoothly on the arguments.
+- **Gradient**: the arguments that have a formula; *derived* where it comes from the ops that a composition is
+  made of: a device's own kernel is recorded as one node, whose backward computes them anew; *by parts* where
+  they are recorded in any case, and a device's own kernel is
+  [passed over](backend.md#train-with-fused-kernels) in training; *none* where the result does not depend
+  smoothly on the arguments.
 - **In-place**: where the form that ends in `_` is found. **out=**: whether results can be written
   into a given tensor.
 - **CPU**: whether `mindtorch-cpu` has a kernel of its own. Without one, the composition runs.
@@ -50,11 +49,11 @@ NAMESPACES: Final = {"nn": "F", "signal": "signal.windows"}  # others are shown 
 
 def section_of(d: OpDef) -> str:
     """The section that lists an op."""
-    if d.primitive:
+    if d.traits.primitive:
         return "Primitives"
-    if d.host:
+    if d.traits.host:
         return "Left to the host"
-    return "Views" if d.view else "Compositions"
+    return "Views" if d.traits.view else "Compositions"
 
 
 def places(namespaces: Sequence[str]) -> str:
@@ -71,7 +70,10 @@ def gradient(d: OpDef) -> str:
     if d.grad == NONDIFF:
         return "*none*"
     if d.grad is None:
-        return "*by parts*" if d.decomposition is not None else ""
+        if d.decomposition is None:
+            return ""
+        name = d.name if "::" in d.name else f"aten::{d.name}"
+        return "*by parts*" if by_parts_because(registry.entry(name)) else "*derived*"
     return ", ".join(d.grad)
 
 
@@ -80,9 +82,9 @@ def row(d: OpDef) -> tuple[str, ...]:
     return (
         f"`{d.name}`",
         f"`{d.schema}`",
-        places(d.namespaces),
+        places(d.exposure.namespaces),
         gradient(d),
-        places(d.inplace_namespaces) if d.inplace else "",
+        places(d.inplace.namespaces) if d.inplace else "",
         "yes" if d.out else "",
         "yes" if DispatchKey.CPU in registry.entry(d.name).kernels else "",
         d.doc.replace("``", "`"),
@@ -95,23 +97,19 @@ def table(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(c.replace('|', chr(92) + '|') for c in r)} |" for r in lines)
 
 
-def render() -> str:
-    """The whole page."""
+def files() -> dict[str, str]:
+    """The page."""
     load("cpu")
     every = definitions()
     # An in-place variant shares its op's row, unless the op is made of it.
-    listed = [d for d in every if d.functional is None or d.primitive]
+    listed = [d for d in every if d.functional is None or d.traits.primitive]
     sections = {title: [d for d in listed if section_of(d) == title] for title in SECTIONS}
     variants = sum(d.functional is not None for d in every)
-    needed = sum(d.primitive for d in every)
+    needed = sum(d.traits.primitive for d in every)
     counts = f"{len(every) - variants} ops and {variants} in-place variants of them."
     counts += f" A backend supplies {needed} of these, the primitives."
     parts = [INTRODUCTION.format(counts=counts)]
     for title, ops in sections.items():
         rows = [row(d) for d in sorted(ops, key=lambda d: d.name.lstrip("_"))]
         parts.append(f"## {title}\n\n{SECTIONS[title]}\n\n{table(rows)}\n")
-    return "\n".join(parts)
-
-
-if __name__ == "__main__":
-    print(render(), end="")
+    return {"docs/ops.md": "\n".join(parts)}

@@ -1,6 +1,4 @@
-"""Print ``docs/opinfo.md``: how every op of PyTorch's OpInfo database fares here.
-
-    python docs/make_opinfo_table.py > docs/opinfo.md
+"""``docs/opinfo.md``: how every op of PyTorch's OpInfo database fares here.
 
 It runs PyTorch's own samples, all of them, through both libraries; that takes some minutes. PyTorch has
 to be installed. ``tests/opinfo`` runs a part of the same samples and knows what does not pass.
@@ -14,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 os.environ["MINDTORCH_OPINFO"] = "all"
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "opinfo"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "opinfo"))
 
 from known import reason_for
 from survey import FAILED, MISSING, NONE, PASSED, survey
@@ -24,7 +22,7 @@ Results = dict[str, tuple[str, str]]
 INTRODUCTION = """\
 # PyTorch's OpInfo database
 
-Written by `docs/make_opinfo_table.py`. Do not edit.
+Written by `docs/make.py`. Do not edit.
 
 PyTorch tests its operators with a database of {total} entries, each with samples of arguments. These
 samples run here on both libraries, on the CPU, and results are compared: values, dtypes, shapes, memory
@@ -72,8 +70,8 @@ def reasons(op: str, results: Results) -> str:
     return "; ".join(dict.fromkeys(r or "not known" for r in found))
 
 
-def main() -> None:
-    """Run the samples and print the page."""
+def files() -> dict[str, str]:
+    """The page, made by running the samples."""
     results = survey(processes=int(os.environ.get("PROCESSES", os.cpu_count() or 1)))
     states = Counter(status(r) for r in results.values())
 
@@ -81,7 +79,7 @@ def main() -> None:
         return sum(all(r.get(c, ("",))[0] == PASSED for c in checks) for r in results.values())
 
     single, double = "forward-float32", "grad-float64"
-    print(
+    lines = [
         INTRODUCTION.format(
             total=len(results),
             passing=states["pass"],
@@ -90,15 +88,12 @@ def main() -> None:
             single=agree(single),
             gradients=agree(single, double),
             second=agree(single, double, "gradgrad-float64"),
-        )
-    )
+        ),
+        "| Op | | dtypes | gradient | second | in-place | out= | method | errors | why not |",
+        "| --- " * 10 + "|",
+    ]
     kinds = ("forward", "grad", "gradgrad", "inplace", "out", "method", "errors")
-    print("| Op | | dtypes | gradient | second | in-place | out= | method | errors | why not |")
-    print("| --- " * 10 + "|")
     for op, found in results.items():
         cells = [f"`{op}`", status(found), *(part(found, k) for k in kinds), reasons(op, found)]
-        print("| " + " | ".join(cells) + " |")
-
-
-if __name__ == "__main__":
-    main()
+        lines.append("| " + " | ".join(cells) + " |")
+    return {"docs/opinfo.md": "\n".join(lines) + "\n"}

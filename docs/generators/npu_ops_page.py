@@ -1,7 +1,7 @@
-"""Print ``docs/npu_ops.md``: how each op is computed on NPUs, for which dtypes.
+"""``docs/npu_ops.md``: how each op is computed on NPUs, for which dtypes.
 
     export ASCEND_TOOLKIT_HOME=$(python -m mindtorch_npu_simulator)
-    python docs/make_npu_ops_table.py > docs/npu_ops.md
+    python docs/make.py npu
 
 Every op is called with its sample arguments in all dtypes that the CPU takes, and what is launched or
 left to the CPU is noted.
@@ -12,22 +12,23 @@ from __future__ import annotations
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 from unittest import mock
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.opdef import OpDef
 from mindtorch_core.dispatch.registry import registry
-from mindtorch_core.operators.define import OpDef, definitions, front
+from mindtorch_core.opdefs.define import definitions
+from mindtorch_core.opdefs.packets import front
+from mindtorch_core.testing import Sample, TensorRecipe
 from mindtorch_core.testing.comparison import outcome
-from mindtorch_core.testing.recipes import Sample, TensorRecipe
 from mindtorch_core.testing.samples import samples
 
 INTRODUCTION: Final = """\
 # Ops on NPUs
 
-Written by `docs/make_npu_ops_table.py`, which calls every op with sample arguments on the simulated
+Written by `docs/make.py`, which calls every op with sample arguments on the simulated
 toolkit. Do not edit.
 
 - **Operators**: what is launched for one of the samples; "of other ops" where the core's composition is
@@ -75,7 +76,7 @@ def in_dtype(sample: Sample, d: str) -> Sample | None:
 
 def observed(d: OpDef) -> Notes:
     """Call an op with its first sample in every dtype."""
-    import mindtorch_npu.aclnn.calls as calls
+    import mindtorch_npu.aclnn as aclnn
     import mindtorch_npu.fallback as fallback
 
     notes = Notes()
@@ -88,14 +89,9 @@ def observed(d: OpDef) -> Notes:
             left.append(op)
             return torch.library.cpu_fallback(op, *args, **kwargs)
 
-        def launch(
-            operator: Any,
-            *args: Any,
-            launched: list[str] = launched,
-            real: Callable[..., None] = calls.launch,
-        ) -> None:
-            launched.append(operator.row.name)
-            real(operator, *args)
+        def bound(operator: str, launched: list[str] = launched, real: Any = aclnn.bound) -> Any:
+            launched.append(operator)
+            return real(operator)
 
         for sample in samples(d)[:3]:
             variant = in_dtype(sample, name)
@@ -106,7 +102,7 @@ def observed(d: OpDef) -> Notes:
                 continue
             with (
                 mock.patch.object(fallback, "cpu_fallback", cpu_fallback),
-                mock.patch.object(calls, "launch", launch),
+                mock.patch.object(aclnn, "bound", bound),
             ):
                 found = outcome(lambda v=variant: call(function, v, "npu"))
             if isinstance(found, Exception):
@@ -131,15 +127,15 @@ def row(d: OpDef, notes: Notes, direct: bool) -> str:
     operators = ", ".join(notes.operators)
     if not direct:
         operators = f"of other ops ({operators})" if operators else "of other ops"
-    if d.view:
+    if d.traits.view:
         operators = "a view"
     everywhere = notes.on_cpu and set(notes.on_cpu) == set(notes.served)
     on_cpu = "all" if everywhere else ", ".join(notes.on_cpu)
     return f"| `{d.name}` | {operators if not everywhere else ''} | {on_cpu} |"
 
 
-def main() -> None:
-    """Print the page."""
+def files() -> dict[str, str]:
+    """The page, made by calling every op."""
     os.environ["MINDTORCH_NPU_FALLBACK"] = "silent"
     warnings.simplefilter("ignore")
     torch.npu.init()
@@ -153,7 +149,7 @@ def main() -> None:
         direct = key in registry.entry(d.name).kernels
         if notes.on_cpu and notes.on_cpu == notes.served:
             kind = "left"
-        elif d.view:
+        elif d.traits.view:
             kind = "view"
         else:
             kind = "direct" if direct else "composed"
@@ -163,10 +159,5 @@ def main() -> None:
         f"{counts['direct']} ops have kernels that launch operators, {counts['composed']} are made of those, "
         f"{counts['view']} are views, {counts['left']} are left to the CPU altogether."
     )
-    print(INTRODUCTION.format(counts=text))
-    print("| op | operators | on the CPU for |\n| --- | --- | --- |")
-    print("\n".join(rows))
-
-
-if __name__ == "__main__":
-    main()
+    head = "| op | operators | on the CPU for |\n| --- | --- | --- |"
+    return {"docs/npu_ops.md": "\n".join([INTRODUCTION.format(counts=text), head, *rows]) + "\n"}

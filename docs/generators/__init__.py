@@ -1,0 +1,1 @@
+"""What is generated in this repository: a module each, whose ``files()`` says what should be there."""
