@@ -297,6 +297,8 @@ def in_common_order(data: Any, *operands: Any) -> Any:
 
 def as_operands_lie(data: Any, *operands: Any) -> Any:
     """The same for operands that may be numbers, and count as they lie before any conversion."""
+    if data.__class__ is not ndarray or data.ndim < 2:
+        return data
     return in_common_order(data, *[t.raw_data for t in operands if isinstance(t, Tensor)])
 
 

@@ -33,7 +33,7 @@ from ..arrays import (
     scalar,
     wrap,
 )
-from ..compiled import one_pass
+from ..compiled import FEWEST, one_pass
 from ..large import LARGE
 from ..register import composition_of, kernel, register
 from .error_functions import erf, erfc
@@ -257,7 +257,7 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     if not alike or not _THRESHOLD_SERVED[d.category]:
         return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
-    if d.category == FLOATING:
+    if d.category == FLOATING and self.raw_data.size >= FEWEST:
         key = ("threshold_backward", repr(threshold))
 
         def trace(tracer: Any, g: Any, a: Any) -> list[Any]:

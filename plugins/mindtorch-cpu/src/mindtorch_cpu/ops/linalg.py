@@ -256,6 +256,8 @@ def mm(self: Any, mat2: Any) -> Any:
         if d is bool_:
             check("mm", self, mat2)
         return wrap(product(a, b, d), d)
+    if a.shape[1] != 1 and a.size * b.shape[1] <= TINY:
+        return wrap(QUIET.__dict__["run"](a.dot, b), d)
     return wrap(_dot(a, b), d)
 
 
@@ -271,7 +273,8 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         or (bias is not None and (bias.raw_dtype is not d or bias.raw_shape != along[:1]))
     ):  # fmt: skip
         check("linear", input, weight, bias)
-    out = _dot(a, w.T) if flat and d not in _UNUSUAL else unrounded(a, w.T, d)
+    usual = flat and d not in _UNUSUAL
+    out = _dot(a, w.T) if usual else unrounded(a, w.T, d)
     if bias is not None:
         if bias.raw_dtype is d:
             added = cast(bias, float32) if d in _FLOAT8 else bias.raw_data
@@ -285,7 +288,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
             raise RuntimeError(
                 f"self and mat2 must have the same dtype, but got {bias.raw_dtype.label} and {d.label}"
             )
-    return wrap(rounded(out, d), d)
+    return wrap(out if usual else rounded(out, d), d)
 
 
 @kernel("bmm")

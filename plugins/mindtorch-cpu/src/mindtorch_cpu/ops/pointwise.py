@@ -453,9 +453,9 @@ note("div", refuses=True)  # when it rounds
 
 def _chosen(value: Any, d: dtype) -> Any:
     """An operand that is chosen from: numbers must fit, but for halves, where they are infinite."""
-    if isinstance(value, Tensor) or d in WIDER:
-        return array_of(value, d)
-    return exact(value, d)
+    if isinstance(value, Tensor):
+        return cast(value, d)
+    return scalar(value, d) if d in WIDER else exact(value, d)
 
 
 @kernel("where.self")
