@@ -166,6 +166,8 @@ def run(
                 for line in lines:
                     noted = len(helpers.notes)
                     errors.append(step(line, names))
+                    if lib.__name__ == "torch":
+                        asked_for_history(names)
                     used = set(re.findall(r"\bv\d+", line))
                     failed = lost and errors[-1] is not None
                     if used & written or (failed and WRITES.search(line)):
@@ -185,6 +187,17 @@ def run(
 
 
 WRITES = re.compile(r"\w_\(|out=|\] = |\+= |\.data = |\.set_")
+
+
+def asked_for_history(names):
+    """Ask each tensor for its history.
+
+    Views get theirs anew when they are asked, after their base was written; if they are written before
+    that, PyTorch takes them for leaves that require grad, and refuses.
+    """
+    for value in names.values():
+        with contextlib.suppress(RuntimeError):  # of views that must not be written, and were
+            getattr(value, "grad_fn", None)
 
 
 def sharing(used, names):
