@@ -414,7 +414,10 @@ def __getattr__(name: str) -> Any:
         if absent is not None:
             return absent
     if _surroundings.has(name):
-        return _surroundings.surrounding(name)
+        found = _surroundings.surrounding(name)
+        if type(found) is type(amp):  # not kept: the faces of devices that a backend may bring
+            globals()[name] = found
+        return found
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}: mindtorch {_VERSION} lacks it. If PyTorch has "
         f"it, ask for it in mindtorch's list of issues.",

@@ -6,6 +6,7 @@ There is no catch-all: a name is in the table of `absent_names`, or it is an Att
 from __future__ import annotations
 
 import enum
+import functools
 import importlib
 import sys
 from collections.abc import Callable, Sequence
@@ -68,6 +69,7 @@ def _made(path: str, row: Absent, name: str) -> Any:
     raise KeyError(name)
 
 
+@functools.cache
 def names_of(module: str) -> Callable[[str], Any]:
     """The ``__getattr__`` of a module of this room: its row's names, and the modules below it.
 

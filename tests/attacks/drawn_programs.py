@@ -141,6 +141,7 @@ class Drawer:
         self.lines = []
         self.alive = []  # names, the newest last
         self.leaves = []
+        self.quiet = set()  # what was made while nothing was recorded
 
     def draw(self):
         """The lines, and whether all numbers stay whole."""
@@ -185,10 +186,15 @@ class Drawer:
         if self.common and self.differs(template, x, y, z):
             return None
         leaf = self.random.choice(self.leaves or [x])
-        recording = self.lib.is_grad_enabled() and not self.lib.is_inference_mode_enabled()
+        recording = self.recording()
+        if self.common and kind == "write" and recording and x in self.quiet:
+            return None  # PyTorch's views that were made without gradients must not be written with them
         if self.common and kind in ("value", "view") and not recording:
             x, y = (f"{v}.detach()" for v in (x, y))
         return template.format(x=x, y=y, z=z, leaf=leaf, n=self.name())
+
+    def recording(self):
+        return self.lib.is_grad_enabled() and not self.lib.is_inference_mode_enabled()
 
     def differs(self, template, x, y, z):
         held = [self.space.get(n) if part in template else None for n, part in
@@ -230,6 +236,8 @@ class Drawer:
             self.lines.append(line)
         held = {n for n in self.space if n not in self.own and self.is_operand(self.space[n])}
         fresh = sorted(held - set(self.alive), key=lambda n: (len(n), n))
+        if not self.recording():
+            self.quiet.update(fresh)
         self.alive = [n for n in self.alive if n in held] + fresh
 
     def is_operand(self, value):

@@ -293,6 +293,8 @@ def _isin(
     count = flat._shape[0]
     if not count:
         found = fn.zeros_like(wanted, dtype=rules.truth(common))
+    elif count == 1:
+        found = wanted == flat.reshape(())
     elif count <= 8 or common.category == COMPLEX or common.category == BOOL:
         found = (wanted.unsqueeze(-1) == flat).any(-1)
     else:

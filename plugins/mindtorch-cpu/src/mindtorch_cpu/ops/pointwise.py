@@ -365,9 +365,17 @@ def _no_negative_number(self: Any, exponent: Any) -> None:
 
 
 def _power(base: Any, exponent: Any, out: Any = None) -> Any:
-    """Power; a square is a product, which is exact and fast."""
-    if exponent.ndim == 0 and exponent == 2:
-        return np.multiply(base, base, out)
+    """Power; few factors are products, and half of one is a root, as in PyTorch."""
+    if exponent.ndim == 0:
+        if exponent == 2:
+            return np.multiply(base, base, out)
+        if base.dtype.kind == "f" and base.itemsize > 2:
+            if exponent == 3:
+                return np.multiply(np.multiply(base, base), base, out)
+            if exponent == 0.5:
+                return np.sqrt(base, out)
+            if exponent == -2:
+                return np.divide(base.dtype.type(1), np.multiply(base, base), out)
     if exponent.dtype.kind == "i" and (exponent < 0).any():
         return np.multiply(*_negative_power(base, exponent), out)
     return np.power(base, exponent, out)
