@@ -371,24 +371,19 @@ def check_metadata(session: nox.Session, folder: Path) -> None:
 @nox.session(python=False)
 def release(session: nox.Session) -> None:
     """Build what is published, into ``dist``, if a tag such as v0.1.0 is what all files say."""
-    if len(session.posargs) != 1:
-        session.error("say the tag: nox -s release -- v0.1.0")
     out = ROOT / "dist"
     shutil.rmtree(out, ignore_errors=True)
     for distribution in DISTRIBUTIONS.values():
         if not distribution.folder.startswith("examples/"):
             build(session, distribution, out)
-    session.run("python", ".ci/check_release.py", session.posargs[0], str(out), external=True)
+    session.run("python", ".ci/check_release.py", str(out), *session.posargs, external=True)
     check_metadata(session, out)
 
 
-# What the site's pages are made from.
-SITE = ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-npu", "mindtorch-nn", "mindtorch")
-
-
-def make_site(session: nox.Session, group: str, *command: str) -> None:
-    """Run mkdocs where the packages are installed from this checkout."""
-    editable = [word for name in SITE for word in ("-e", str(ROOT / DISTRIBUTIONS[name].folder))]
+def mkdocs(session: nox.Session, group: str, *command: str) -> None:
+    """Run mkdocs beside the packages that pages are made from, as this checkout has them."""
+    made_from = (*DISTRIBUTIONS["mindtorch"].beside, "mindtorch", "mindtorch-npu")
+    editable = [word for n in made_from for word in ("-e", str(ROOT / DISTRIBUTIONS[n].folder))]
     session.install("--group", f"{ROOT / 'pyproject.toml'}:{group}", *editable)
     session.run("mkdocs", *command, env={"NO_MKDOCS_2_WARNING": "1"})
 
@@ -396,20 +391,18 @@ def make_site(session: nox.Session, group: str, *command: str) -> None:
 @nox.session
 def site(session: nox.Session) -> None:
     """Build the site; what mkdocs warns of, such as a link that leads nowhere, fails."""
-    make_site(session, "site", *(session.posargs or ("build", "--strict")))
+    mkdocs(session, "site", *(session.posargs or ("build", "--strict")))
 
 
 @nox.session(name="site-browser")
 def site_browser(session: nox.Session) -> None:
     """Open every page of the site in the machine's Chromium, and use the fields and the picture."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    browser = next(filter(None, map(shutil.which, names)), None)
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
-        session.skip(f"no browser on the path: {', '.join(names)}")
-    folder = Path(session.create_tmp()).resolve() / "site"
-    make_site(session, "site-browser", "build", "--strict", "--site-dir", str(folder))
-    checks = ("python", "docs/site/browser.py", str(folder), "--browser", str(browser))
-    session.run(*checks, *session.posargs)
+        session.skip("neither chromium nor google-chrome is on the path")
+    folder = str(Path(session.create_tmp()).resolve() / "site")
+    mkdocs(session, "site-browser", "build", "--strict", "--site-dir", folder)
+    session.run("python", "docs/site/browser.py", folder, "--browser", browser, *session.posargs)
 
 
 TORCH = "torch==2.13.0+cpu"  # as .ci/run has it

@@ -1,4 +1,4 @@
-"""Whether built distributions are those of a tag: `python .ci/check_release.py v0.1.0 dist`.
+"""Whether built distributions are those of a tag: `python .ci/check_release.py dist v0.1.0`.
 
 The changelog must have a dated section of the version, and every file must carry it. Wheels that were
 compiled for this machine are taken away: an index takes such only for systems that it knows, and pip makes
@@ -31,7 +31,7 @@ def faults(tag: str, folder: Path, changelog: str) -> Iterator[str]:
             yield f"{name} is not of version {version}"
 
 
-def main(tag: str, place: str) -> int:
+def main(place: str, tag: str = "missing") -> int:
     """Check a folder, and take away what no index takes; 1 if it is not to be released."""
     folder = Path(place)
     found = list(faults(tag, folder, CHANGELOG.read_text("utf-8")))

@@ -42,6 +42,14 @@ def test_the_readme_counts_the_ops():
     assert f"| {counted[1]}, [listed here](docs/ops.md)" in section("README.md", "Status")
 
 
+def test_the_path_through_the_core_is_as_short_as_it_says():
+    path = section("docs/architecture.md", "A path of 2,000 lines")
+    files = re.findall(r"`([a-z_/]+\.py)`", path)
+    assert len(files) >= 10
+    lines = [(ROOT / "mindtorch_core" / f).read_text("utf-8").count("\n") for f in files]
+    assert 1_500 < sum(lines) < 2_500
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -184,7 +192,9 @@ def test_the_programs_of_the_page_on_troubles_fail_as_it_says():
     assert len(blocks) >= 24
     scope = {}
     for code, message in zip(texts[::2], texts[1::2], strict=True):
-        with pytest.raises(Exception, match=re.escape(message.partition(": ")[2].strip())) as caught:
+        with pytest.raises(
+            Exception, match=re.escape(message.partition(": ")[2].strip())
+        ) as caught:
             exec(compile(code, "page.py", "exec"), scope)
         assert type(caught.value).__name__ == message.partition(": ")[0]
 

@@ -41,10 +41,11 @@ def looked_up(tree):
                 yield node.left
         elif isinstance(node, ast.Call):
             call = node.func
-            named = isinstance(call, ast.Attribute) and call.attr in ("get", "pop", "setdefault")
-            if named and is_environment(call.value) and node.args:
-                yield node.args[0]
-            elif getattr(call, "attr", getattr(call, "id", "")) == "getenv":
+            name = getattr(call, "attr", getattr(call, "id", ""))
+            by_method = name in ("get", "pop", "setdefault") and is_environment(
+                getattr(call, "value", None)
+            )
+            if node.args and (by_method or name == "getenv"):
                 yield node.args[0]
 
 

@@ -79,7 +79,11 @@ def test_one_workflow_runs_everything():
 
 def test_the_site_is_built_and_opened_by_its_workflow_and_by_what_ci_runs():
     text = (WORKFLOWS / "site.yml").read_text("utf-8")
-    sessions = re.findall(r"^    uses: \./\.github/workflows/session\.yml\n    with:\n      session: (\S+)", text, re.M)
+    sessions = re.findall(
+        r"^    uses: \./\.github/workflows/session\.yml\n    with:\n      session: (\S+)",
+        text,
+        re.M,
+    )
     assert sessions == ["site", "site-browser"]
     noxfile = (ROOT / "noxfile.py").read_text("utf-8")
     assert re.search(r"^@nox.session\ndef site\(", noxfile, re.M)
@@ -92,7 +96,9 @@ def test_the_site_is_built_and_opened_by_its_workflow_and_by_what_ci_runs():
 
 def test_only_a_tag_publishes_and_only_the_publishing_job_may_sign():
     text = (WORKFLOWS / "release.yml").read_text("utf-8")
-    assert re.search(r'^on:\n  push:\n    tags: \["v\*"\]\n\npermissions:\n  contents: read\n', text, re.M)
+    assert re.search(
+        r'^on:\n  push:\n    tags: \["v\*"\]\n\npermissions:\n  contents: read\n', text, re.M
+    )
     before, publish = text.split("  publish:\n")
     assert "id-token" not in before
     assert re.search(r"^    needs: \[test, build\]$", publish, re.M)
@@ -103,7 +109,9 @@ def test_only_a_tag_publishes_and_only_the_publishing_job_may_sign():
 
 @pytest.fixture
 def check_release():
-    spec = importlib.util.spec_from_file_location("check_release", ROOT / ".ci" / "check_release.py")
+    spec = importlib.util.spec_from_file_location(
+        "check_release", ROOT / ".ci" / "check_release.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -115,15 +123,27 @@ DATED = "## [0.2.0] - 2026-01-31\n"
 @pytest.mark.parametrize(
     ("tag", "names", "changelog", "wrong"),
     [
-        ("v0.2.0", ["mindtorch_cpu-0.2.0.tar.gz", "mindtorch_cpu-0.2.0-py3-none-any.whl"], DATED, []),
+        (
+            "v0.2.0",
+            ["mindtorch_cpu-0.2.0.tar.gz", "mindtorch_cpu-0.2.0-py3-none-any.whl"],
+            DATED,
+            [],
+        ),
         ("v0.2.0", ["mindtorch_cpu-0.1.0.tar.gz"], DATED, ["mindtorch_cpu-0.1.0.tar.gz is not of"]),
         ("v0.2.0", ["mindtorch_cpu-0.2.0.1-py3-none-any.whl"], DATED, ["0.2.0.1"]),
-        ("v0.2.0", ["a-0.2.0.tar.gz"], "## [0.2.0] - unreleased\n", ["CHANGELOG.md has no section"]),
+        (
+            "v0.2.0",
+            ["a-0.2.0.tar.gz"],
+            "## [0.2.0] - unreleased\n",
+            ["CHANGELOG.md has no section"],
+        ),
         ("v0.2.0", [], DATED, ["nothing"]),
         ("0.2", ["a-0.2.tar.gz"], "## [0.2] - 2026-01-31\n", ["the tag is 0.2"]),
     ],
 )
-def test_a_release_is_of_one_version_and_in_the_changelog(check_release, tmp_path, tag, names, changelog, wrong):
+def test_a_release_is_of_one_version_and_in_the_changelog(
+    check_release, tmp_path, tag, names, changelog, wrong
+):
     for name in names:
         (tmp_path / name).touch()
     found = list(check_release.faults(tag, tmp_path, changelog))
@@ -137,9 +157,9 @@ def test_wheels_of_this_machine_are_not_released(check_release, tmp_path, monkey
     (tmp_path / "dist").mkdir()
     for name in ("a-0.2.0-py3-none-linux_x86_64.whl", "a-0.2.0.tar.gz"):
         (tmp_path / "dist" / name).touch()
-    assert check_release.main("v0.2.0", str(tmp_path / "dist")) == 0
+    assert check_release.main(str(tmp_path / "dist"), "v0.2.0") == 0
     assert [p.name for p in (tmp_path / "dist").iterdir()] == ["a-0.2.0.tar.gz"]
-    assert check_release.main("v0.3.0", str(tmp_path / "dist")) == 1
+    assert check_release.main(str(tmp_path / "dist"), "v0.3.0") == 1
     assert "not of version 0.3.0" in capsys.readouterr().out
 
 

@@ -89,7 +89,9 @@ def check_tables(page: Page, address: str) -> None:
     page.fill(".filter input", "Softmax backward")
     rows = visible_rows(page)
     expect(0 < len(rows) < 20, f"{len(rows)} rows for two words")
-    expect(all("softmax" in r.lower() and "backward" in r.lower() for r in rows), "a row does not fit")
+    expect(
+        all("softmax" in r.lower() and "backward" in r.lower() for r in rows), "a row does not fit"
+    )
     expect(page.inner_text(".filter output") == f"{len(rows)} of {every}", "the count is wrong")
     shared = page.url
     page.fill(".filter input", "no such words")
@@ -190,7 +192,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--browser", default=next(filter(None, map(shutil.which, BROWSERS)), None))
     options = parser.parse_args(arguments)
     if options.browser is None:
-        parser.error(f"no browser on the path: {', '.join(BROWSERS)}; install one or give --browser")
+        parser.error(
+            f"no browser on the path: {', '.join(BROWSERS)}; install one or give --browser"
+        )
     paths = sorted(p.relative_to(options.site).as_posix() for p in options.site.rglob("*.html"))
     if len(paths) < 30:
         parser.error(f"{options.site} holds {len(paths)} pages: build the site first")

@@ -12,15 +12,18 @@ from typing import Any, Final
 INTRODUCTION: Final = """\
 # Benchmarks
 
-Drawn from the results that are committed, `benchmarks/results/`; `benchmarks/README.md` says how each is measured and
-how to repeat it. {machine}
+Drawn from the results that are committed, `benchmarks/results/`; `benchmarks/README.md` says how each is
+measured and how to repeat it. {machine}
 
-Bars show a time as a ratio to PyTorch's, measured in turns in one run. The line is PyTorch: left of it (below 1) is faster,
-right of it slower. The scale is logarithmic.
+Bars show a time as a ratio to PyTorch's, measured in turns in one run. The line is PyTorch: left of it
+(below 1) is faster, right of it slower. The scale is logarithmic.
 """
 # Result file: heading, sentence.
 RATIOS: Final = {
-    "call_cost": ("What a call costs", "Tiny tensors, one thread: what is measured is the framework."),
+    "call_cost": (
+        "What a call costs",
+        "Tiny tensors, one thread: what is measured is the framework.",
+    ),
     "programs": ("Training steps", "One thread, processor time."),
     "large_ops": ("Large ops", "A million elements and more, one thread, processor time."),
     "large_ops_2": ("Large ops with two threads", "The same, wall time."),
@@ -48,7 +51,9 @@ def page(results: Path) -> str:
             ratios = {c: v["ratio"]["torch"] for c, v in cases.items() if "torch" in v["ratio"]}
             if ratios:
                 parts.append(f"### {group}\n\n{bars(ratios)}\n")
-    return "\n".join([*parts, *_pipelines(json.loads((results / "pipeline.json").read_text("utf-8")))])
+    return "\n".join(
+        [*parts, *_pipelines(json.loads((results / "pipeline.json").read_text("utf-8")))]
+    )
 
 
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:

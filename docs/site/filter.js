@@ -23,11 +23,25 @@
   place.className = "filter";
   const field = document.createElement("input");
   field.type = "search";
-  field.placeholder = "filter, such as: softmax";
+  field.placeholder = "show only what contains ...";
   field.setAttribute("aria-label", "show only what contains these words");
   const count = document.createElement("output");
   place.append(field, count);
   article.querySelector("h1").after(place);
+
+  // While filtering, of what is not a row only the headings of tables with rows are of use.
+  function showSections(filtering) {
+    for (const table of tables) table.hidden = false; // the theme wraps them after the first call
+    let below = false; // whether a table with rows has been met since the last heading of its level
+    for (const part of [...article.children].reverse()) {
+      if (part === place || part.tagName === "H1") continue;
+      const found = tables.filter((table) => part.contains(table));
+      const rowsShown = found.some((table) => [...table.tBodies[0].rows].some((row) => !row.hidden));
+      below ||= rowsShown;
+      part.hidden = filtering && !rowsShown && !(/^H[2-6]$/.test(part.tagName) && below);
+      if (part.tagName === "H2") below = false;
+    }
+  }
 
   function apply() {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -37,18 +51,15 @@
       for (const part of item.parts) part.hidden = !fits;
       shown += fits;
     }
-    for (const table of tables) {
-      const wrapper = table.closest(".md-typeset__scrollwrap") || table;
-      wrapper.hidden = words.length > 0 && items === rows && ![...table.tBodies[0].rows].some((row) => !row.hidden);
-    }
+    if (items === rows) showSections(words.length > 0);
     count.value = words.length ? `${shown} of ${items.length}` : `${items.length}`;
   }
 
-  // ?q=words in the address, so that a filtered page can be sent to somebody.
-  field.value = new URLSearchParams(location.search).get("q") || "";
+  // ?filter=words in the address, so that a filtered page can be sent to somebody.
+  field.value = new URLSearchParams(location.search).get("filter") || "";
   field.addEventListener("input", () => {
     apply();
-    const query = field.value ? `?q=${encodeURIComponent(field.value)}` : location.pathname;
+    const query = field.value ? `?filter=${encodeURIComponent(field.value)}` : location.pathname;
     try {
       history.replaceState(null, "", query);
     } catch {

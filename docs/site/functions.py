@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -25,7 +26,9 @@ INTRODUCTION: Final = """\
 filter; [the tables of ops](../ops.md) say which of them have a gradient, and what the CPU has kernels for.
 
 """
-_SECTION: Final = re.compile(r"^(Args|Arguments|Returns|Raises|Example|Examples|Note|Yields|Warns):$")
+_SECTION: Final = re.compile(
+    r"^(Args|Arguments|Returns|Raises|Example|Examples|Note|Yields|Warns):$"
+)
 _SIGNATURE: Final = re.compile(r"^[\w.]+\(.*\)( -> .+)?$")
 
 
@@ -62,27 +65,38 @@ def _documented(owner: Any) -> Iterator[tuple[str, str]]:
             continue
         doc = getattr(value, "__doc__", None)
         if callable(value) and not isinstance(value, type) and doc:
-            yield name, doc
+            yield (
+                name,
+                doc if _SIGNATURE.match(doc.strip().split("\n")[0]) else _signed(name, value),
+            )
+
+
+def _signed(name: str, value: Any) -> str:
+    """The text of a Python function, whose signature stands in its code."""
+    doc = str(value.__doc__)
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except ValueError:  # a function of C's
+        return doc
+    # Without types, which the pages of ops do not have either.
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in parameters]
+    text = str(inspect.Signature(bare))
+    return doc if " object at " in text or "<" in text else f"{name}{text}\n\n{doc}"
 
 
 def _entry(name: str, doc: str) -> str:
     """One function: its signatures, then its text."""
-    lines = [line.rstrip() for line in doc.strip().split("\n")]
+    lines = inspect.cleandoc(doc).split("\n")
     signatures = []
     while lines and _SIGNATURE.match(lines[0]):
         signatures.append(lines.pop(0))
-    text = "\n".join(_markdown(_unindented(lines))).strip()
+    # Below the signature the first line stands at the margin, and others where their source does.
+    lines = inspect.cleandoc("\n".join(lines).strip()).split("\n")
+    text = "\n".join(_markdown(lines)).strip()
     parts = [f"## {name.replace('_', chr(92) + '_')} {{ #{name} .entry }}", ""]
     if signatures:
         parts += ["```python", *signatures, "```", ""]
     return "\n".join([*parts, text, ""])
-
-
-def _unindented(lines: list[str]) -> list[str]:
-    """Lines after the first without the indentation that they share."""
-    indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line]
-    cut = min(indents, default=0)
-    return [*lines[:1], *(line[cut:] for line in lines[1:])]
 
 
 def _markdown(lines: list[str]) -> Iterator[str]:
@@ -108,7 +122,7 @@ def _markdown(lines: list[str]) -> Iterator[str]:
 
 def _text(line: str, section: bool) -> str:
     """A line that is no code; in a section, one that starts an argument becomes a list's point."""
-    line = line.replace("``", "`").replace("<", "&lt;") if "`" not in line else line.replace("``", "`")
+    line = line.replace("``", "`") if "`" in line else line.replace("<", "&lt;")
     if section and (found := re.match(r"^    (\*{0,2}\w+): (.*)", line)):
         return f"- `{found[1]}`: {found[2]}"
     return re.sub(r"^ {4,}", "  ", line)

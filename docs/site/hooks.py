@@ -24,6 +24,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 # Files beside `docs/` that are pages of the site: where they lie, and as what they are shown.
 BESIDE: Final = {
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "conduct.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
 }

@@ -1,7 +1,7 @@
 """What the dispatcher says about calls, as data for the page that draws it.
 
-Each call is an op, a device and a set of circumstances; `mindtorch_core.inspection.explain` says which kernels it
-runs. Rows that several calls share are written once.
+Each call is an op, a device and a set of circumstances; `mindtorch_core.inspection.explain` says which
+kernels it runs. Rows that several calls share are written once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ OPS: Final = {
     "sum": "a reduction, which autocast computes in 32 bits",
     "transpose": "a view: the result shares memory",
     "layer_norm": "a composition that backends like to fuse",
-    "conv2d": "a composition around `convolution`",
-    "cross_entropy_loss": "made of `log_softmax` and `nll_loss`",
+    "conv2d": "a composition around convolution",
+    "cross_entropy_loss": "made of log_softmax and nll_loss",
     "dropout": "draws random numbers",
     "sort": "returns two tensors",
     "nonzero": "its result's shape depends on the data",
