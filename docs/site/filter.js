@@ -67,4 +67,5 @@
     }
   });
   apply();
+  window.addEventListener("load", apply); // by then the theme has wrapped the tables
 })();
