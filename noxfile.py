@@ -11,7 +11,10 @@
     nox -s wheel-torch          `mindtorch wheel-torch` with pip and with uv, beside what requires torch
     nox -s each-alone           each test file in a process of its own
     nox -s mutants              faults put into the sources: which share the tests find, by family
-    nox -s build -- DIRECTORY   sdists and wheels of every distribution
+    nox -s build -- DIRECTORY   sdists and wheels of every distribution, checked by twine
+    nox -s release -- v0.1.0    what a release publishes, if the tag, the versions and the changelog agree
+    nox -s site                 the site, into build/site; `nox -s site -- serve` shows it
+    nox -s site-browser         every page of the site in Chromium
     nox -s lint                 ruff, mypy and import-linter
     nox -s sanitizers           the simulator under GCC's sanitizers, or those that are named:
                                 nox -s sanitizers -- address undefined thread
@@ -356,6 +359,50 @@ def build_all(session: nox.Session) -> None:
     out = Path(session.posargs[0] if session.posargs else ROOT / "dist").resolve()
     for distribution in DISTRIBUTIONS.values():
         build(session, distribution, out)
+    check_metadata(session, out)
+
+
+def check_metadata(session: nox.Session, folder: Path) -> None:
+    """Have twine check that an index would take what lies in a folder."""
+    built = sorted(str(p) for p in folder.iterdir() if p.suffix in (".whl", ".gz"))
+    session.run("uvx", "-q", "twine", "check", "--strict", *built, external=True)
+
+
+@nox.session(python=False)
+def release(session: nox.Session) -> None:
+    """Build what is published, into ``dist``, if a tag such as v0.1.0 is what all files say."""
+    out = ROOT / "dist"
+    shutil.rmtree(out, ignore_errors=True)
+    for distribution in DISTRIBUTIONS.values():
+        if not distribution.folder.startswith("examples/"):
+            build(session, distribution, out)
+    session.run("python", ".ci/check_release.py", str(out), *session.posargs, external=True)
+    check_metadata(session, out)
+
+
+def mkdocs(session: nox.Session, group: str, *command: str) -> None:
+    """Run mkdocs beside the packages that pages are made from, as this checkout has them."""
+    made_from = (*DISTRIBUTIONS["mindtorch"].beside, "mindtorch", "mindtorch-npu")
+    editable = [word for n in made_from for word in ("-e", str(ROOT / DISTRIBUTIONS[n].folder))]
+    session.install("--group", f"{ROOT / 'pyproject.toml'}:{group}", *editable)
+    session.run("mkdocs", *command, env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """Build the site; what mkdocs warns of, such as a link that leads nowhere, fails."""
+    mkdocs(session, "site", *(session.posargs or ("build", "--strict")))
+
+
+@nox.session(name="site-browser")
+def site_browser(session: nox.Session) -> None:
+    """Open every page of the site in the machine's Chromium, and use the fields and the picture."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        session.skip("neither chromium nor google-chrome is on the path")
+    folder = str(Path(session.create_tmp()).resolve() / "site")
+    mkdocs(session, "site-browser", "build", "--strict", "--site-dir", folder)
+    session.run("python", "docs/site/browser.py", folder, "--browser", browser, *session.posargs)
 
 
 TORCH = "torch==2.13.0+cpu"  # as .ci/run has it

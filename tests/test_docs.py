@@ -42,6 +42,14 @@ def test_the_readme_counts_the_ops():
     assert f"| {counted[1]}, [listed here](docs/ops.md)" in section("README.md", "Status")
 
 
+def test_the_path_through_the_core_is_as_short_as_it_says():
+    path = section("docs/architecture.md", "A path of 2,000 lines")
+    files = re.findall(r"`([a-z_/]+\.py)`", path)
+    assert len(files) >= 10
+    lines = [(ROOT / "mindtorch_core" / f).read_text("utf-8").count("\n") for f in files]
+    assert 1_500 < sum(lines) < 2_500
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -130,7 +138,7 @@ def run(*command):
     return done.stdout
 
 
-@pytest.mark.parametrize("page", ["autograd", "dispatch", "custom_ops"])
+@pytest.mark.parametrize("page", ["autograd", "dispatch", "custom_ops", "start", "training"])
 def test_the_examples_of_a_page_print_what_it_says(page, tmp_path):
     blocks = FENCE.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     script, expected = [], []
@@ -172,6 +180,33 @@ def test_what_follows_from_the_rules_is_what_the_page_says():
                 kernel = "nothing" if row.kernel is None else row.kernel.registered.name
                 found.append("the wrapper" if row.rule == "wrapper" else kernel)
         assert found == wanted, registered
+
+
+# ---- the page on troubles ----------------------------------------------------------------------
+
+
+def test_the_programs_of_the_page_on_troubles_fail_as_it_says():
+    blocks = FENCE.findall((ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8"))
+    languages, texts = zip(*blocks, strict=True)
+    assert languages == ("python", "text") * (len(blocks) // 2)
+    assert len(blocks) >= 24
+    scope = {}
+    for code, message in zip(texts[::2], texts[1::2], strict=True):
+        with pytest.raises(
+            Exception, match=re.escape(message.partition(": ")[2].strip())
+        ) as caught:
+            exec(compile(code, "page.py", "exec"), scope)
+        assert type(caught.value).__name__ == message.partition(": ")[0]
+
+
+# ---- the front page ----------------------------------------------------------------------------
+
+
+def test_the_front_page_prints_what_it_says(capsys):
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    ((_, code),) = FENCE.findall(page)
+    exec(compile(code, "index.md", "exec"), {})
+    assert capsys.readouterr().out.strip() == re.search(r"^print\(.*\)  # (.*)$", code, re.M)[1]
 
 
 # ---- the page on pipelines ---------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """The workflows of GitHub Actions: one per distribution, started by changes of what it is tested with."""
 
+import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -36,7 +38,8 @@ def filters(text):
 def test_every_session_of_a_distribution_has_a_workflow():
     named = re.findall(r'"(mindtorch(?:-[a-z-]+)?)"', (ROOT / "noxfile.py").read_text("utf-8"))
     assert {name.removeprefix("mindtorch-") for name in named} == set(SESSIONS)
-    assert {f.stem for f in WORKFLOWS.glob("*.yml")} == {*SESSIONS, "all", "programs", "session"}
+    others = {"all", "programs", "release", "session", "site"}
+    assert {f.stem for f in WORKFLOWS.glob("*.yml")} == {*SESSIONS, *others}
 
 
 @pytest.mark.parametrize("name", SESSIONS)
@@ -72,3 +75,121 @@ def test_the_shared_workflow_takes_what_the_others_give():
 def test_one_workflow_runs_everything():
     assert "bash .ci/run" in (WORKFLOWS / "all.yml").read_text("utf-8")
     assert (ROOT / ".ci" / "run").is_file()
+
+
+def test_the_site_is_built_and_opened_by_its_workflow_and_by_what_ci_runs():
+    text = (WORKFLOWS / "site.yml").read_text("utf-8")
+    sessions = re.findall(
+        r"^    uses: \./\.github/workflows/session\.yml\n    with:\n      session: (\S+)",
+        text,
+        re.M,
+    )
+    assert sessions == ["site", "site-browser"]
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    assert re.search(r"^@nox.session\ndef site\(", noxfile, re.M)
+    assert '@nox.session(name="site-browser")' in noxfile
+    assert 'step "site" site' in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+# ---- releases ----------------------------------------------------------------------------------
+
+
+def test_only_a_tag_publishes_and_only_the_publishing_job_may_sign():
+    text = (WORKFLOWS / "release.yml").read_text("utf-8")
+    assert re.search(
+        r'^on:\n  push:\n    tags: \["v\*"\]\n\npermissions:\n  contents: read\n', text, re.M
+    )
+    before, publish = text.split("  publish:\n")
+    assert "id-token" not in before
+    assert re.search(r"^    needs: \[test, build\]$", publish, re.M)
+    assert re.search(r"^    permissions:\n      id-token: write\n    steps:$", publish, re.M)
+    assert 'nox -s release -- "$GITHUB_REF_NAME"' in before
+    assert not re.search("secrets|password|token:(?! write)", text)
+
+
+@pytest.fixture
+def check_release():
+    spec = importlib.util.spec_from_file_location(
+        "check_release", ROOT / ".ci" / "check_release.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+DATED = "## [0.2.0] - 2026-01-31\n"
+
+
+@pytest.mark.parametrize(
+    ("tag", "names", "changelog", "wrong"),
+    [
+        (
+            "v0.2.0",
+            ["mindtorch_cpu-0.2.0.tar.gz", "mindtorch_cpu-0.2.0-py3-none-any.whl"],
+            DATED,
+            [],
+        ),
+        ("v0.2.0", ["mindtorch_cpu-0.1.0.tar.gz"], DATED, ["mindtorch_cpu-0.1.0.tar.gz is not of"]),
+        ("v0.2.0", ["mindtorch_cpu-0.2.0.1-py3-none-any.whl"], DATED, ["0.2.0.1"]),
+        (
+            "v0.2.0",
+            ["a-0.2.0.tar.gz"],
+            "## [0.2.0] - unreleased\n",
+            ["CHANGELOG.md has no section"],
+        ),
+        ("v0.2.0", [], DATED, ["nothing"]),
+        ("0.2", ["a-0.2.tar.gz"], "## [0.2] - 2026-01-31\n", ["the tag is 0.2"]),
+    ],
+)
+def test_a_release_is_of_one_version_and_in_the_changelog(
+    check_release, tmp_path, tag, names, changelog, wrong
+):
+    for name in names:
+        (tmp_path / name).touch()
+    found = list(check_release.faults(tag, tmp_path, changelog))
+    assert len(found) == len(wrong)
+    assert all(part in text for part, text in zip(wrong, found, strict=True))
+
+
+def test_wheels_of_this_machine_are_not_released(check_release, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(check_release, "CHANGELOG", tmp_path / "CHANGELOG")
+    (tmp_path / "CHANGELOG").write_text(DATED)
+    (tmp_path / "dist").mkdir()
+    for name in ("a-0.2.0-py3-none-linux_x86_64.whl", "a-0.2.0.tar.gz"):
+        (tmp_path / "dist" / name).touch()
+    assert check_release.main(str(tmp_path / "dist"), "v0.2.0") == 0
+    assert [p.name for p in (tmp_path / "dist").iterdir()] == ["a-0.2.0.tar.gz"]
+    assert check_release.main(str(tmp_path / "dist"), "v0.3.0") == 1
+    assert "not of version 0.3.0" in capsys.readouterr().out
+
+
+# ---- what people who report or contribute are asked -----------------------------------------------
+
+
+def test_the_issue_forms_are_complete():
+    forms = {p.stem: yaml_of(p) for p in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")}
+    assert set(forms) == {"bug", "backend", "feature", "config"}
+    for name, text in forms.items():
+        if name == "config":
+            assert text == "blank_issues_enabled: true\n"
+            continue
+        assert re.search(r"^name: \S.*\ndescription: \S.*\nbody:\n", text), name
+        ids = re.findall(r"^    id: (\w+)$", text, re.M)
+        assert len(ids) == len(set(ids)) >= 2, name
+        assert len(ids) == text.count("  - type: textarea") + text.count("  - type: input"), name
+        assert text.count("required: true") >= 1, name
+
+
+def yaml_of(path):
+    text = path.read_text("utf-8")
+    assert "\t" not in text
+    return text
+
+
+def test_the_citation_names_the_version():
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert re.search(rf"^version: {re.escape(project['version'])}$", text, re.M)
+    assert re.search(rf"^license: {project['license']}$", text, re.M)
+    for key in ("cff-version", "message", "title", "type", "authors"):
+        assert re.search(rf"^{key}:", text, re.M), key

@@ -87,7 +87,7 @@ def row(d: OpDef) -> tuple[str, ...]:
         places(d.inplace.namespaces) if d.inplace else "",
         "yes" if d.out else "",
         "yes" if DispatchKey.CPU in registry.entry(d.name).kernels else "",
-        d.doc.replace("``", "`"),
+        " ".join(d.doc.partition("\n\n")[0].split()).replace("``", "`"),  # a row is one line
     )
 
 
