@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..dispatch.nearest import suggestion
 from .usage import UsageError, add_json, print_json
 
 __all__ = ["add_arguments", "run"]
@@ -34,8 +35,8 @@ def run(options: argparse.Namespace) -> int:
     for name in options.backends:
         if name not in installed:
             raise UsageError(
-                f"no backend {name!r} is installed (installed: {', '.join(installed) or 'none'}); "
-                f"fix: pip install mindtorch-{name}"
+                f"no backend {name!r} is installed (installed: {', '.join(installed) or 'none'})"
+                f"{suggestion(name, installed)}"
             )
     reports = [_examined(name) for name in options.backends or installed]
     if options.json:

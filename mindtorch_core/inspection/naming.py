@@ -12,6 +12,7 @@ from ..dispatch.keys import BACKEND_BITS, DispatchKey, parse_key
 from ..dispatch.nearest import nearest
 from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, OpOverloadPacket, ops
+from ..plugins.loader import backends
 from ..values.devices import KNOWN_TYPES, TABLE, device, row_of
 from ..values.errors import BackendUnavailableError
 
@@ -164,8 +165,9 @@ def key_of(backend: str | device | DispatchKey) -> DispatchKey:
     name = str(backend).partition(":")[0]
     try:
         return DispatchKey(row_of(name).key)
-    except BackendUnavailableError as error:
-        if name in KNOWN_TYPES or error.package is None:  # it is installed, and cannot be used
+    except BackendUnavailableError:
+        # What is installed, or could be, and cannot be used, is not a mistake in the name.
+        if name in KNOWN_TYPES or name in {status.name for status in backends()}:
             raise
         near = _nearest(name)
         if not near:

@@ -44,7 +44,7 @@ def test_a_backend_that_is_not_installed(capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "no backend 'nowhere' is installed" in err
-    assert "pip install mindtorch-nowhere" in err
+    assert "pip" not in err  # nobody owns a package of that name
     with pytest.raises(BackendUnavailableError, match="nowhere"):
         diagnose("nowhere")
 
