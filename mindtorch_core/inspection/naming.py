@@ -16,7 +16,7 @@ from ..plugins.loader import backends
 from ..values.devices import KNOWN_TYPES, TABLE, device, row_of
 from ..values.errors import BackendUnavailableError
 
-__all__ = ["find_op", "key_of", "siblings_of"]
+__all__ = ["find_op", "key_of", "place_of", "siblings_of"]
 
 Op = str | OpOverload | OpOverloadPacket | Callable[..., Any]
 
@@ -80,7 +80,7 @@ def _named(name: str, args: tuple[Any, ...]) -> OpEntry:
 
 
 def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
-    place, name = _place(name.strip())
+    place, name = place_of(name.strip())
     for space in (place,) if place else ("torch", "Tensor", "nn"):
         packet = find_packet(space, name)
         if packet is not None and packet.entries:
@@ -100,7 +100,7 @@ def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
     return found
 
 
-def _place(name: str) -> tuple[str, str]:
+def place_of(name: str) -> tuple[str, str]:
     """Where a name says the function is found, and the rest of it."""
     for prefix, place in _PREFIXES.items():
         if name.startswith(prefix):
@@ -126,7 +126,7 @@ def _fitting(entries: list[OpEntry], args: tuple[Any, ...]) -> OpEntry:
 
 
 def _unknown(name: str) -> OpEntry:
-    qualified = _qualified(_place(name.strip())[1])
+    qualified = _qualified(place_of(name.strip())[1])
     base, _, overload = qualified.partition(".")
     known = registry.overloads(base)
     if not known:

@@ -26,4 +26,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, "data", *surroundings.OF_UTILS})
+    return sorted({*globals(), *_MODULES, "data"})

@@ -313,10 +313,10 @@ assert "Did you mean meta?" in str(one.message)
     )
 
 
-def test_a_missing_backend_of_an_unknown_device_names_the_likely_package(site):
+def test_a_missing_backend_of_an_unknown_device_names_those_there_are(site):
     site.run(
         """
-with refused("known device type", ": acme.", "mindtorch-acme", "installed: cpu, meta"):
+with refused("known device type", ": acme.", "`mindtorch backends`", "installed: cpu, meta"):
     torch.ones(2, device="acme")
 """
     )

@@ -23,6 +23,7 @@ from .checks import OPERANDS, has, operands_of
 from .function_cases import FUNCTION_TESTS, FunctionCase
 from .options import CHOSEN, shard_of
 from .page import write_page
+from .progress import Progress
 from .results import Results, family_of
 
 __all__ = ["RESULTS"]
@@ -171,8 +172,28 @@ def _told(error: BaseException | None, case: Any = None) -> str:
     return f"{text}\n{OPERANDS}{shown}" if shown and own else text
 
 
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """In a quiet run a line says how far it is, where a person looks on."""
+    CHOSEN.progress = Progress(sys.stderr, len(session.items)) if CHOSEN.quiet else None
+
+
+def pytest_runtest_logfinish() -> None:
+    """Count a test for that line."""
+    if CHOSEN.progress is not None:
+        CHOSEN.progress.add()
+
+
+def pytest_sessionfinish() -> None:
+    """Take the line away."""
+    if CHOSEN.progress is not None:
+        CHOSEN.progress.end()
+        CHOSEN.progress = None
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Count a test once: its call, or the setup that ended it."""
+    if CHOSEN.progress is not None and report.failed:
+        CHOSEN.progress.failed += 1
     kit = getattr(report, "kit", None)
     if kit is None or not (report.when == "call" or report.outcome != "passed"):
         return
@@ -259,7 +280,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             if line.startswith(OPERANDS):
                 write(f"  {line:.240}")
     if len(found) > _LISTED:
-        write(f"... and {len(found) - _LISTED} more; --conformance-html FILE lists them all")
+        option = "--html" if CHOSEN.quiet else "--conformance-html"
+        write(f"... and {len(found) - _LISTED} more; {option} FILE lists them all")
     for line in ("", *served(), *private_names()):
         write(line)
     if CHOSEN.page:
