@@ -73,8 +73,9 @@ def find_function(name: str) -> FunctionInfo | None:
         if packet is not None and packet.entries:
             return None
         found = None if packet is None else packet.python
-        if found is None and space in _MODULES and own.isidentifier():
-            found = vars(importlib.import_module(_MODULES[space])).get(own)
+        if found is None and space in _MODULES:
+            module = importlib.import_module(_MODULES[space])
+            found = vars(module).get(own) if own in module.__all__ else None
         found = inspect.unwrap(found) if callable(found) else None
         if isinstance(found, FunctionType):
             calls = ops_called_by(found)
