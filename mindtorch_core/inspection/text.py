@@ -77,7 +77,10 @@ def function_text(f: FunctionInfo) -> str:
     """The text of ``mindtorch explain`` for a function in Python."""
     lines = wrapped(f"{f.name}{f.signature}")
     lines += wrapped(f"a function in Python, at {module_path(f.source)}", 2)
-    lines += ["", *wrapped("calls: " + (", ".join(f.calls) or "ops that it chooses by name when it runs"))]
+    lines += [
+        "",
+        *wrapped("calls: " + (", ".join(f.calls) or "ops that it chooses by name when it runs")),
+    ]
     for op, parts in f.made_of:
         lines += wrapped(f"{op} may be made of: {', '.join(parts)}", 2)
     if f.calls:
