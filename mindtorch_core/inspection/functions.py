@@ -58,6 +58,11 @@ class FunctionInfo:
     def __str__(self) -> str:
         return function_text(self)
 
+    def _repr_html_(self) -> str:
+        from .markup import function_html
+
+        return function_html(self)
+
 
 def find_function(name: str) -> FunctionInfo | None:
     """A function in Python of that name; None if there is none, or an op has the name.
@@ -143,7 +148,7 @@ def _called(function: FunctionType) -> Iterator[str | FunctionType]:
             continue
         elif called.id in _BY_NAME:
             given = node.args[0] if node.args else None
-            name = given.value if isinstance(given, ast.Constant) else ""
+            name = str(given.value) if isinstance(given, ast.Constant) else ""
             entry = registry.find(f"aten::{name}")
             op = None if entry is None else entry.name
         else:

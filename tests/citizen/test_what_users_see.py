@@ -138,6 +138,20 @@ def test_what_python_raises_inside_keeps_all_frames():
     lib._destroy()
 
 
+def test_what_a_third_partys_backend_raises_keeps_all_frames(toy, monkeypatch):
+    """Who writes one needs them, and its name does not tell it from mindtorch's own."""
+    module = toy.__name__
+    assert module.startswith("mindtorch_")
+    scope = {"__name__": module}
+    exec("def refuse(x):\n    raise RuntimeError('no driver')", scope)
+    lib = torch.library.Library("seen", "FRAGMENT")
+    lib.define("driver(Tensor x) -> Tensor")
+    lib.impl("driver", scope["refuse"], "CPU")
+    error = failed(lambda: torch.ops.seen.driver(B))
+    assert traceback.extract_tb(error.__traceback__)[-1].name == "refuse"
+    lib._destroy()
+
+
 def test_the_variable_shows_all_frames(monkeypatch):
     assert inner_frames(failed(lambda: A + B)) == 0
     monkeypatch.setenv("MINDTORCH_TRACEBACK", "full")

@@ -9,7 +9,10 @@ from typing import Final
 __all__ = ["VARIABLE", "hidden", "hide"]
 
 VARIABLE: Final = "MINDTORCH_TRACEBACK"
-_OURS: Final = "mindtorch_"
+# Packages whose frames tell a user nothing. Those of other backends stay: who writes one needs them.
+_OURS: Final = frozenset(
+    f"mindtorch_{name}" for name in ("core", "cpu", "meta", "mpi", "nn", "npu", "vision")
+)
 _MARK: Final = "_mindtorch_frames_hidden"
 
 
@@ -47,7 +50,7 @@ def hidden(error: BaseException) -> bool:
 
 
 def _ours(at: TracebackType) -> bool:
-    return str(at.tb_frame.f_globals.get("__name__")).startswith(_OURS)
+    return str(at.tb_frame.f_globals.get("__name__")).partition(".")[0] in _OURS
 
 
 def _raised(at: TracebackType) -> bool:

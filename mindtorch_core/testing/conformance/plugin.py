@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from ...dispatch.calls.own_frames import VARIABLE as SHOWN_FRAMES
 from ...inspection.support import coverage
 from ...library.cpu_fallback import fallback_counts
 from ...plugins.checking import line_of
@@ -31,6 +32,7 @@ __all__ = ["RESULTS"]
 RESULTS: Final = Results()
 SERVED: Final[Counter[str]] = Counter()  # by op: the calls that the CPU computed
 _LISTED: Final = 40  # failures named in the terminal
+_FRAMES: Final = pytest.MonkeyPatch()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -65,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     from ...values.devices import row_of
 
+    _FRAMES.setenv(SHOWN_FRAMES, "full")  # for the backend's line in what is said of a failure
     CHOSEN.device, CHOSEN.level = config.getoption("kit_device"), config.getoption("kit_level")
     CHOSEN.page = config.getoption("kit_page")
     CHOSEN.fallback = not config.getoption("kit_no_fallback")
@@ -83,6 +86,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if CHOSEN.quiet:
         print("\n".join(headline()), flush=True)
+
+
+def pytest_unconfigure() -> None:
+    """Leave the environment as it was."""
+    _FRAMES.undo()
 
 
 def pytest_report_header() -> list[str]:
