@@ -206,6 +206,25 @@ def test_an_error_speaks_of_the_op_that_was_called(call, name):
     assert str(failed(call)).startswith(f"{name}(): ")
 
 
+def launched(call):
+    with torch.pipeline():
+        return call()
+
+
+def test_a_pipeline_speaks_of_what_the_user_wrote():
+    far, x = torch.tensor([7]), torch.ones(3)
+    error = failed(lambda: launched(lambda: x[far] + 1))
+    assert isinstance(error, torch.PipelineError)
+    assert str(error).startswith("x[...] failed when the pipeline launched it: IndexError: index 7")
+    assert error.op == "aten::_index_positions"
+    assert error.__cause__.__traceback__ is None
+    y = torch.ones(3)
+    error = failed(lambda: launched(lambda: y.__setitem__(far, 2.0)))
+    assert str(error).startswith("x[...] = ... failed when")
+    error = failed(lambda: launched(lambda: x.index_select(0, far)))
+    assert str(error).startswith("aten::index_select failed when")
+
+
 @pytest.mark.parametrize(
     ("call", "meant"),
     [
