@@ -33,7 +33,7 @@ def suggestion(name: str, names: Iterable[str]) -> str:
 def missing(
     module: str, name: str, names: Callable[[], Iterable[str]], *, version: str = ""
 ) -> AttributeError:
-    """The error for a name that a module of PyTorch's may have and this one has not.
+    """The error for a name that a module of PyTorch's may have and this one has not: why, if that is known.
 
     Private names are what libraries probe for: nothing is looked for that resembles them.
 
@@ -43,9 +43,12 @@ def missing(
         names: gives those that the module has.
         version: of mindtorch, with a space before it, where it is to be said.
     """
+    from .left_out import reason_for  # rarely needed
+
+    text = f"module {module!r} has no attribute {name!r}: mindtorch{version} lacks it"
+    reason = reason_for(name)
+    if reason:
+        return AttributeError(f"{text}: {reason}.", name=name)
     near = "" if name.startswith("_") else suggestion(name, names())
-    return AttributeError(
-        f"module {module!r} has no attribute {name!r}: mindtorch{version} lacks it.{near} If PyTorch has "
-        f"it, ask for it in mindtorch's list of issues.",
-        name=name,
-    )
+    text += f".{near} If PyTorch has it, ask for it in mindtorch's list of issues."
+    return AttributeError(text, name=name)
