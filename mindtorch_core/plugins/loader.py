@@ -36,7 +36,16 @@ if TYPE_CHECKING:
     from .backend import Backend
     from .numerics import Numerics
 
-__all__ = ["GROUP", "BackendStatus", "Loader", "backends", "load", "load_all", "unload"]
+__all__ = [
+    "GROUP",
+    "BackendStatus",
+    "Loader",
+    "backends",
+    "chosen_by",
+    "load",
+    "load_all",
+    "unload",
+]
 
 GROUP: Final = "mindtorch.backends"
 VARIABLE: Final = "MINDTORCH_BACKENDS"
@@ -109,7 +118,7 @@ class Loader:
         if self.found is None:
             from importlib_metadata import entry_points
 
-            chosen = _chosen(self.variable)
+            chosen = chosen_by(self.variable)
             found: dict[str, tuple[EntryPoint, BackendStatus]] = {}
             for ep in entry_points(group=self.group):
                 status = BackendStatus(ep.name, _distribution(ep))
@@ -298,7 +307,7 @@ def _check_key(device: str, key: DispatchKey) -> None:
         )
 
 
-def _chosen(variable: str) -> set[str] | None:
+def chosen_by(variable: str) -> set[str] | None:
     """Names in a variable of the environment, or None if it is not set."""
     text = os.environ.get(variable)
     if text is None or not text.strip():
