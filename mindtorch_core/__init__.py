@@ -39,6 +39,7 @@ from .deferred import pipeline_context as pipeline
 from .dispatch.functions import find_packet as _find_packet
 from .dispatch.functions import names_in as _names_in
 from .dispatch.keys import DispatchKey, DispatchKeySet
+from .dispatch.nearest import missing as _missing
 from .dispatch.overrides import install as _install_overrides
 from .frontend import companion as _companion
 from .frontend import indexing as _subscript  # noqa: F401  (attaches indexing)
@@ -418,11 +419,7 @@ def __getattr__(name: str) -> Any:
         if type(found) is type(amp):  # not kept: the faces of devices that a backend may bring
             globals()[name] = found
         return found
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: mindtorch {_VERSION} lacks it. If PyTorch has "
-        f"it, ask for it in mindtorch's list of issues.",
-        name=name,
-    )
+    raise _missing(__name__, name, __dir__, version=f" {_VERSION}")
 
 
 def _device_module(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from ..frontend import surroundings
@@ -60,7 +61,9 @@ def __getattr__(name: str) -> Any:
     if name == "Variable":
         return importlib.import_module(f"{__name__}.variable").Variable
     if where is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(
+            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
     module = importlib.import_module(f"{__name__}.{where}")
     found = module if where == name else getattr(module, name)
     globals()[name] = found

@@ -11,6 +11,7 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -62,15 +63,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the list; 1 if a backend failed."""
     from ..plugins import backends, load_all
+    from ..plugins.absence import unknown_names
+    from ..plugins.loader import VARIABLE, chosen_by
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each failure has a row
         load_all()
         rows = [_row(status) for status in backends()]
+    problem = unknown_names(VARIABLE, chosen_by(VARIABLE) or (), [row.name for row in rows])
     if options.json:
         print_json([asdict(row) for row in rows])
     else:
         print(_as_text(rows))
+    if problem:
+        print(f"mindtorch: warning: {problem}", file=sys.stderr)
     return 1 if any(row.status == "failed" for row in rows) else 0
 
 

@@ -1,6 +1,8 @@
 """Examine what backends need, such as libraries, drivers and devices, and say what is missing.
 
-Without a name all installed backends are examined. The exit status is 1 if one of them cannot be used.
+Without a name all installed backends are examined, and what a report of a fault needs is listed: the
+system, Python, versions, threads, variables of the environment. The exit status is 1 if a backend cannot
+be used.
 Lines of a backend that use private names of the core are listed with the public name; they work today,
 and may not with the next release.
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..dispatch.nearest import suggestion
 from .usage import UsageError, add_json, print_json
 
 __all__ = ["add_arguments", "run"]
@@ -34,14 +37,19 @@ def run(options: argparse.Namespace) -> int:
     for name in options.backends:
         if name not in installed:
             raise UsageError(
-                f"no backend {name!r} is installed (installed: {', '.join(installed) or 'none'}); "
-                f"fix: pip install mindtorch-{name}"
+                f"no backend {name!r} is installed (installed: {', '.join(installed) or 'none'})"
+                f"{suggestion(name, installed)}"
             )
+    from ..ecosystem.utilities.collect_env import get_env_info, pretty_str
+
+    environment = None if options.backends else get_env_info()
     reports = [_examined(name) for name in options.backends or installed]
     if options.json:
-        print_json(reports)
+        known = None if environment is None else environment._asdict()
+        print_json({"environment": known, "backends": reports})
     else:
-        print("\n\n".join(_as_text(report) for report in reports))
+        about = [] if environment is None else [pretty_str(environment)]
+        print("\n\n".join([*about, *map(_as_text, reports)]))
     return 0 if all(report["healthy"] for report in reports) else 1
 
 

@@ -3,10 +3,11 @@
 The rows are the dispatch keys of the call, highest first: what is registered there, from which line
 and by which distribution, and why the key is skipped or chosen. CHOSEN is the kernel that the call
 runs, 'then' are those that wrappers call below, 'may follow' are those that run if the kernel above
-calls the op again.
+calls the op again. Of a function in Python, such as F.cross_entropy, the ops are listed that it calls.
 
 Examples:
   mindtorch explain add
+  mindtorch explain F.cross_entropy
   mindtorch explain max.dim --requires-grad
   mindtorch explain aten::exp --device CUDA
   mindtorch explain --native gelu
@@ -49,11 +50,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the explanation."""
-    from ..inspection import explain
+    from ..inspection import explain, find_function
 
     import_modules(options.modules)
     if options.native:
         return _show_program(options.op, options.device)
+    function = find_function(options.op)
+    if function is not None:
+        if options.json:
+            print_json(function.to_dict())
+        else:
+            print(function)
+        return 0
     with usage_errors():
         found = explain(
             options.op,

@@ -19,6 +19,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from .usage import UsageError, add_modules, import_modules
 
@@ -80,9 +81,10 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"cannot write {file!r}: its folder does not exist")
     import_modules(options.modules)
     try:
-        row_of(options.device)
+        row = row_of(options.device)
     except RuntimeError as error:
         raise UsageError(" ".join(str(error).split())) from None
+    _check_devices(options.device, row.runtime)
 
     from ..testing.conformance.options import CHOSEN, shard_of
 
@@ -97,6 +99,25 @@ def run(options: argparse.Namespace) -> int:
     if status == _NO_TESTS:
         raise UsageError(f"no test matches -k {options.chosen!r} at the level {options.level}")
     return status
+
+
+def _check_devices(device: str, runtime: Any) -> None:
+    """Refuse to test a backend without a device: every test would fail, each for the same reason.
+
+    Raises:
+        UsageError: if there is none, or the backend cannot look for one.
+    """
+    from ..plugins.loader import entry_of
+
+    try:
+        why = "" if runtime.device_count() else "its backend found none"
+    except Exception as error:  # noqa: BLE001 (a plugin may raise anything)
+        why = f"device_count() raised {type(error).__name__}: {' '.join(str(error).split())}"
+    if why:
+        raise UsageError(
+            f"no device of type '{device}' can be used here: {why}; "
+            f"`mindtorch doctor {entry_of(device).name}` says what is missing"
+        )
 
 
 def _verify_communicator(options: argparse.Namespace) -> int:

@@ -71,7 +71,7 @@ def engine(name: str) -> Engine:
     if name in found:
         _LOADER.load_entry(name)
     made = _LOADER.engines.get(name)
-    package = f"mindtorch-{name}"
+    package = "mindtorch-mpi" if name == "mpi" else None  # the only one that is mindtorch's own
     if made is None:
         status = found[name][1] if name in found else None
         if status is None:
@@ -83,7 +83,8 @@ def engine(name: str) -> Engine:
                 f"failed to load: {type(status.error).__name__}: {status.error} (at {status.place})"
             )
         raise BackendUnavailableError(
-            f"the communicator {name!r} {why}.\n  fix: pip install {package}",
+            f"the communicator {name!r} {why}."
+            + (f"\n  fix: pip install {package}" if package else ""),
             device=name,
             package=package,
         ) from (status.error if status else None)

@@ -6,6 +6,7 @@ import weakref
 from typing import Any, Final
 
 from ..dispatch.calls.failures import out_of_memory
+from ..dispatch.calls.own_frames import hide
 from ..values.errors import PipelineError
 from ..values.shapes import show
 from .demand import claim_key
@@ -16,6 +17,13 @@ __all__ = ["FAILURES", "Failed", "error_from", "error_of", "failure_in"]
 
 # All of them; they leave it as they die.
 FAILURES: Final[set[weakref.ref[Failed]]] = set()
+
+# How users write ops whose names they never see.
+_WRITTEN: Final = {
+    "aten::_index_positions": "x[...]",
+    "aten::_index_put_positions": "x[...] = ...",
+    "aten::_index_put_positions_": "x[...] = ...",
+}
 
 
 class Failed:
@@ -90,8 +98,10 @@ def error_from(
     """
     if isinstance(cause, MemoryError):
         cause = out_of_memory(op.name, cause)
+    hide(cause)
+    shown = _WRITTEN.get(op.name, op.name)
     text = (
-        f"{op.name} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
+        f"{shown} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}"
     )
     if operands is not None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-__all__ = ["nearest", "suggestion"]
+__all__ = ["missing", "nearest", "suggestion"]
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
@@ -28,3 +28,27 @@ def suggestion(name: str, names: Iterable[str]) -> str:
     """A sentence that suggests the nearest names; empty if none is near."""
     near = nearest(name, names)
     return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def missing(
+    module: str, name: str, names: Callable[[], Iterable[str]], *, version: str = ""
+) -> AttributeError:
+    """The error for a name that a module of PyTorch's may have and this one has not: why, if that is known.
+
+    Private names are what libraries probe for: nothing is looked for that resembles them.
+
+    Args:
+        module: its path.
+        name: what was asked for.
+        names: gives those that the module has.
+        version: of mindtorch, with a space before it, where it is to be said.
+    """
+    from .left_out import reason_for  # rarely needed
+
+    text = f"module {module!r} has no attribute {name!r}: mindtorch{version} lacks it"
+    reason = reason_for(name)
+    if reason:
+        return AttributeError(f"{text}: {reason}.", name=name)
+    near = "" if name.startswith("_") else suggestion(name, names())
+    text += f".{near} If PyTorch has it, ask for it in mindtorch's list of issues."
+    return AttributeError(text, name=name)

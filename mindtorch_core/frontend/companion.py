@@ -6,6 +6,7 @@ import importlib
 from types import ModuleType
 from typing import Any, Final
 
+from ..dispatch.nearest import missing
 from .aliases import ALIASES, alias, import_alias
 
 __all__ = ["DISTRIBUTION", "install", "module_at", "names_of_nn", "nn_name"]
@@ -61,10 +62,7 @@ def nn_name(name: str) -> Any:
     try:
         return getattr(package, name)
     except AttributeError:
-        raise AttributeError(
-            f"{said}: mindtorch lacks it. If PyTorch has it, ask for it in mindtorch's list of issues.",
-            name=name,
-        ) from None
+        raise missing("mindtorch_core.nn", name, names_of_nn) from None
 
 
 def names_of_nn() -> list[str]:

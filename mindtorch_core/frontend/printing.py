@@ -212,4 +212,14 @@ def __repr__(self: Tensor) -> str:
     return format_tensor(self._settled())
 
 
-attach(__name__, {"__repr__": __repr__})
+def _repr_html_(self: Tensor) -> str:
+    """What notebooks show: shape, dtype and device above the text; launches recorded work."""
+    from ..values.markup import box, escaped, preformatted
+    from ..values.shapes import show
+
+    grad = ", requires grad" if self.requires_grad else ""
+    head = f"{type(self).__name__} {show(self._shape)}, {self._dtype}, {self._device}{grad}"
+    return box(f"<small>{escaped(head)}</small>", preformatted(repr(self)))
+
+
+attach(__name__, {"__repr__": __repr__, "_repr_html_": _repr_html_})

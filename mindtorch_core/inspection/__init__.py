@@ -5,6 +5,7 @@ are read off the dispatcher itself, so they say what it does, not what it should
 """
 
 from .explanation import Explanation, KernelInfo, Row
+from .functions import FunctionInfo, find_function
 from .key_list import AliasInfo, KeyInfo, aliases, keys
 from .naming import find_op, key_of
 from .support import Coverage, OpSupport, coverage
@@ -14,6 +15,7 @@ __all__ = [
     "AliasInfo",
     "Coverage",
     "Explanation",
+    "FunctionInfo",
     "KernelInfo",
     "KeyInfo",
     "OpSupport",
@@ -21,6 +23,7 @@ __all__ = [
     "aliases",
     "coverage",
     "explain",
+    "find_function",
     "find_op",
     "key_of",
     "keys",

@@ -140,3 +140,8 @@ class Explanation:
 
     def __str__(self) -> str:
         return explanation_text(self)
+
+    def _repr_html_(self) -> str:
+        from .markup import explanation_html
+
+        return explanation_html(self)

@@ -12,10 +12,11 @@ from ..dispatch.keys import BACKEND_BITS, DispatchKey, parse_key
 from ..dispatch.nearest import nearest
 from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, OpOverloadPacket, ops
+from ..plugins.loader import backends
 from ..values.devices import KNOWN_TYPES, TABLE, device, row_of
 from ..values.errors import BackendUnavailableError
 
-__all__ = ["find_op", "key_of", "siblings_of"]
+__all__ = ["find_op", "key_of", "place_of", "siblings_of"]
 
 Op = str | OpOverload | OpOverloadPacket | Callable[..., Any]
 
@@ -79,7 +80,7 @@ def _named(name: str, args: tuple[Any, ...]) -> OpEntry:
 
 
 def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
-    place, name = _place(name.strip())
+    place, name = place_of(name.strip())
     for space in (place,) if place else ("torch", "Tensor", "nn"):
         packet = find_packet(space, name)
         if packet is not None and packet.entries:
@@ -99,7 +100,7 @@ def _look_up(name: str, args: tuple[Any, ...]) -> OpEntry | None:
     return found
 
 
-def _place(name: str) -> tuple[str, str]:
+def place_of(name: str) -> tuple[str, str]:
     """Where a name says the function is found, and the rest of it."""
     for prefix, place in _PREFIXES.items():
         if name.startswith(prefix):
@@ -125,7 +126,7 @@ def _fitting(entries: list[OpEntry], args: tuple[Any, ...]) -> OpEntry:
 
 
 def _unknown(name: str) -> OpEntry:
-    qualified = _qualified(_place(name.strip())[1])
+    qualified = _qualified(place_of(name.strip())[1])
     base, _, overload = qualified.partition(".")
     known = registry.overloads(base)
     if not known:
@@ -164,8 +165,9 @@ def key_of(backend: str | device | DispatchKey) -> DispatchKey:
     name = str(backend).partition(":")[0]
     try:
         return DispatchKey(row_of(name).key)
-    except BackendUnavailableError as error:
-        if name in KNOWN_TYPES or error.package is None:  # it is installed, and cannot be used
+    except BackendUnavailableError:
+        # What is installed, or could be, and cannot be used, is not a mistake in the name.
+        if name in KNOWN_TYPES or name in {status.name for status in backends()}:
             raise
         near = _nearest(name)
         if not near:

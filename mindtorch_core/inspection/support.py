@@ -107,6 +107,11 @@ class Coverage:
     def __str__(self) -> str:
         return coverage_text(self, self.ops)
 
+    def _repr_html_(self) -> str:
+        from .markup import coverage_html
+
+        return coverage_html(self)
+
 
 def coverage(backend: str | Device | DispatchKey = "cpu") -> Coverage:
     """How a backend serves every op that is registered.

@@ -1,8 +1,9 @@
-"""Explanations, coverage and keys as text for people, at most 100 columns wide."""
+"""Explanations, coverage and keys as text for people, at most 100 columns wide, or a terminal's."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from ..dispatch.keys import DispatchKeySet
     from .explanation import Explanation, KernelInfo, Row
+    from .functions import FunctionInfo
     from .key_list import AliasInfo, KeyInfo
     from .support import Coverage, OpSupport
 
-__all__ = ["coverage_text", "explanation_text", "keys_text", "names"]
+__all__ = ["coverage_text", "explanation_text", "function_text", "keys_text", "names"]
 
 WIDTH: Final = 100
+_NARROWEST: Final = 60
 
 _OUTCOMES: Final = {
     "chosen": "CHOSEN",
@@ -29,6 +32,13 @@ _OUTCOMES: Final = {
     "missing": "MISSING",
     "unreached": "unreached",
 }
+
+
+def line_width() -> int:
+    """How long lines may be: as the terminal is wide that they are printed on, but `WIDTH` at most."""
+    if not sys.stdout.isatty():
+        return WIDTH
+    return max(_NARROWEST, min(WIDTH, shutil.get_terminal_size().columns))
 
 
 def names(keys: DispatchKeySet) -> list[str]:
@@ -63,9 +73,24 @@ def explanation_text(e: Explanation) -> str:
     return "\n".join(lines)
 
 
+def function_text(f: FunctionInfo) -> str:
+    """The text of ``mindtorch explain`` for a function in Python."""
+    lines = wrapped(f"{f.name}{f.signature}")
+    lines += wrapped(f"a function in Python, at {module_path(f.source)}", 2)
+    lines += [
+        "",
+        *wrapped("calls: " + (", ".join(f.calls) or "ops that it chooses by name when it runs")),
+    ]
+    for op, parts in f.made_of:
+        lines += wrapped(f"{op} may be made of: {', '.join(parts)}", 2)
+    if f.calls:
+        lines += ["", *wrapped(f"'mindtorch explain {f.calls[0]}' shows which kernels that runs.")]
+    return "\n".join(lines)
+
+
 def _row_lines(row: Row, head: str) -> list[str]:
     """A row: the kernel's name and place beside the key, what it does and why under it."""
-    width = WIDTH - len(head)
+    width = line_width() - len(head)
     lines: list[str] = []
     if row.kernel is not None:
         lines += [_supplied(row.kernel), shown_path(row.kernel.source)]
@@ -156,11 +181,11 @@ def _families(alias: AliasInfo, keys: Sequence[KeyInfo]) -> list[str]:
     return out
 
 
-def wrapped(text: str, indent: int = 0, *, width: int = WIDTH) -> list[str]:
+def wrapped(text: str, indent: int = 0, *, width: int | None = None) -> list[str]:
     """Lines of a text, the second and later ones indented by four more."""
     return textwrap.wrap(
         text,
-        width,
+        line_width() if width is None else width,
         initial_indent=" " * indent,
         subsequent_indent=" " * (indent + 4),
         break_long_words=False,
@@ -181,9 +206,10 @@ def module_path(source: str) -> str:
 
 
 def _fitted(rows: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Rows of three cells within `WIDTH`: after a long first cell, the third has its own line."""
+    """Rows of three cells within the width: after a long first cell, the third has its own line."""
     middle, last = (max(len(row[i]) for row in rows) for i in (1, 2))
-    first = min(max(len(row[0]) for row in rows), WIDTH - middle - last - 4)
+    room = line_width() - middle - last - 4
+    first = min(max(len(row[0]) for row in rows), max(room, 20))
     lines = []
     for a, b, c in rows:
         if len(a) <= first or not c:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..dispatch.functions import find_packet, names_in
+from ..dispatch.nearest import missing
 
 __all__ = ["serve"]
 
@@ -27,11 +28,7 @@ def serve(
         if not name.startswith("__"):
             packet = find_packet("torch" if name in shared else namespace, name)
         if packet is None:
-            raise AttributeError(
-                f"module {module['__name__']!r} has no attribute {name!r}: mindtorch lacks it. If PyTorch "
-                f"has it, ask for it in mindtorch's list of issues.",
-                name=name,
-            )
+            raise missing(module["__name__"], name, names)
         made = module[name] = packet.function()
         return made
 

@@ -19,10 +19,10 @@ from ..dispatch.keys import (
     DispatchKey,
     parse_key,
 )
-from ..dispatch.nearest import suggestion
 from ..dispatch.registry import registry
-from ..values.devices import KNOWN_TYPES, TABLE, DeviceRow, set_loader
+from ..values.devices import TABLE, DeviceRow, set_loader
 from ..values.errors import BackendConflictError, BackendUnavailableError
+from .absence import unavailable, unknown_names
 from .checking import check_hooks, line_of, package_of
 from .device_module import DeviceModule
 from .turns import Turns
@@ -36,7 +36,16 @@ if TYPE_CHECKING:
     from .backend import Backend
     from .numerics import Numerics
 
-__all__ = ["GROUP", "BackendStatus", "Loader", "backends", "load", "load_all", "unload"]
+__all__ = [
+    "GROUP",
+    "BackendStatus",
+    "Loader",
+    "backends",
+    "chosen_by",
+    "load",
+    "load_all",
+    "unload",
+]
 
 GROUP: Final = "mindtorch.backends"
 VARIABLE: Final = "MINDTORCH_BACKENDS"
@@ -109,7 +118,7 @@ class Loader:
         if self.found is None:
             from importlib_metadata import entry_points
 
-            chosen = _chosen(self.variable)
+            chosen = chosen_by(self.variable)
             found: dict[str, tuple[EntryPoint, BackendStatus]] = {}
             for ep in entry_points(group=self.group):
                 status = BackendStatus(ep.name, _distribution(ep))
@@ -126,6 +135,9 @@ class Loader:
                     continue
                 found[ep.name] = (ep, status)
             self.found = found
+            problem = unknown_names(self.variable, chosen or (), found)
+            if problem:
+                _warn(problem)
         return self.found
 
     def load_entry(self, name: str) -> None:
@@ -295,7 +307,7 @@ def _check_key(device: str, key: DispatchKey) -> None:
         )
 
 
-def _chosen(variable: str) -> set[str] | None:
+def chosen_by(variable: str) -> set[str] | None:
     """Names in a variable of the environment, or None if it is not set."""
     text = os.environ.get(variable)
     if text is None or not text.strip():
@@ -455,35 +467,8 @@ def rediscover() -> None:
 
 def _unavailable(device: str) -> tuple[BackendUnavailableError, BaseException | None]:
     """Why no backend serves a device, and the exception that is the cause of it."""
-    found = _loader.discover()
-    if device in found:
-        status = found[device][1]
-        text = {
-            "failed": f"failed to load: {type(status.error).__name__}: {status.error} "
-            f"(at {status.place})",
-            "disabled": f"is switched off by {VARIABLE}={os.environ.get(VARIABLE, '')}",
-            "loading": "is still being loaded: its module may name the device only in functions "
-            "that run later, such as mindtorch_register",
-            "loaded": f"serves the device '{status.device}'",
-        }[status.state]
-        error = f"the '{device}' backend of {status.distribution} {text}"
-        return BackendUnavailableError(error, device=device), status.error
-    package = f"mindtorch-{device.replace('_', '-')}"
-    failed = {n: s.error for n, (_, s) in found.items() if s.state == "failed"}
-    names = [f"{n} (failed to load: {failed[n]})" if n in failed else n for n in sorted(found)]
-    installed = ", ".join(names) or "none"
-    if device in KNOWN_TYPES:
-        text = (
-            f"no installed backend provides the device '{device}' (installed: {installed}).\n"
-            f"  fix: pip install {package}"
-        )
-    else:
-        text = (
-            f"Expected a known device type at start of device string: {device}. No installed "
-            f"backend provides it (installed: {installed}).{suggestion(device, found)}\n"
-            f"  fix: install its vendor's package, by convention {package}"
-        )
-    return BackendUnavailableError(text, device=device, package=package), None
+    found = {name: status for name, (_, status) in _loader.discover().items()}
+    return unavailable(device, found, VARIABLE)
 
 
 set_loader(load)

@@ -2461,6 +2461,9 @@ class TensorMethods:
     @staticmethod
     def _refuse_ops(*args: Any, **kwargs: Any) -> Any: ...
 
+    def _repr_html_(self) -> _str:
+        """What notebooks show: shape, dtype and device above the text; launches recorded work."""
+
     def _typed_storage(self) -> Any: ...
 
     def apply_(self, callable: Callable[[Any], Any]) -> Tensor:

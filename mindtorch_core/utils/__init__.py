@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from ..frontend import companion, surroundings
@@ -19,4 +20,10 @@ def __getattr__(name: str) -> Any:
     # Of the distribution mindtorch-nn, or of the room `ecosystem`.
     if name == "data" or name in surroundings.OF_UTILS:
         return companion.module_at(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(
+        f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, "data"})

@@ -49,13 +49,15 @@ def test_a_signature_is_that_of_the_schema():
     assert inspect.signature(torch.zeros).parameters["dtype"].default is None
 
 
-def test_a_traceback_shows_the_line_of_the_call():
+def test_a_traceback_shows_the_line_of_the_call(monkeypatch):
+    monkeypatch.setenv("MINDTORCH_TRACEBACK", "full")
     with pytest.raises(RuntimeError) as caught:
         torch.ones(2).matmul(torch.ones(3))
     assert "kernel(input, other)" in shown(caught.value)
 
 
-def test_recording_and_gradients_are_shown_in_tracebacks():
+def test_recording_and_gradients_are_shown_in_tracebacks(monkeypatch):
+    monkeypatch.setenv("MINDTORCH_TRACEBACK", "full")
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError) as caught:
         x * torch.ones(3)

@@ -1,7 +1,10 @@
 """`mindtorch backends`: what it says of backends that work, fail, and are left out."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -91,3 +94,16 @@ def test_none_at_all(site, monkeypatch, capsys):
     monkeypatch.setattr(plugins, "backends", list)
     assert main(["backends"]) == 0
     assert "fix: pip install mindtorch-cpu" in capsys.readouterr().out
+
+
+def test_a_name_in_the_variable_that_is_not_installed_is_said():
+    done = subprocess.run(
+        [sys.executable, "-m", "mindtorch_core", "backends"],
+        env={**os.environ, "MINDTORCH_BACKENDS": "cpu,mta"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    (line,) = done.stderr.splitlines()
+    said = "MINDTORCH_BACKENDS=cpu,mta chooses what is not installed: mta"
+    assert line.startswith(f"mindtorch: warning: {said}")
+    assert line.endswith("Did you mean meta?")

@@ -412,7 +412,7 @@ TEXTS = [
     (lambda: torch.ones(2).as_strided((5,), (1,)), r"sizes \[5\], strides \[1\].* 20 .* 8"),
     (lambda: torch.ones(2, 3).narrow(0, 1, 5), r"start \(1\) \+ length \(5\).*\(2\)"),
     (lambda: torch.ones(2, 3).split([1, 3]), r"exactly to 2 .*split_sizes=\[1, 3\]"),
-    (lambda: torch.ones(2, device="cuda"), r"mindtorch-cuda"),
+    (lambda: torch.ones(2, device="cuda"), r"'cuda' \(installed: .*\)\.\n  fix: use "),
     (lambda: torch.ones(2) + torch.ones(2, device="meta"), r"meta.*cpu|cpu.*meta"),
     (lambda: (leaf(torch, 2) * 2).backward(torch.ones(3)), r"\[3\].*\[2\]"),
     (lambda: freed(torch).backward(), r"second time.*retain_graph=True"),

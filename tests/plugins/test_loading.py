@@ -242,29 +242,81 @@ def test_a_backend_that_is_not_chosen_cannot_fail_or_conflict(site):
 # ---- none at all --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("device", ["npu", "cuda", "xpu"])
-def test_a_missing_backend_of_a_known_device_names_the_package_to_install(site, device):
+def test_a_missing_backend_of_ours_names_the_package_to_install(site):
     site.run(
-        f"""
+        """
 import importlib_metadata
 find = importlib_metadata.entry_points
 importlib_metadata.entry_points = lambda **kw: [e for e in find(**kw) if e.name in ("cpu", "meta")]
 for _ in range(2):
-    with refused("pip install mindtorch-{device}", "installed: cpu, meta"):
-        torch.ones(2, device="{device}")
+    with refused("pip install mindtorch-npu", "installed: cpu, meta"):
+        torch.ones(2, device="npu")
 try:
-    torch.ones(2, device="{device}")
+    torch.ones(2, device="npu")
 except torch.BackendUnavailableError as error:
-    assert (error.device, error.package) == ("{device}", "mindtorch-{device}")
+    assert (error.device, error.package) == ("npu", "mindtorch-npu")
 cpu_and_meta_work()
 """
     )
 
 
-def test_a_missing_backend_of_an_unknown_device_names_the_likely_package(site):
+@pytest.mark.parametrize("device", ["cuda", "xpu", "gpu", "float64", "zzz"])
+def test_no_advice_to_install_what_nobody_owns(site, device):
+    site.run(
+        f"""
+import importlib_metadata
+find = importlib_metadata.entry_points
+importlib_metadata.entry_points = lambda **kw: [e for e in find(**kw) if e.name in ("cpu", "meta")]
+advice = {{
+    "cuda": "fix: use device='cpu': no backend of an accelerator is installed",
+    "xpu": "fix: use device='cpu': no backend of an accelerator is installed",
+    "gpu": "fix: use device='cpu': no backend of an accelerator is installed",
+    "float64": "Did you mean torch.float64?",
+    "zzz": "`mindtorch backends` lists the devices there are",
+}}
+with refused(advice["{device}"], "(installed: cpu, meta)"):
+    torch.ones(2, device="{device}")
+try:
+    torch.ones(2, device="{device}")
+except torch.BackendUnavailableError as error:
+    assert error.package is None
+    assert "pip" not in str(error) and "mindtorch-" not in str(error), error
+"""
+    )
+
+
+def test_accelerators_that_are_installed_are_named(site):
+    site.toy("acme")
     site.run(
         """
-with refused("known device type", ": acme.", "mindtorch-acme", "installed: cpu, meta"):
+with refused("fix: use the accelerator that is installed: device='acme'"):
+    torch.ones(2, device="cuda:0")
+with refused("device='acme'"):
+    torch.ones(2).to("gpu")
+"""
+    )
+
+
+def test_a_name_in_the_variable_that_is_not_installed_is_a_warning(site):
+    site.run(
+        """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    torch.ones(2)
+    torch.ones(2)
+(one,) = caught
+assert "MINDTORCH_BACKENDS=cpu,meta,mta chooses what is not installed: mta" in str(one.message)
+assert "Did you mean meta?" in str(one.message)
+""",
+        backends="cpu,meta,mta",
+    )
+
+
+def test_a_missing_backend_of_an_unknown_device_names_those_there_are(site):
+    site.run(
+        """
+with refused("known device type", ": acme.", "`mindtorch backends`", "installed: cpu, meta"):
     torch.ones(2, device="acme")
 """
     )

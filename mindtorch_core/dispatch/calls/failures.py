@@ -12,6 +12,7 @@ from ...values.errors import OutOfMemoryError
 from ...values.shapes import numel, show
 from ..entry import OpEntry
 from .binding import accepts, named
+from .own_frames import hidden, hide
 
 __all__ = ["explain", "out_of_memory"]
 
@@ -21,9 +22,15 @@ _PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Nu
                    "Layout": "torch.layout"}  # fmt: skip
 _CORE: Final = __name__.partition(".")[0]
 _ROWS: Final = f"{_CORE}.operators."
+# PyTorch's words about shapes that name neither the op nor the shapes: a note has them.
+_BARE: Final = ("The size of tensor a (", "The expanded size of the tensor (")
+_SAID_BY: Final = "_mindtorch_said_by"  # of an error: the op whose name its text begins with
+_NOTE: Final = "_mindtorch_shapes"
 
 
-def explain(entry: OpEntry, error: Exception, values: dict[str, Any]) -> None:
+def explain(
+    entry: OpEntry, error: Exception, values: dict[str, Any], operands: tuple[Any, ...] = ()
+) -> None:
     """Raise PyTorch's TypeError if a failed call had an argument of the wrong type.
 
     Where the host had not enough memory, raise OutOfMemoryError. Otherwise return, and the caller lets
@@ -34,6 +41,7 @@ def explain(entry: OpEntry, error: Exception, values: dict[str, Any]) -> None:
         entry: the op.
         error: what its kernel raised, caught by the op's generated function.
         values: the call's arguments by name.
+        operands: those of an operator, which have no names and are all of the right type.
     """
     schema = entry.schema
     if schema is None:
@@ -54,6 +62,9 @@ def explain(entry: OpEntry, error: Exception, values: dict[str, Any]) -> None:
                 f"not {_describe(values[name])}"
             ) from None
     _forget_first_words(error)
+    shown = values or dict(zip([a.name for a in schema.arguments], operands, strict=False))
+    _say_as_called(schema.name, error, shown)
+    hide(error)
 
 
 def refuse_float8(entry: OpEntry, error: Exception, values: Iterable[Any]) -> None:
@@ -64,6 +75,8 @@ def refuse_float8(entry: OpEntry, error: Exception, values: Iterable[Any]) -> No
     """
     if isinstance(error, NotImplementedError) or not isinstance(error, TypeError | ValueError):
         return
+    if hidden(error):
+        return  # an op that this one is made of has said it already
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -102,6 +115,39 @@ def out_of_memory(doing: str, error: MemoryError) -> OutOfMemoryError:
         f"DefaultCPUAllocator: can't allocate memory{size}{what} in {doing}{words}. Delete tensors that "
         f"are needed no more, or compute with fewer elements at a time."
     )
+
+
+def _say_as_called(name: str, error: Exception, values: dict[str, Any]) -> None:
+    """Have an error speak of the op that was called, not of one that it is made of.
+
+    A text that begins with an op's name gets the name of each op that calls it, the outermost last, and
+    words about shapes that say neither whose nor which get a note with both.
+    """
+    text = error.args[0] if error.args else None
+    if not isinstance(text, str) or name.startswith("_"):
+        return
+    said_by = error.__dict__.get(_SAID_BY, name)
+    if text.startswith(f"{said_by}(): ") and "argument '" not in text:
+        error.args = (f"{name}{text[len(said_by) :]}", *error.args[1:])
+        error.__dict__[_SAID_BY] = name
+    if text.startswith(_BARE) and (shapes := _shapes(values)):
+        note, before = f"in {name}({shapes})", error.__dict__.get(_NOTE)
+        notes: list[str] = error.__dict__.setdefault("__notes__", [])
+        if before in notes:
+            notes[notes.index(before)] = note
+        else:
+            notes.append(note)
+        error.__dict__[_NOTE] = note
+
+
+def _shapes(values: dict[str, Any]) -> str:
+    """The tensors among arguments by name, each with its shape."""
+    shapes = {
+        "input" if name == "self" else name: value._shape
+        for name, value in values.items()
+        if hasattr(value, "_keys")
+    }
+    return ", ".join([f"{name}: {show(shape)}" for name, shape in shapes.items()])
 
 
 def _describe(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..nearest import suggestion
 from ..schema import OperatorSchema
 
 __all__ = ["REQUIRED", "has_names", "own_names", "renamed"]
@@ -54,7 +55,7 @@ def renamed(
     for key, value in given.items():
         own = _OWN.get(key, key)
         if own == key or own not in bound:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+            raise _unexpected(name, key, defaults, values)
         if bound[own] is not defaults.get(own, REQUIRED):
             raise TypeError(
                 f"{name}() got multiple values for argument '{own}', also called '{key}'"
@@ -68,3 +69,12 @@ def renamed(
             f"{' and '.join(missing)}"
         )
     return bound
+
+
+def _unexpected(name: str, key: str, defaults: dict[str, Any], values: dict[str, Any]) -> TypeError:
+    """The error for a keyword that is none of a function's parameters, which it lists."""
+    shown = [f"{each}={defaults[each]!r}" if each in defaults else each for each in values]
+    return TypeError(
+        f"{name}() got an unexpected keyword argument '{key}'.{suggestion(key, values)} "
+        f"The arguments are: {name}({', '.join(shown)})"
+    )

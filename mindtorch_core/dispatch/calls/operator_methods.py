@@ -80,7 +80,7 @@ def make_operator(
 
     def explained(error: Exception, *operands: Any) -> None:
         refuse_float8(entry, error, operands)
-        explain(entry, error, {})
+        explain(entry, error, {}, operands)
 
     def hand_on(entry: OpEntry, shown: Any, values: dict[str, Any], spread: None) -> Any:
         method = getattr(tensor_type, METHOD_OF_OPERATOR.get(dunder, dunder))

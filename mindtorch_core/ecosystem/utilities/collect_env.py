@@ -28,8 +28,11 @@ class SystemEnv(NamedTuple):
     cpu_info: str
     pip_version: str
     pip_packages: str
+    threads: str
+    variables: str
 
 
+_VARIABLES = ("MINDTORCH_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "ASCEND_", "PYTHONPATH")
 _PACKAGES = ("mindtorch", "numpy", "torch", "triton", "transformers", "lightning", "onnx")
 
 
@@ -65,7 +68,18 @@ def get_env_info() -> SystemEnv:
         cpu_info=f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs",
         pip_version=_version_of("pip"),
         pip_packages=_packages(),
+        threads=f"{torch.get_num_threads()} for an op",
+        variables="\n".join(_variables()) or "none",
     )
+
+
+def _variables() -> list[str]:
+    """Variables of the environment that change what mindtorch or the libraries below it do."""
+    return [
+        f"{name}={value}"
+        for name, value in sorted(os.environ.items())
+        if name.startswith(_VARIABLES)
+    ]
 
 
 def _version_of(name: str) -> str:
@@ -90,6 +104,10 @@ Is CUDA available: {is_cuda_available}
 Accelerators: {accelerators}
 Backends of mindtorch: {backends}
 CPU: {cpu_info}
+Threads: {threads}
+
+Variables of the environment:
+{variables}
 
 Versions of relevant libraries ({pip_version}):
 {pip_packages}"""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .progress import Progress
 
 __all__ = ["CHOSEN", "Options", "shard_of"]
 
@@ -19,6 +22,7 @@ class Options:
         quiet: show no sign of each test.
         fallback: whether the CPU may compute what the device has no kernel for.
         shard: which part of the tests is run, of how many.
+        progress: the line that says how far a quiet run is, while one runs.
     """
 
     device: str = ""
@@ -27,6 +31,7 @@ class Options:
     quiet: bool = False
     fallback: bool = True
     shard: tuple[int, int] = (1, 1)
+    progress: Progress | None = None
 
 
 def shard_of(text: str) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 
+from ...dispatch.calls.own_frames import VARIABLE as SHOWN_FRAMES
 from ...inspection.support import coverage
 from ...library.cpu_fallback import fallback_counts
 from ...plugins.checking import line_of
@@ -23,6 +24,7 @@ from .checks import OPERANDS, has, operands_of
 from .function_cases import FUNCTION_TESTS, FunctionCase
 from .options import CHOSEN, shard_of
 from .page import write_page
+from .progress import Progress
 from .results import Results, family_of
 
 __all__ = ["RESULTS"]
@@ -30,6 +32,7 @@ __all__ = ["RESULTS"]
 RESULTS: Final = Results()
 SERVED: Final[Counter[str]] = Counter()  # by op: the calls that the CPU computed
 _LISTED: Final = 40  # failures named in the terminal
+_FRAMES: Final = pytest.MonkeyPatch()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -64,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     from ...values.devices import row_of
 
+    _FRAMES.setenv(SHOWN_FRAMES, "full")  # for the backend's line in what is said of a failure
     CHOSEN.device, CHOSEN.level = config.getoption("kit_device"), config.getoption("kit_level")
     CHOSEN.page = config.getoption("kit_page")
     CHOSEN.fallback = not config.getoption("kit_no_fallback")
@@ -82,6 +86,11 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     if CHOSEN.quiet:
         print("\n".join(headline()), flush=True)
+
+
+def pytest_unconfigure() -> None:
+    """Leave the environment as it was."""
+    _FRAMES.undo()
 
 
 def pytest_report_header() -> list[str]:
@@ -171,8 +180,28 @@ def _told(error: BaseException | None, case: Any = None) -> str:
     return f"{text}\n{OPERANDS}{shown}" if shown and own else text
 
 
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """In a quiet run a line says how far it is, where a person looks on."""
+    CHOSEN.progress = Progress(sys.stderr, len(session.items)) if CHOSEN.quiet else None
+
+
+def pytest_runtest_logfinish() -> None:
+    """Count a test for that line."""
+    if CHOSEN.progress is not None:
+        CHOSEN.progress.add()
+
+
+def pytest_sessionfinish() -> None:
+    """Take the line away."""
+    if CHOSEN.progress is not None:
+        CHOSEN.progress.end()
+        CHOSEN.progress = None
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Count a test once: its call, or the setup that ended it."""
+    if CHOSEN.progress is not None and report.failed:
+        CHOSEN.progress.failed += 1
     kit = getattr(report, "kit", None)
     if kit is None or not (report.when == "call" or report.outcome != "passed"):
         return
@@ -259,7 +288,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             if line.startswith(OPERANDS):
                 write(f"  {line:.240}")
     if len(found) > _LISTED:
-        write(f"... and {len(found) - _LISTED} more; --conformance-html FILE lists them all")
+        option = "--html" if CHOSEN.quiet else "--conformance-html"
+        write(f"... and {len(found) - _LISTED} more; {option} FILE lists them all")
     for line in ("", *served(), *private_names()):
         write(line)
     if CHOSEN.page:

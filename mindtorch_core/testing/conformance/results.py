@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ...dispatch.opdef import OpDef
+from ...dispatch.registry import registry
 
 __all__ = ["STATES", "Cell", "Results", "family_of"]
 
@@ -123,6 +124,23 @@ _NAMESPACES: Final = {
 _PREFIXES: Final = {"linalg_": "linear algebra", "_linalg": "linear algebra", "fft_": "fourier",
                     "_fft": "fourier", "special_": "special"}  # fmt: skip
 
+# And by the package of the core that defines it, where neither says.
+_PACKAGES: Final = {
+    "arranging": "arranging",
+    "creation": "factories",
+    "elementwise": "element-wise",
+    "fft": "fourier",
+    "foreach": "lists of tensors",
+    "indexing": "indexing",
+    "linalg": "linear algebra",
+    "nn": "neural networks",
+    "random": "random",
+    "reductions": "reductions",
+    "sorting": "sorting",
+    "special": "special",
+    "views": "views",
+}
+
 
 def family_of(d: OpDef) -> str:
     """A name for the kind of op, for people to look it up under."""
@@ -145,4 +163,12 @@ def family_of(d: OpDef) -> str:
             return family
     if "Tensor" not in d.schema.partition("->")[0]:
         return "factories"
-    return "other ops"
+    return _PACKAGES.get(_package_of(d), "other ops")
+
+
+def _package_of(d: OpDef) -> str:
+    """The package of the room `operators` that defines an op."""
+    home = registry.on_demand.home("aten", d.name)
+    modules = [home or "", *(getattr(made, "__module__", "") for made in (d.rule, d.decomposition))]
+    inside = [module.partition(".operators.")[2] for module in modules]
+    return next(filter(None, inside), "").partition(".")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
@@ -36,10 +37,18 @@ def mindtorch_register(key: DispatchKey) -> None:
 
 @hookimpl
 def mindtorch_doctor() -> Diagnosis:
-    """Say whether compiled kernels are used; NumPy serves in any case."""
+    """Say what multiplies matrices and whether compiled kernels are used; NumPy serves in any case."""
+    import numpy as np
+
     from .native.showing import condition
 
-    return Diagnosis(True, f"devices: 1\ncompiled kernels: {condition()}")
+    built: Any = np.show_config("dicts")
+    blas = built.get("Build Dependencies", {}).get("blas", {})
+    library = f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
+    return Diagnosis(
+        True,
+        f"devices: 1\nNumPy {np.__version__}, its BLAS: {library}\ncompiled kernels: {condition()}",
+    )
 
 
 @hookimpl

@@ -179,7 +179,13 @@ class _Call:
 
 
 def _say_where(module: ModuleBase, error: BaseException) -> None:
-    """Note at an error on which path of submodules it came here; each module on it adds its part."""
+    """Note at an error on which path of submodules it came here; each module on it adds its part.
+
+    Frames of mindtorch's modules leave the traceback of an error that mindtorch raised on purpose.
+    """
+    from mindtorch_core.utils._own_frames import hide
+
+    hide(error)
     known = getattr(error, "_came_through", None)
     if known is None:
         inner, path, note = module, "", ""

@@ -385,6 +385,12 @@ class Module(Calling, StateDict, Conversion, Traversal):
         inner = "\n  ".join(lines)
         return f"{self._get_name()}(\n  {inner}\n)" if lines else f"{self._get_name()}()"
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the submodules as a tree that unfolds."""
+        from .markup import module_html
+
+        return module_html(self)
+
 
 def _indented(text: str) -> str:
     """All lines but the first moved to the right."""
