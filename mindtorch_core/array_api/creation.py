@@ -53,7 +53,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if step and (stop - start) / step < 0:  # an error in PyTorch
-        stop = start
+        stop = start + 0 * stop
     return fn.arange(start, stop, step, dtype=dtype, device=device)
 
 

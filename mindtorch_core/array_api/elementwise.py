@@ -144,7 +144,6 @@ ceil = _of_one("ceil", "The least integer that is not less.")
 cos = _of_one("cos", "Cosine.")
 cosh = _of_one("cosh", "Hyperbolic cosine.")
 exp = _of_one("exp", "e to the power of the elements.")
-expm1 = _of_one("expm1", "``exp(x) - 1``, exact near zero.")
 floor = _of_one("floor", "The greatest integer that is not greater.")
 isfinite = _of_one("isfinite", "Whether elements are neither infinite nor NaN.")
 isinf = _of_one("isinf", "Whether elements are infinite.")
@@ -176,7 +175,6 @@ bitwise_xor = _of_two("bitwise_xor", "Bitwise exclusive or, or logical of boolea
 copysign = _of_two("copysign", "The magnitude of x1 with the sign of x2.")
 divide = _of_two("divide", "Quotient.", "div")
 equal = _of_two("equal", "Whether elements are equal.", "eq")
-floor_divide = _of_two("floor_divide", "Quotient rounded down.")
 greater = _of_two("greater", "Whether x1 is greater than x2.", "gt")
 greater_equal = _of_two("greater_equal", "Whether x1 is not less than x2.", "ge")
 hypot = _of_two("hypot", "Hypotenuse of a right triangle with these legs.")
@@ -192,7 +190,6 @@ multiply = _of_two("multiply", "Product.", "mul")
 nextafter = _of_two("nextafter", "The next number after x1 in the direction of x2.")
 not_equal = _of_two("not_equal", "Whether elements differ.", "ne")
 pow = _of_two("pow", "x1 to the power of x2.")
-remainder = _of_two("remainder", "What is left by floor division; its sign is that of x2.")
 subtract = _of_two("subtract", "Difference.", "sub")
 
 
@@ -220,6 +217,32 @@ def conj(x: Tensor, /) -> Tensor:
     return fn.conj_physical(x)
 
 
+def expm1(x: Tensor, /) -> Tensor:
+    """``exp(x) - 1``, exact near zero.
+
+    Where a complex element is not finite, the standard has what follows from `exp`; NumPy and PyTorch
+    give NaN.
+    """
+    if not x.is_complex():
+        return fn.expm1(x)
+    result = fn.where(fn.isfinite(x), fn.expm1(x), fn.exp(x) - 1)
+    return fn.complex(fn.real(result) + 0.0, fn.imag(result))  # no real part is -0
+
+
+def floor_divide(x1: Any, x2: Any, /) -> Tensor:
+    """Quotient rounded down.
+
+    Where one operand is infinite, it is the quotient of the two rounded down, as the standard has it;
+    NumPy and PyTorch give NaN or -1.
+    """
+    first, second = together("floor_divide", x1, x2)
+    result = fn.floor_divide(first, second)
+    if not first.is_floating_point():
+        return result
+    infinite = fn.isinf(first) | fn.isinf(second)
+    return fn.where(infinite, fn.floor(fn.div(first, second)), result)
+
+
 def imag(x: Tensor, /) -> Tensor:
     """Imaginary part; zeros for a real tensor."""
     return fn.imag(x) if x.is_complex() else fn.zeros_like(x)
@@ -228,6 +251,15 @@ def imag(x: Tensor, /) -> Tensor:
 def real(x: Tensor, /) -> Tensor:
     """Real part; a real tensor as it is."""
     return fn.real(x)
+
+
+def remainder(x1: Any, x2: Any, /) -> Tensor:
+    """What is left by floor division; its sign is that of x2, also where nothing is left."""
+    first, second = together("remainder", x1, x2)
+    result = fn.remainder(first, second)
+    if not first.is_floating_point():
+        return result
+    return fn.where(result == 0, fn.copysign(result, second), result)
 
 
 def round(x: Tensor, /) -> Tensor:
