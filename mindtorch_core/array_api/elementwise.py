@@ -88,7 +88,6 @@ _TAKES_NUMBERS: Final = frozenset(
         "bitwise_xor",
         "div",
         "eq",
-        "floor_divide",
         "ge",
         "gt",
         "le",
@@ -96,7 +95,6 @@ _TAKES_NUMBERS: Final = frozenset(
         "mul",
         "ne",
         "pow",
-        "remainder",
         "sub",
     )
 )
