@@ -98,13 +98,11 @@ def tensors_of(name: str, *operands: Any, to: dtype | None = None) -> list[Tenso
         TypeError: if none is a tensor, or one is neither a tensor nor a number.
     """
     tensor = next((each for each in operands if isinstance(each, Tensor)), None)
-    for each in operands:
-        if tensor is None or not (isinstance(each, Tensor) or is_number(each)):
-            raise TypeError(
-                f"{name}: operands must be tensors, or numbers beside a tensor, "
-                f"got {' and '.join(type(o).__name__ for o in operands)}"
-            )
-    assert tensor is not None
+    if tensor is None or not all(isinstance(o, Tensor) or is_number(o) for o in operands):
+        raise TypeError(
+            f"{name}: operands must be tensors, or numbers beside a tensor, "
+            f"got {' and '.join(type(o).__name__ for o in operands) or 'none'}"
+        )
     d = to or result_type(*operands)
     return [
         each.to(d) if isinstance(each, Tensor) else _number_beside(each, d, tensor)

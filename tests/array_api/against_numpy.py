@@ -51,18 +51,17 @@ def of(namespace, path):
     return namespace
 
 
-def assert_same(ours, theirs, *, rtol=None, dtype=True):
+def assert_same(ours, theirs, *, rtol=None):
     """A tree of tensors has the shapes, dtypes and elements of one of arrays."""
     if isinstance(theirs, tuple | list):
         assert len(ours) == len(theirs)
         for mine, other in zip(ours, theirs, strict=True):
-            assert_same(mine, other, rtol=rtol, dtype=dtype)
+            assert_same(mine, other, rtol=rtol)
         return
     assert isinstance(ours, torch.Tensor), ours
     theirs = np.asarray(theirs)
     assert tuple(ours.shape) == theirs.shape
-    if dtype:
-        assert str(ours.dtype) == f"torch.{theirs.dtype.name}"
+    assert str(ours.dtype) == f"torch.{theirs.dtype.name}"
     if rtol is None:
         rtol = 1e-5 if theirs.dtype in (np.float32, np.complex64) else 1e-12
     np.testing.assert_allclose(ours.numpy(), theirs, rtol=rtol, atol=rtol)
@@ -71,11 +70,11 @@ def assert_same(ours, theirs, *, rtol=None, dtype=True):
         assert np.array_equal(np.signbit(ours.numpy())[zeros], np.signbit(theirs)[zeros])
 
 
-def check(path, *args, rtol=None, dtype=True, **kwargs):
+def check(path, *args, rtol=None, **kwargs):
     """A function of the namespace gives what NumPy's of the same path gives; the result."""
     with np.errstate(all="ignore"):
         expected = of(np, path)(*args, **kwargs)
     named = {name: tensors(value) for name, value in kwargs.items()}
     result = of(xp, path)(*tensors(list(args)), **named)
-    assert_same(result, expected, rtol=rtol, dtype=dtype)
+    assert_same(result, expected, rtol=rtol)
     return result

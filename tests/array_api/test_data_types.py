@@ -18,9 +18,18 @@ MEET = [
     for a, b in itertools.product(kind, repeat=2)
     if not ({a, b} & {*SIGNED} and "uint64" in (a, b))
 ]
-TWO = (
-    ["add", "subtract", "multiply", "maximum", "minimum", "equal", "less", "greater_equal", "bitwise_and", "bitwise_xor"]
-)
+TWO = [
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "equal",
+    "less",
+    "greater_equal",
+    "bitwise_and",
+    "bitwise_xor",
+]
 
 
 def dtype(name):
