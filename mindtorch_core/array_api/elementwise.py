@@ -160,7 +160,6 @@ sinh = _of_one("sinh", "Hyperbolic sine.")
 sqrt = _of_one("sqrt", "Square root.")
 square = _of_one("square", "The elements times themselves.")
 tan = _of_one("tan", "Tangent.")
-tanh = _of_one("tanh", "Hyperbolic tangent.")
 trunc = _of_one("trunc", "The nearest integer towards zero.")
 
 add = _of_two("add", "Sum.")
@@ -257,7 +256,8 @@ def remainder(x1: Any, x2: Any, /) -> Tensor:
     result = fn.remainder(first, second)
     if not first.is_floating_point():
         return result
-    return fn.where(result == 0, fn.copysign(result, second), result)
+    wrong = (result == 0) & (fn.signbit(result) != fn.signbit(second))
+    return fn.where(wrong, -result, result)
 
 
 def round(x: Tensor, /) -> Tensor:
@@ -274,3 +274,19 @@ def sign(x: Tensor, /) -> Tensor:
     if x.is_floating_point():  # PyTorch's gives 0 for NaN
         return fn.where(fn.isnan(x), x, fn.sign(x))
     return fn.sign(x)
+
+
+def tanh(x: Tensor, /) -> Tensor:
+    """Hyperbolic tangent.
+
+    Where the real part of a complex element is infinite, the imaginary part is a zero with the sign of
+    the element's, as the standard has it; in NumPy and PyTorch its sign alternates.
+    """
+    result = fn.tanh(x)
+    if not x.is_complex():
+        return result
+    real, imag = fn.real(x), fn.imag(x)
+    limit = fn.complex(
+        fn.copysign(fn.ones_like(real), real), fn.copysign(fn.zeros_like(imag), imag)
+    )
+    return fn.where(fn.isinf(real), limit, result)

@@ -51,30 +51,30 @@ def of(namespace, path):
     return namespace
 
 
-def assert_same(ours, theirs, *, rtol=None):
+def assert_same(ours, theirs, *, within=None):
     """A tree of tensors has the shapes, dtypes and elements of one of arrays."""
     if isinstance(theirs, tuple | list):
         assert len(ours) == len(theirs)
         for mine, other in zip(ours, theirs, strict=True):
-            assert_same(mine, other, rtol=rtol)
+            assert_same(mine, other, within=within)
         return
     assert isinstance(ours, torch.Tensor), ours
     theirs = np.asarray(theirs)
     assert tuple(ours.shape) == theirs.shape
     assert str(ours.dtype) == f"torch.{theirs.dtype.name}"
-    if rtol is None:
-        rtol = 1e-5 if theirs.dtype in (np.float32, np.complex64) else 1e-12
-    np.testing.assert_allclose(ours.numpy(), theirs, rtol=rtol, atol=rtol)
+    if within is None:
+        within = 1e-5 if theirs.dtype in (np.float32, np.complex64) else 1e-12
+    np.testing.assert_allclose(ours.numpy(), theirs, rtol=within, atol=within)
     if theirs.dtype.kind == "f":  # the sign of a zero is part of the value
         zeros = theirs == 0
         assert np.array_equal(np.signbit(ours.numpy())[zeros], np.signbit(theirs)[zeros])
 
 
-def check(path, *args, rtol=None, **kwargs):
+def check(path, *args, within=None, **kwargs):
     """A function of the namespace gives what NumPy's of the same path gives; the result."""
     with np.errstate(all="ignore"):
         expected = of(np, path)(*args, **kwargs)
     named = {name: tensors(value) for name, value in kwargs.items()}
     result = of(xp, path)(*tensors(list(args)), **named)
-    assert_same(result, expected, rtol=rtol)
+    assert_same(result, expected, within=within)
     return result

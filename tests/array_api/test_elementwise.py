@@ -178,6 +178,15 @@ def test_expm1_of_complex_numbers_by_the_standard(dtype, z, real, imag):
             assert np.signbit(part.numpy()) == np.signbit(expected)
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_tanh_of_infinite_numbers_by_the_standard(dtype):
+    for real, imag in itertools.product((INF, -INF), (0.5, 2.0, 100.0, -2.0)):
+        z = xp.tanh(torch.tensor([complex(real, imag)], dtype=getattr(torch, dtype)))
+        assert z.real.tolist() == [np.copysign(1, real)]
+        assert z.imag.tolist() == [0]
+        assert xp.signbit(z.imag).item() is (imag < 0)
+
+
 def test_signs():
     check("sign", np.array([NAN, -0.0, 3, -INF]))
     z = np.array([3 + 4j, 0, complex(NAN, 1), -2j, complex(-0.0, -0.0)])

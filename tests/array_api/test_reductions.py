@@ -38,7 +38,7 @@ def test_dimensions(name, dtypes, axis, keepdims):
             continue
         x = sample(dtype, (2, 3, 4), low=1 if name == "prod" else None)
         rtol = 1e-4 if dtype in ("float32", "complex64") else 1e-12
-        check(name, x, axis=axis, keepdims=keepdims, rtol=rtol)
+        check(name, x, axis=axis, keepdims=keepdims, within=rtol)
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "all", "any", "count_nonzero"])
@@ -69,7 +69,7 @@ def test_integers_are_summed_in_the_widest_type_of_their_signedness(name, dtype)
     result = check(name, x)
     assert result.dtype is (xp.uint64 if dtype.startswith("u") else xp.int64)
     for given in ("int32", "uint8", "float32"):
-        check(name, x, dtype=np.dtype(given), rtol=1e-5)
+        check(name, x, dtype=np.dtype(given), within=1e-5)
 
 
 def test_truth_values_are_counted():
@@ -80,7 +80,7 @@ def test_truth_values_are_counted():
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_corrections(name, correction):
     check(name, sample("float64", (5, 4)), axis=0, correction=correction)
-    check(name, sample("float32", (5, 4)), correction=correction, rtol=1e-5)
+    check(name, sample("float32", (5, 4)), correction=correction, within=1e-5)
 
 
 def test_nan_reaches_every_reduction():
@@ -95,7 +95,7 @@ def test_nan_reaches_every_reduction():
 @pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
 def test_cumulation(name, dtype, axis, include_initial):
     x = sample(dtype, (2, 3), low=1)
-    check(name, x, axis=axis, include_initial=include_initial, rtol=1e-5)
+    check(name, x, axis=axis, include_initial=include_initial, within=1e-5)
     check(name, sample(dtype, (0,)), include_initial=include_initial)
 
 
