@@ -69,9 +69,11 @@ def isdtype(dtype: dtype, kind: Any) -> bool:
             ``"real floating"``, ``"complex floating"``, ``"numeric"``, a dtype, or a tuple of such.
 
     Raises:
-        TypeError: if it is none of these.
+        TypeError: if it is none of these, or ``dtype`` is none.
         ValueError: for another text.
     """
+    if not isinstance(dtype, dtypes.dtype):  # scikit-learn asks about NumPy's
+        raise TypeError(f"isdtype: {dtype!r} is no dtype of mindtorch's")
     if isinstance(kind, tuple):
         return any(_is_kind(dtype, each) for each in kind)
     return _is_kind(dtype, kind)

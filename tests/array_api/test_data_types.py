@@ -147,6 +147,11 @@ def test_kinds_that_are_none(kind, error):
         xp.isdtype(xp.int8, kind)
 
 
+def test_dtypes_of_others_are_refused():
+    with pytest.raises(TypeError, match=r"is no dtype of mindtorch's"):
+        xp.isdtype(np.dtype("int64"), "integral")
+
+
 @pytest.mark.parametrize("name", FLOATING + COMPLEX)
 def test_limits_of_floats(name):
     ours, theirs = xp.finfo(dtype(name)), np.finfo(name)
