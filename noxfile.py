@@ -319,6 +319,33 @@ def play(session: nox.Session, ours: list[str], libraries: tuple[str, ...], file
     )  # fmt: skip
 
 
+@nox.session(name="array-api")
+def array_api(session: nox.Session) -> None:
+    """Run the tests of the array API with all libraries that they know; then the public suite.
+
+    The suite is a checkout of data-apis/array-api-tests with its submodule, whose path is given:
+    nox -s array-api -- path/to/array-api-tests
+    """
+    ours = wheels(session, ["mindtorch-core", "mindtorch-cpu", "mindtorch-meta"])
+    libraries = ("array-api-compat", "einops", "scikit-learn>=1.6", "scipy>=1.15")
+    session.install(*ours, "pytest", *libraries)
+    folder = ROOT / "tests" / "array_api"
+    suites = [Path(path).resolve() for path in session.posargs]
+    session.chdir(session.create_tmp())
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT / "tests"), "-q",
+        "-o", f"pythonpath={folder}", str(folder), env={"PYTHONPATH": ""},
+    )  # fmt: skip
+    for suite in suites:
+        session.install("-r", str(suite / "requirements.txt"))
+        session.chdir(suite)
+        session.run(
+            "pytest", "-q", "--disable-deadline", "array_api_tests",
+            "--xfails-file", str(folder / "known_failures.txt"),
+            env={"ARRAY_API_TESTS_MODULE": "mindtorch_core.array_api", "PYTHONPATH": ""},
+        )  # fmt: skip
+
+
 @nox.session(name="wheel-torch")
 def wheel_torch(session: nox.Session) -> None:
     """Install the wheel that `mindtorch wheel-torch` writes, by pip and by uv, beside accelerate."""

@@ -138,7 +138,9 @@ def run(*command):
     return done.stdout
 
 
-@pytest.mark.parametrize("page", ["autograd", "dispatch", "custom_ops", "start", "training"])
+@pytest.mark.parametrize(
+    "page", ["array_api", "autograd", "dispatch", "custom_ops", "start", "training"]
+)
 def test_the_examples_of_a_page_print_what_it_says(page, tmp_path):
     blocks = FENCE.findall((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     script, expected = [], []

@@ -2374,6 +2374,10 @@ class TensorMethods:
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
         """What NumPy calls to make an array."""
 
+    def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
+        """The functions of the array API standard: `mindtorch_core.array_api`, imported when it is
+        asked for."""
+
     def __array_wrap__(
         self,
         array: Any,
@@ -2738,6 +2742,9 @@ class TensorMethods:
         masked_grad: _bool | None = None,
     ) -> Tensor:
         """The tensor itself, which is dense, or in another dtype."""
+
+    def to_device(self, device: _device | _str, *, stream: Any = None) -> Tensor:
+        """The tensor on a device, as the array API standard spells ``to(device)``."""
 
     def to_sparse(self, sparse_dim: _int | None = None, *, layout: Any = None) -> Any:
         """The elements that are not 0, with their positions, as a sparse tensor."""
