@@ -13,6 +13,7 @@
     nox -s mutants              faults put into the sources: which share the tests find, by family
     nox -s build -- DIRECTORY   sdists and wheels of every distribution
     nox -s lint                 ruff, mypy and import-linter
+    nox -s typing               mypy and Pyright on users' code, with the wheels installed
     nox -s sanitizers           the simulator under GCC's sanitizers, or those that are named:
                                 nox -s sanitizers -- address undefined thread
 
@@ -415,6 +416,24 @@ def lint(session: nox.Session) -> None:
     session.run("uv", "run", "--no-sync", "ruff", "format", "--check", ".", external=True)
     session.run("uv", "run", "--no-sync", "mypy", external=True)
     session.run("uv", "run", "--no-sync", "lint-imports", "--no-cache", external=True)
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check a typed project and files of typos with mypy and with Pyright.
+
+    Against wheels, as users do: stubs that a wheel leaves out are missed nowhere else. Pyright brings
+    its Node.js from PyPI too.
+    """
+    ours = ["mindtorch", *DISTRIBUTIONS["mindtorch"].beside]
+    tools = ["--group", f"{ROOT / 'pyproject.toml'}:typing"]
+    session.install(*wheels(session, ours), *tools)
+    folder = ROOT / "tests" / "typing"
+    session.chdir(session.create_tmp())
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q", str(folder),
+        *session.posargs, env={"PYTHONPATH": ""},
+    )  # fmt: skip
 
 
 @nox.session(python=False)
