@@ -69,6 +69,43 @@ NAMES: Final = {
     **{name: f"_{name}" for name in ("bool", "complex", "float", "int", "str", "device", "dtype")},
 }
 
+# Methods in Python whose arguments stand for one another, by position or by name.
+WRITTEN: Final = {
+    "to": '''\
+    @overload
+    def to(
+        self,
+        dtype: _dtype,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        device: _device | _str | _int | None = None,
+        dtype: _dtype | None = None,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor on another device, or in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        other: Tensor,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in the dtype and on the device of another; itself if nothing changes."""
+''',
+}
+
 
 # ---- types --------------------------------------------------------------------------------------
 
@@ -210,6 +247,8 @@ def function(
 ) -> str:
     """All signatures of a function or method."""
     indent = "    " if method else ""
+    if method and name in WRITTEN:
+        return WRITTEN[name]
     if shown is not None:
         parameters, result = python_parameters(shown, method=method)
         doc = inspect.getdoc(shown) or ""

@@ -27,6 +27,7 @@ from ..tensors.attached import attach, detach
 from ..tensors.tensor import Tensor
 from .docstrings import docstring
 from .operands import as_operand
+from .signatures import show_signature
 from .variants import return_type, write_out
 
 __all__ = [
@@ -65,6 +66,7 @@ class OpPacket:
             else:
                 only = front(self.entries[0])
                 self.made = shown_as(only, name) if prefix else only
+            show_signature(self.made, self.entries, method=self.namespace == "Tensor")
             _MADE.add(self.made)
         return self.made
 

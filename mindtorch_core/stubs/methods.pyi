@@ -2727,8 +2727,37 @@ class TensorMethods:
     def storage_type(self) -> Any:
         """The class of its `storage`."""
 
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The tensor in another dtype or on another device; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        dtype: _dtype,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        device: _device | _str | _int | None = None,
+        dtype: _dtype | None = None,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor on another device, or in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        other: Tensor,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in the dtype and on the device of another; itself if nothing changes."""
 
     def to_dense(
         self,

@@ -40,6 +40,8 @@ first: str = a.shape[0]  # wrong: an int
 size: int = a.size(0)
 array: int = a.numpy()  # wrong: an array
 listed: int = a.tolist()  # wrong: a list
+a.to(dtyp=torch.float64)  # wrong: keyword
+a.to("cpu", torch.float64, copy=True).to(b).to(dtype=torch.int64)
 values, indices = a.max(dim=1)
 values.vales  # wrong: attribute
 a + "b"  # wrong: type

@@ -40,6 +40,10 @@ torch.distributions.Norml(0.0, 1.0)  # wrong: name
 torch.distributions.Normal(0.0, scal=1.0)  # wrong: keyword
 torch.distributions.Normal(0.0, 1.0).smple()  # wrong: method
 torch.distributions.Normal(0.0, 1.0).sample()
+nn.LSTM(2, 3, num_layer=2)  # wrong: keyword
+nn.LSTM(2, 3, num_layers=2, batch_first=True)
+nn.TransformerEncoderLayer(8, heads=2)  # wrong: keyword
+nn.TransformerEncoderLayer(8, nhead=2)
 model.train(mod=True)  # wrong: keyword
 model.eval(1)  # wrong: no argument
 model.load_state_dict({}, stric=False)  # wrong: keyword
