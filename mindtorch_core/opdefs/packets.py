@@ -27,7 +27,6 @@ from ..tensors.attached import attach, detach
 from ..tensors.tensor import Tensor
 from .docstrings import docstring
 from .operands import as_operand
-from .signatures import show_signature
 from .variants import return_type, write_out
 
 __all__ = [
@@ -59,6 +58,8 @@ class OpPacket:
         if self.python is not None:
             return self.python
         if self.made is None:
+            from .signatures import show_signature  # the import does without
+
             prefix = {"torch": "", "nn": ""}.get(self.namespace, f"{self.namespace}.")
             name = f"{prefix}{self.name}"
             if len(self.entries) > 1:
