@@ -19,7 +19,8 @@ Returns:
     A tensor in the dtype that all promote to.
 
 Raises:
-    RuntimeError: if there are none, or shapes do not fit.
+    ValueError: if there are none.
+    RuntimeError: if shapes do not fit.
     IndexError: if there is no such dimension.
 
 Example:

@@ -198,8 +198,8 @@ Returns:
     dtype.
 
 Raises:
-    RuntimeError: if the shapes do not broadcast, or for another rounding mode.
-    RuntimeError: ``ZeroDivisionError`` by its words, for whole numbers by 0 if the quotient is rounded.
+    RuntimeError: if the shapes do not broadcast, for another rounding mode, and for whole numbers by 0
+        if the quotient is rounded.
 
 Example:
     >>> torch.div(torch.tensor([7, -7]), 2)
@@ -244,7 +244,8 @@ Returns:
     A tensor of the shape that both broadcast to; NaN where one of both is.
 
 Raises:
-    RuntimeError: if the shapes do not broadcast, or for complex numbers.
+    RuntimeError: if the shapes do not broadcast.
+    NotImplementedError: for complex numbers.
 
 Example:
     >>> torch.maximum(torch.tensor([1, 5]), torch.tensor([3, 2]))
@@ -260,7 +261,8 @@ Returns:
     A tensor of the shape that both broadcast to; NaN where one of both is.
 
 Raises:
-    RuntimeError: if the shapes do not broadcast, or for complex numbers.
+    RuntimeError: if the shapes do not broadcast.
+    NotImplementedError: for complex numbers.
 
 Example:
     >>> torch.minimum(torch.tensor([1, 5]), torch.tensor([3, 2]))
