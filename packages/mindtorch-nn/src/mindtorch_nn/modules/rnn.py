@@ -371,18 +371,10 @@ class RNN(RNNBase):
     if TYPE_CHECKING:
 
         def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            nonlinearity: str = "tanh",
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            device: Any = None,
-            dtype: Any = None,
-        ) -> None: ...
+            self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
 
     else:
 
@@ -413,17 +405,10 @@ class GRU(RNNBase):
     if TYPE_CHECKING:
 
         def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            device: Any = None,
-            dtype: Any = None,
-        ) -> None: ...
+            self, input_size: int, hidden_size: int, num_layers: int = 1,
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
 
     else:
 
@@ -434,23 +419,22 @@ class GRU(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997); arguments as in `RNNBase`."""
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997); arguments as in `RNNBase`.
+
+    Example:
+        >>> layer = torch.nn.LSTM(3, 4, batch_first=True)
+        >>> output, (hidden, cell) = layer(torch.ones(2, 5, 3))
+        >>> output.shape, hidden.shape
+        (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    """
 
     if TYPE_CHECKING:
 
         def __init__(
-            self,
-            input_size: int,
-            hidden_size: int,
-            num_layers: int = 1,
-            bias: bool = True,
-            batch_first: bool = False,
-            dropout: float = 0.0,
-            bidirectional: bool = False,
-            proj_size: int = 0,
-            device: Any = None,
-            dtype: Any = None,
-        ) -> None: ...
+            self, input_size: int, hidden_size: int, num_layers: int = 1,
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
 
     else:
 
