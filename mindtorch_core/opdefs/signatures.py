@@ -49,7 +49,7 @@ class OpSignature(Signature):
         """Parameters by name, in order."""
         if self._made is None:
             ways = [_parameters(e, method=self._method) for e in self._entries if e.schema]
-            self._made = Signature(_united(ways)).parameters  # type: ignore[assignment]
+            self._made = Signature(_united(ways)).parameters
         assert self._made is not None
         return self._made
 

@@ -1096,7 +1096,7 @@ def softmax(
     _stacklevel: _int = 3,
     dtype: Any = None,
 ) -> Tensor:
-    """Exponentials along a dimension, scaled to sum 1, computed in ``dtype`` if it is given."""
+    """Exponentials along a dimension, scaled to sum 1."""
 
 def softmin(
     input: Tensor,
