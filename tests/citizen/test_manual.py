@@ -53,7 +53,7 @@ def test_every_argument_is_described_and_no_other(name):
 def test_a_page_is_short_of_nothing(name):
     page = manual.page(name)
     assert page.startswith("Args:\n")
-    assert page.endswith("\n")
+    assert page == page.strip()
     assert all(len(line) <= 110 for line in page.splitlines())
     sections = re.findall(r"^(\w+):$", page, re.MULTILINE)
     assert sections[0] == "Args"

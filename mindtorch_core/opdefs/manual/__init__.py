@@ -56,4 +56,4 @@ def page(name: str) -> str:
     pages: dict[str, str] = importlib.import_module(f"{__name__}.{family}").PAGES
     body, _, example = pages[name].partition("Example:\n")
     differs = DIFFERENCES.get(name, _NONE)
-    return f"{body}Differences from PyTorch: {differs}\n\nExample:\n{example}"
+    return f"{body}Differences from PyTorch: {differs}\n\nExample:\n{example.rstrip()}"
