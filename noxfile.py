@@ -16,6 +16,7 @@
     nox -s site                 the site, into build/site; `nox -s site -- serve` shows it
     nox -s site-browser         every page of the site in Chromium
     nox -s lint                 ruff, mypy and import-linter
+    nox -s typing               mypy and Pyright on users' code, with the wheels installed
     nox -s sanitizers           the simulator under GCC's sanitizers, or those that are named:
                                 nox -s sanitizers -- address undefined thread
 
@@ -434,17 +435,6 @@ def site_browser(session: nox.Session) -> None:
 
 TORCH = "torch==2.13.0+cpu"  # as .ci/run has it
 
-# What each of GCC's sanitizers is told, and the library that the interpreter must load before all
-# others. Tests end processes by SIGSEGV, as a card does: that signal is not the sanitizer's. The
-# interpreter's own memory lives until it ends, which is no leak of ours. An array that CANN makes with
-# new[] is freed from Python by free(), as there is no delete[] in ctypes.
-_ADDRESS = "handle_segv=0:detect_leaks=0:alloc_dealloc_mismatch=0"
-SANITIZERS = {
-    "address": ("ASAN_OPTIONS", "libasan.so", _ADDRESS),
-    "undefined": ("UBSAN_OPTIONS", "libubsan.so", "print_stacktrace=1"),
-    "thread": ("TSAN_OPTIONS", "libtsan.so", "handle_segv=0:report_signal_unsafe=0:history_size=4"),
-}
-
 
 @nox.session
 def sanitizers(session: nox.Session) -> None:
@@ -453,33 +443,12 @@ def sanitizers(session: nox.Session) -> None:
     It wants g++. Tests of operators compare with PyTorch, whose wheel for CPUs is taken from the
     folder that PIP_FIND_LINKS names; without one they are left out.
     """
-    folder = ROOT / "plugins" / "mindtorch-npu-simulator"
-    session.install("cmake", "ninja", "--group", f"{folder / 'pyproject.toml'}:test")
     if find_links := os.environ.get("PIP_FIND_LINKS"):
         session.install(TORCH, "numpy", "--find-links", find_links)
-    for name in session.posargs or SANITIZERS:
-        build = Path(session.create_tmp()).resolve() / name
-        options = ["-G", "Ninja", f"-DSIM_SANITIZE={name}", "-DSIM_NATIVE_TESTS=ON"]
-        paths = ["-S", str(folder), "-B", str(build)]
-        session.run("cmake", *paths, *options, env={"CXX": "g++"})
-        session.run("cmake", "--build", str(build))
-        session.run("ctest", "--test-dir", str(build), "--output-on-failure")
-        variable, library, told = SANITIZERS[name]
-        # With libstdc++, whose functions a sanitizer looks for when the interpreter starts.
-        preloaded = [
-            str(session.run("g++", f"-print-file-name={each}", external=True, silent=True)).strip()
-            for each in (library, "libstdc++.so")
-        ]
-        with session.chdir(folder):
-            session.run(
-                "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q",
-                "--capture=sys",  # the sanitizers' words come from below Python
-                env={
-                    "ASCEND_TOOLKIT_HOME": str(build / "toolkit"),
-                    "LD_PRELOAD": " ".join(preloaded),
-                    variable: told,
-                },
-            )  # fmt: skip
+    sys.path.append(str(ROOT / ".ci"))
+    from sanitizers import check
+
+    check(session, ROOT)
 
 
 @nox.session(python=False)
@@ -489,6 +458,24 @@ def lint(session: nox.Session) -> None:
     session.run("uv", "run", "--no-sync", "ruff", "format", "--check", ".", external=True)
     session.run("uv", "run", "--no-sync", "mypy", external=True)
     session.run("uv", "run", "--no-sync", "lint-imports", "--no-cache", external=True)
+
+
+@nox.session
+def typing(session: nox.Session) -> None:
+    """Check a typed project and files of typos with mypy and with Pyright.
+
+    Against wheels, as users do: stubs that a wheel leaves out are missed nowhere else. Pyright brings
+    its Node.js from PyPI too.
+    """
+    ours = ["mindtorch", *DISTRIBUTIONS["mindtorch"].beside]
+    tools = ["--group", f"{ROOT / 'pyproject.toml'}:typing"]
+    session.install(*wheels(session, ours), *tools)
+    folder = ROOT / "tests" / "typing"
+    session.chdir(session.create_tmp())
+    session.run(
+        "pytest", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "-q", str(folder),
+        *session.posargs, env={"PYTHONPATH": ""},
+    )  # fmt: skip
 
 
 @nox.session(python=False)

@@ -44,6 +44,7 @@ GENERATORS: Final[Mapping[str, Generator]] = {
     "homes": Generator("homes"),
     "ops": Generator("ops_page"),
     "stubs": Generator("stubs"),
+    "paths": Generator("path_stubs"),
     "rooms": Generator("rooms"),
     "opinfo": Generator("opinfo_page", by_default=False),
     "moduleinfo": Generator("moduleinfo_page", by_default=False),

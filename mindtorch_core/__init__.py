@@ -166,24 +166,15 @@ from .values.named_only import SymBool, SymFloat, SymInt, qscheme
 from .values.shapes import Size, broadcast_shapes
 from .values.threads import get_num_threads, set_num_threads
 
-if TYPE_CHECKING:  # functions of ops, which `__getattr__` below makes when they are first used
-    from . import (  # noqa: F401
-        fft,
-        library,
-        linalg,
-        masked,
-        multiprocessing,
-        nn,
-        serialization,
-        signal,
-        special,
-        storage,
-        testing,
-        utils,
-    )  # fmt: skip
+if (
+    TYPE_CHECKING
+):  # what `__getattr__` below finds when it is first used: functions of ops, and others
+    from . import nn
     from .frontend.typed_storage import TypedStorage
     from .serialization import load, save
+    from .stubs import functions, late
     from .stubs.functions import *  # noqa: F403
+    from .stubs.late import *  # noqa: F403
 
 __all__ = [
     "PLUGIN_API",
@@ -338,6 +329,10 @@ __all__ = [
     "uint64",
 ]
 
+if TYPE_CHECKING:  # what a typed package does not list, type checkers take for private
+    __all__ += functions.__all__
+    __all__ += late.__all__
+
 __version__ = _VERSION = "0.1.0"
 
 half, float, double = float16, float32, float64
@@ -382,7 +377,7 @@ def _capture(fn: Any) -> Any:
 vars(pipeline)["capture"] = _capture
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"mindtorch_core.{name}")
     if name in _HOMES:
@@ -421,6 +416,10 @@ def __getattr__(name: str) -> Any:
             globals()[name] = found
         return found
     raise _missing(__name__, name, __dir__, version=f" {_VERSION}")
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late
 
 
 def _device_module(name: str) -> Any:

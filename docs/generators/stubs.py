@@ -39,6 +39,8 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
+from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
+
 from ..gradients.handles import RemovableHandle
 from ..values.devices import device as _device
 from ..values.dtypes import dtype as _dtype
@@ -63,8 +65,45 @@ TYPES: Final = {
 NAMES: Final = {
     **{name: name for name in ("Tensor", "Any", "None", "Callable", "Sequence", "RemovableHandle")},
     **{name: name for name in ("Generator", "tuple", "list", "dict", "object")},
-    **{name: name for name in ("Iterator", "memoryview")},
+    **{name: name for name in ("Iterator", "memoryview", "ndarray")},
     **{name: f"_{name}" for name in ("bool", "complex", "float", "int", "str", "device", "dtype")},
+}
+
+# Methods in Python whose arguments stand for one another, by position or by name.
+WRITTEN: Final = {
+    "to": '''\
+    @overload
+    def to(
+        self,
+        dtype: _dtype,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        device: _device | _str | _int | None = None,
+        dtype: _dtype | None = None,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor on another device, or in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        other: Tensor,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in the dtype and on the device of another; itself if nothing changes."""
+''',
 }
 
 
@@ -208,6 +247,8 @@ def function(
 ) -> str:
     """All signatures of a function or method."""
     indent = "    " if method else ""
+    if method and name in WRITTEN:
+        return WRITTEN[name]
     if shown is not None:
         parameters, result = python_parameters(shown, method=method)
         doc = inspect.getdoc(shown) or ""
@@ -245,18 +286,25 @@ def operator(dunder: str, entry: OpEntry) -> str:
 # ---- files --------------------------------------------------------------------------------------
 
 
-def module(namespace: str, shown: str) -> str:
-    """The stub of a module's functions."""
-    title = f"Functions of ``{shown.replace('mindtorch_core', 'torch')}``."
+def packets_shown(namespace: str, shown: str) -> dict[str, Any]:
+    """A module's functions that come from ops, by name."""
     place = importlib.import_module(shown)
     written = {*getattr(place, "__all__", ())}  # in Python, where type checkers find them
     packets = {n: FUNCTIONS[namespace][n] for n in names_in(namespace)}
     if namespace != "torch":  # what the module shares with torch
         for n in {*dir(place)} & {*FUNCTIONS["torch"]}:
             packets.setdefault(n, FUNCTIONS["torch"][n])
-    names = [n for n in sorted(packets) if n not in written and n[:1] != "_" and usable(n)]
+    names = [n for n in sorted(packets) if n not in written and usable(n)]
+    return {n: packets[n] for n in names}
+
+
+def module(namespace: str, shown: str) -> str:
+    """The stub of a module's functions."""
+    title = f"Functions of ``{shown.replace('mindtorch_core', 'torch')}``."
+    packets = packets_shown(namespace, shown)
+    names = [*packets]
     parts = [HEADER.format(title=title), "from . import results\n"]
-    parts.append("\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in names) + "]\n")
+    parts.append("\n__all__: list[str] = [\n" + "".join(f'    "{n}",\n' for n in names) + "]\n")
     parts += ["\n" + function(n, packets[n].entries, packets[n].python) for n in names]
     return "".join(parts)
 
@@ -330,5 +378,5 @@ def files() -> dict[str, str | None]:
         shown = {"nn": "nn.functional"}.get(namespace, namespace)
         if names_in(namespace):
             made[namespace] = module(namespace, f"mindtorch_core.{shown}")
-    there = [path.stem for path in (ROOT / FOLDER).glob("*.pyi")]
+    there = [path.stem for path in (ROOT / FOLDER).glob("*.pyi") if path.stem != "late"]
     return {f"{FOLDER}/{name}.pyi": made.get(name) for name in dict.fromkeys([*made, *there])}

@@ -18,6 +18,7 @@ from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_availab
 if TYPE_CHECKING:
     from ..dispatch.entry import Kernel, OpEntry
     from ..dispatch.keys import DispatchKey
+    from .cast import set_policy
     from .grad_scaler import GradScaler
 
 __all__ = [
@@ -45,7 +46,7 @@ def install() -> None:
         registry.wrappers[key] = functools.partial(_kernel, key)
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name in ("GradScaler", "grad_scaler"):
         grad_scaler = importlib.import_module(f"{__name__}.grad_scaler")
         return grad_scaler if name == "grad_scaler" else grad_scaler.GradScaler
@@ -56,3 +57,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
     )
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late

@@ -52,7 +52,7 @@ _LAZY: Final = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     where = _LAZY.get(name)
     if name in surroundings.OF_AUTOGRAD:
         return importlib.import_module(f"{__name__}.{name}")
@@ -68,6 +68,10 @@ def __getattr__(name: str) -> Any:
     found = module if where == name else getattr(module, name)
     globals()[name] = found
     return found
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late
 
 
 def __dir__() -> list[str]:

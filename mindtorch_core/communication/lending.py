@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 from ..autograd.graph import increment_version
 from ..dispatch.functions import fn
@@ -23,7 +23,7 @@ _NOT_COMPLEX: Final = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, *_BITS)
 
 def unrecorded(call: F) -> F:
     """Decorator: what the function does to tensors is not recorded for backward."""
-    return cast("F", no_grad()(call))
+    return no_grad()(call)
 
 
 class Lent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from ..tensors.attached import attach
@@ -14,6 +14,9 @@ from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
 from .creation import from_numpy, is_array, place_of, tensor
 from .pickling import elements, is_storage
+
+if TYPE_CHECKING:  # a name for type checkers: the core needs no NumPy
+    from numpy import ndarray
 
 __all__ = ["asarray", "from_dlpack", "frombuffer", "to_dlpack"]
 
@@ -164,7 +167,7 @@ def _placed(t: Tensor, d: dtype | None, on: Device, copy: bool | None) -> Tensor
 # ---- out of the framework -----------------------------------------------------------------------
 
 
-def numpy(self: Tensor, *, force: bool = False) -> Any:
+def numpy(self: Tensor, *, force: bool = False) -> ndarray[Any, Any]:
     """The tensor as a NumPy array that shares its memory.
 
     Args:
@@ -188,10 +191,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     )
     if self._dtype.name in FLOAT8:
         raise TypeError(f"Got unsupported ScalarType {self._dtype.label}: NumPy has no such type")
-    return _shared_array(self)
+    made: ndarray[Any, Any] = _shared_array(self)
+    return made
 
 
-def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> ndarray[Any, Any]:
     """What NumPy calls to make an array."""
     array = self.numpy()
     if dtype is None or array.dtype == dtype:

@@ -29,8 +29,11 @@ def _host(self: Tensor) -> memoryview:
     return TABLE[self._device.type].runtime.to_host(plain)
 
 
-def item(self: Tensor) -> Any:
+def item(self: Tensor) -> bool | int | float:
     """The one element as a Python number.
+
+    Those of complex tensors are complex; the annotation leaves them out, as PyTorch's does, so that
+    sums of losses need no conversion.
 
     Raises:
         RuntimeError: if there is not exactly one element, or the device keeps none.
@@ -40,7 +43,7 @@ def item(self: Tensor) -> Any:
             f"a Tensor with {numel(self._shape)} elements cannot be converted to Scalar"
         )
     try:
-        return unpack(self._host(), self._dtype)[0]
+        return unpack(self._host(), self._dtype)[0]  # type: ignore[no-any-return]  # of its dtype
     except NotImplementedError:
         if TABLE[self._device.type].runtime.executes:
             raise
@@ -49,12 +52,15 @@ def item(self: Tensor) -> Any:
     )
 
 
-def tolist(self: Tensor) -> Any:
-    """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
+def tolist(self: Tensor) -> list[Any]:
+    """The elements as nested lists of Python numbers (one number for 0 dimensions).
+
+    The annotation says what it is with dimensions; `item` is for those without.
+    """
     flat = unpack(self._host(), self._dtype)
     shape = self._shape
     if not shape:
-        return flat[0]
+        return flat[0]  # type: ignore[no-any-return]  # a number, and none that tells which
     for size in reversed(shape[1:]):
         groups = numel(shape) if size == 0 else len(flat) // size
         flat = [flat[i * size : (i + 1) * size] for i in range(groups)]
@@ -117,7 +123,7 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     return iter(self.unbind(0))
 
 
-def __reversed__(self: Tensor) -> Any:
+def __reversed__(self: Tensor) -> Tensor:
     """The slices in reverse order, as one tensor."""
     if not self._shape:
         return self

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, set_masks
 from ..tensors.autograd_state import INFERENCE
@@ -115,6 +115,14 @@ class _GradMode(_Context):
     __slots__ = ("_previous",)
     enabled = False
 
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, fn: None = None) -> Self: ...
+
+        @overload
+        def __new__(cls, fn: F) -> F: ...  # type: ignore[misc]  # what it decorates
+
     def __new__(cls, fn: Callable[..., Any] | None = None) -> Any:
         """Make a context, or decorate ``fn`` when used without parentheses."""
         made = object.__new__(cls)
@@ -208,6 +216,14 @@ class inference_mode(_Context):
 
     mode: bool
     _previous: list[tuple[int, int]]
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, mode: bool = True) -> Self: ...
+
+        @overload
+        def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]  # what it decorates
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         """Make a context, or decorate a function when used without parentheses."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, overload
 
 from ..dispatch.adapters import tensors_in
 from ..dispatch.keys import DispatchKey
@@ -204,6 +204,32 @@ def _library_for_another(namespace: str, qualname: str) -> Library:
     if before is not None:
         before._lib._destroy()
     return Library(namespace, "FRAGMENT")
+
+
+@overload
+def custom_op(
+    name: str,
+    fn: None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Tag | Sequence[Tag] | None = None,
+) -> Callable[[Callable[..., Any]], CustomOpDef]: ...
+
+
+@overload
+def custom_op(
+    name: str,
+    fn: Callable[..., Any],
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Tag | Sequence[Tag] | None = None,
+) -> CustomOpDef: ...
 
 
 def custom_op(

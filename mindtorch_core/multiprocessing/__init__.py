@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 from multiprocessing import *  # noqa: F403 (all of it is shown here, as PyTorch does)
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..frontend.storages import STRATEGY
 from ..tensors.mapped import STRATEGIES
@@ -64,8 +64,12 @@ def get_all_sharing_strategies() -> set[str]:
     return set(STRATEGIES)
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     return getattr(multiprocessing, name)
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late
 
 
 reductions.install()

@@ -35,7 +35,23 @@ def _call(name: str, input: Tensor, p: float, training: bool, *, inplace: bool) 
 
 @overridable
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014)."""
+    """Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014).
+
+    Args:
+        input: a tensor of any shape, of floats or complex numbers.
+        p: probability of becoming zero.
+        training: whether anything is done at all.
+        inplace: whether the input is changed.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
+    Example:
+        >>> torch.nn.functional.dropout(torch.ones(1000), 0.5).unique()
+        tensor([0., 2.])
+        >>> torch.nn.functional.dropout(torch.ones(2), 0.5, training=False)
+        tensor([1., 1.])
+    """
     return _call("dropout", input, p, training, inplace=inplace)
 
 

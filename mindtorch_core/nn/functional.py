@@ -26,6 +26,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from ..stubs import nn as _listed
     from ..stubs.nn import *  # noqa: F403
+
+    __all__ += _listed.__all__
 else:
     __getattr__, __dir__ = serve("nn", globals(), from_torch=("tanh", "sigmoid"))

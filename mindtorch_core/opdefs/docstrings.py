@@ -19,7 +19,11 @@ def docstring(name: str, entries: Iterable[OpEntry]) -> str:
         d = entry.definition
         if d is not None and d.doc and d.doc not in texts:
             texts.append(d.doc)
-    return "\n".join(calls) + "\n\n" + "\n\n".join(texts)
+    from .manual import page  # when the first function is made: the import does without
+
+    said = "\n".join(calls) + "\n\n" + "\n\n".join(texts)
+    more = page(name)
+    return f"{said}\n\n{more}" if more else said
 
 
 def _call(name: str, entry: OpEntry) -> str:

@@ -58,6 +58,8 @@ class OpPacket:
         if self.python is not None:
             return self.python
         if self.made is None:
+            from .signatures import show_signature  # the import does without
+
             prefix = {"torch": "", "nn": ""}.get(self.namespace, f"{self.namespace}.")
             name = f"{prefix}{self.name}"
             if len(self.entries) > 1:
@@ -65,6 +67,7 @@ class OpPacket:
             else:
                 only = front(self.entries[0])
                 self.made = shown_as(only, name) if prefix else only
+            show_signature(self.made, self.entries, method=self.namespace == "Tensor")
             _MADE.add(self.made)
         return self.made
 

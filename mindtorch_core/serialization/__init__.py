@@ -207,7 +207,11 @@ def _restricted(wanted: bool | None, module: Any) -> bool:
     return module is None if wanted is None else wanted
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name == "safetensors":  # imported when it is first used
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late

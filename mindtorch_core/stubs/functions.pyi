@@ -9,6 +9,8 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
+from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
+
 from ..gradients.handles import RemovableHandle
 from ..values.devices import device as _device
 from ..values.dtypes import dtype as _dtype
@@ -16,7 +18,181 @@ from ..random import Generator
 from ..tensors.tensor import Tensor
 from . import results
 
-__all__ = [
+__all__: list[str] = [
+    "_adaptive_avg_pool2d",
+    "_adaptive_avg_pool3d",
+    "_batch_norm_with_update",
+    "_cdist_backward",
+    "_cdist_forward",
+    "_chunk_cat",
+    "_conj",
+    "_conj_physical",
+    "_convolution_mode",
+    "_convolution_weight",
+    "_ctc_loss",
+    "_ctc_loss_backward",
+    "_dirichlet_grad",
+    "_einsum",
+    "_embedding_bag",
+    "_embedding_bag_forward_only",
+    "_fft_c2c",
+    "_fft_c2r",
+    "_fft_r2c",
+    "_foreach_abs",
+    "_foreach_abs_",
+    "_foreach_acos",
+    "_foreach_acos_",
+    "_foreach_add",
+    "_foreach_add_",
+    "_foreach_addcdiv",
+    "_foreach_addcdiv_",
+    "_foreach_addcmul",
+    "_foreach_addcmul_",
+    "_foreach_asin",
+    "_foreach_asin_",
+    "_foreach_atan",
+    "_foreach_atan_",
+    "_foreach_ceil",
+    "_foreach_ceil_",
+    "_foreach_clamp_max",
+    "_foreach_clamp_max_",
+    "_foreach_clamp_min",
+    "_foreach_clamp_min_",
+    "_foreach_clone",
+    "_foreach_copy_",
+    "_foreach_cos",
+    "_foreach_cos_",
+    "_foreach_cosh",
+    "_foreach_cosh_",
+    "_foreach_div",
+    "_foreach_div_",
+    "_foreach_erf",
+    "_foreach_erf_",
+    "_foreach_erfc",
+    "_foreach_erfc_",
+    "_foreach_exp",
+    "_foreach_exp_",
+    "_foreach_expm1",
+    "_foreach_expm1_",
+    "_foreach_floor",
+    "_foreach_floor_",
+    "_foreach_frac",
+    "_foreach_frac_",
+    "_foreach_lerp",
+    "_foreach_lerp_",
+    "_foreach_lgamma",
+    "_foreach_lgamma_",
+    "_foreach_log",
+    "_foreach_log10",
+    "_foreach_log10_",
+    "_foreach_log1p",
+    "_foreach_log1p_",
+    "_foreach_log2",
+    "_foreach_log2_",
+    "_foreach_log_",
+    "_foreach_max",
+    "_foreach_maximum",
+    "_foreach_maximum_",
+    "_foreach_minimum",
+    "_foreach_minimum_",
+    "_foreach_mm",
+    "_foreach_mul",
+    "_foreach_mul_",
+    "_foreach_neg",
+    "_foreach_neg_",
+    "_foreach_norm",
+    "_foreach_pow",
+    "_foreach_pow_",
+    "_foreach_powsum",
+    "_foreach_reciprocal",
+    "_foreach_reciprocal_",
+    "_foreach_round",
+    "_foreach_round_",
+    "_foreach_rsqrt",
+    "_foreach_rsqrt_",
+    "_foreach_sigmoid",
+    "_foreach_sigmoid_",
+    "_foreach_sign",
+    "_foreach_sign_",
+    "_foreach_sin",
+    "_foreach_sin_",
+    "_foreach_sinh",
+    "_foreach_sinh_",
+    "_foreach_sqrt",
+    "_foreach_sqrt_",
+    "_foreach_sub",
+    "_foreach_sub_",
+    "_foreach_tan",
+    "_foreach_tan_",
+    "_foreach_tanh",
+    "_foreach_tanh_",
+    "_foreach_trunc",
+    "_foreach_trunc_",
+    "_foreach_zero_",
+    "_fused_adagrad_",
+    "_fused_adam_",
+    "_fused_adamw_",
+    "_fused_rms_norm",
+    "_fused_sgd_",
+    "_grouped_mm",
+    "_householder_product",
+    "_imag",
+    "_index_positions",
+    "_index_put_impl_",
+    "_index_put_positions",
+    "_is_all_true",
+    "_is_any_true",
+    "_lexicographic_order",
+    "_linalg_det",
+    "_linalg_eigh",
+    "_linalg_eigvals",
+    "_linalg_slogdet",
+    "_linalg_solve_ex",
+    "_linalg_svd",
+    "_log_softmax_backward_data",
+    "_lu_order",
+    "_lu_with_info",
+    "_native_batch_norm_legit",
+    "_neg_view",
+    "_pack_padded_sequence",
+    "_pad_circular",
+    "_pad_packed_sequence",
+    "_real",
+    "_rrelu_slopes",
+    "_safe_softmax",
+    "_sample_dirichlet",
+    "_scaled_dot_product_attention_math",
+    "_scaled_dot_product_flash_attention_for_cpu",
+    "_scaled_dot_product_fused_attention_overrideable",
+    "_scaled_dot_product_fused_attention_overrideable_backward",
+    "_scaled_mm",
+    "_segment_reduce",
+    "_softmax_backward_data",
+    "_standard_gamma",
+    "_standard_gamma_grad",
+    "_tensordot",
+    "_thnn_fused_lstm_cell",
+    "_to_device",
+    "_to_dtype",
+    "_unique",
+    "_unique2",
+    "_unsafe_index",
+    "_unsafe_index_put",
+    "_unsafe_masked_index",
+    "_unsafe_masked_index_put_accumulate",
+    "_upsample_bicubic2d_aa",
+    "_upsample_bicubic2d_aa_backward",
+    "_upsample_bilinear2d_aa",
+    "_upsample_bilinear2d_aa_backward",
+    "_upsample_lanczos2d_aa",
+    "_upsample_lanczos2d_aa_backward",
+    "_upsample_nearest_exact1d",
+    "_upsample_nearest_exact1d_backward",
+    "_upsample_nearest_exact2d",
+    "_upsample_nearest_exact2d_backward",
+    "_upsample_nearest_exact3d",
+    "_upsample_nearest_exact3d_backward",
+    "_weight_norm",
     "abs",
     "abs_",
     "absolute",
@@ -598,6 +774,1480 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+def _adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
+    """`adaptive_avg_pool2d`, as PyTorch names the op behind it."""
+
+def _adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor:
+    """`adaptive_avg_pool3d`, as PyTorch names the op behind it."""
+
+def _batch_norm_with_update(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    momentum: _float,
+    eps: _float,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """`native_batch_norm` in training, and memory that other backends reserve for its gradient."""
+
+def _cdist_backward(grad: Tensor, x1: Tensor, x2: Tensor, p: _float, cdist: Tensor) -> Tensor:
+    """Gradient of `cdist` for its first argument."""
+
+def _cdist_forward(x1: Tensor, x2: Tensor, p: _float, compute_mode: _int | None) -> Tensor:
+    """`cdist` with the number of its mode."""
+
+def _chunk_cat(
+    tensors: Sequence[Tensor],
+    dim: _int,
+    num_chunks: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Chunks of several tensors next to each other: each is padded with zeros to a multiple of
+    ``num_chunks`` along a dimension, and what follows the chunks' dimension is one row."""
+
+def _conj(input: Tensor) -> Tensor:
+    """Complex conjugate of a complex tensor as a view, computed when it is read."""
+
+def _conj_physical(input: Tensor) -> Tensor:
+    """Complex conjugate, written out into new memory, also of real tensors."""
+
+def _convolution_mode(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[_int],
+    padding: _str,
+    dilation: Sequence[_int],
+    groups: _int,
+) -> Tensor:
+    """`convolution` padded as a word says: 'valid' or 'same'."""
+
+def _convolution_weight(
+    input: Tensor,
+    grad: Tensor,
+    kernel_size: Sequence[_int],
+    stride: Sequence[_int],
+    padding: Sequence[_int],
+    dilation: Sequence[_int],
+    groups: _int,
+) -> Tensor:
+    """Gradient of a convolution for its weight: inputs (N, C, ...) with gradients (N, O, ...)."""
+
+@overload
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: _int = 0,
+    zero_infinity: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Negative log likelihoods of label sequences, and log probabilities of their beginnings."""
+@overload
+def _ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    blank: _int = 0,
+    zero_infinity: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Negative log likelihoods of label sequences, and log probabilities of their beginnings."""
+
+@overload
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    neg_log_likelihood: Tensor,
+    log_alpha: Tensor,
+    blank: _int,
+    zero_infinity: _bool = False,
+) -> Tensor:
+    """Gradient of `_ctc_loss` for log probabilities that a log-softmax made."""
+@overload
+def _ctc_loss_backward(
+    grad: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Sequence[_int],
+    target_lengths: Sequence[_int],
+    neg_log_likelihood: Tensor,
+    log_alpha: Tensor,
+    blank: _int,
+    zero_infinity: _bool = False,
+) -> Tensor:
+    """Gradient of `_ctc_loss` for log probabilities that a log-softmax made."""
+
+def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
+    """How a share changes with its concentration at the same quantile, over what the others
+    have."""
+
+def _einsum(
+    equation: _str,
+    tensors: Sequence[Tensor],
+    *,
+    path: Sequence[_int] | None = None,
+) -> Tensor:
+    """Sum of products in Einstein's notation, two operands at a time by matrix products."""
+
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: _bool = False,
+    mode: _int = 0,
+    sparse: _bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: _bool = False,
+    padding_idx: _int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sums (mode 0), means (1) or maxima (2) of the rows of ``weight`` in each bag; the bag of each
+    index, the bags' sizes, and where maxima are from."""
+
+def _embedding_bag_forward_only(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: _bool = False,
+    mode: _int = 0,
+    sparse: _bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: _bool = False,
+    padding_idx: _int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Sums (mode 0), means (1) or maxima (2) of the rows of ``weight`` in each bag; the bag of each
+    index, the bags' sizes, and where maxima are from."""
+
+def _fft_c2c(
+    input: Tensor,
+    dim: Sequence[_int],
+    normalization: _int,
+    forward: _bool,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Fourier transform of complex numbers; backwards unless ``forward``."""
+
+def _fft_c2r(
+    input: Tensor,
+    dim: Sequence[_int],
+    normalization: _int,
+    last_dim_size: _int,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Inverse of the onesided transform of real numbers, ``last_dim_size`` of them in the last of
+    ``dim``."""
+
+def _fft_r2c(
+    input: Tensor,
+    dim: Sequence[_int],
+    normalization: _int,
+    onesided: _bool,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Fourier transform of real numbers; of the last of ``dim`` only the first half if
+    ``onesided``, of which the rest is the mirror image."""
+
+def _foreach_abs(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`abs` of each tensor."""
+
+def _foreach_abs_(input: Sequence[Tensor]) -> None:
+    """`abs` of each tensor, in place."""
+
+def _foreach_acos(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`acos` of each tensor."""
+
+def _foreach_acos_(input: Sequence[Tensor]) -> None:
+    """`acos` of each tensor, in place."""
+
+@overload
+def _foreach_add(
+    input: Sequence[Tensor],
+    other: Sequence[Tensor],
+    *,
+    alpha: _float | _complex = 1,
+) -> tuple[Tensor, ...]:
+    """`add` of each tensor and its own operand."""
+@overload
+def _foreach_add(
+    input: Sequence[Tensor],
+    other: Tensor,
+    *,
+    alpha: _float | _complex = 1,
+) -> tuple[Tensor, ...]:
+    """`add` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_add(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`add` of each tensor and a number."""
+@overload
+def _foreach_add(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`add` of each tensor and its own operand."""
+
+@overload
+def _foreach_add_(
+    input: Sequence[Tensor],
+    other: Sequence[Tensor],
+    *,
+    alpha: _float | _complex = 1,
+) -> None:
+    """`add` of each tensor and its own operand."""
+@overload
+def _foreach_add_(
+    input: Sequence[Tensor],
+    other: Tensor,
+    *,
+    alpha: _float | _complex = 1,
+) -> None:
+    """`add` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_add_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`add` of each tensor and a number."""
+@overload
+def _foreach_add_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`add` of each tensor and its own operand."""
+
+@overload
+def _foreach_addcdiv(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Tensor,
+) -> tuple[Tensor, ...]:
+    """`addcdiv` of each tensor."""
+@overload
+def _foreach_addcdiv(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    value: _float | _complex = 1,
+) -> tuple[Tensor, ...]:
+    """`addcdiv` of each tensor."""
+@overload
+def _foreach_addcdiv(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`addcdiv` of each tensor."""
+
+@overload
+def _foreach_addcdiv_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Tensor,
+) -> None:
+    """`addcdiv` of each tensor, in place."""
+@overload
+def _foreach_addcdiv_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    value: _float | _complex = 1,
+) -> None:
+    """`addcdiv` of each tensor, in place."""
+@overload
+def _foreach_addcdiv_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> None:
+    """`addcdiv` of each tensor, in place."""
+
+@overload
+def _foreach_addcmul(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Tensor,
+) -> tuple[Tensor, ...]:
+    """`addcmul` of each tensor."""
+@overload
+def _foreach_addcmul(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    value: _float | _complex = 1,
+) -> tuple[Tensor, ...]:
+    """`addcmul` of each tensor."""
+@overload
+def _foreach_addcmul(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`addcmul` of each tensor."""
+
+@overload
+def _foreach_addcmul_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Tensor,
+) -> None:
+    """`addcmul` of each tensor, in place."""
+@overload
+def _foreach_addcmul_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    value: _float | _complex = 1,
+) -> None:
+    """`addcmul` of each tensor, in place."""
+@overload
+def _foreach_addcmul_(
+    input: Sequence[Tensor],
+    tensor1: Sequence[Tensor],
+    tensor2: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> None:
+    """`addcmul` of each tensor, in place."""
+
+def _foreach_asin(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`asin` of each tensor."""
+
+def _foreach_asin_(input: Sequence[Tensor]) -> None:
+    """`asin` of each tensor, in place."""
+
+def _foreach_atan(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`atan` of each tensor."""
+
+def _foreach_atan_(input: Sequence[Tensor]) -> None:
+    """`atan` of each tensor, in place."""
+
+def _foreach_ceil(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`ceil` of each tensor."""
+
+def _foreach_ceil_(input: Sequence[Tensor]) -> None:
+    """`ceil` of each tensor, in place."""
+
+@overload
+def _foreach_clamp_max(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`clamp_max` of each tensor and its own operand."""
+@overload
+def _foreach_clamp_max(
+    input: Sequence[Tensor],
+    scalar: _float | _complex,
+) -> tuple[Tensor, ...]:
+    """`clamp_max` of each tensor and a number."""
+@overload
+def _foreach_clamp_max(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`clamp_max` of each tensor and its own operand."""
+
+@overload
+def _foreach_clamp_max_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`clamp_max` of each tensor and its own operand."""
+@overload
+def _foreach_clamp_max_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`clamp_max` of each tensor and a number."""
+@overload
+def _foreach_clamp_max_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`clamp_max` of each tensor and its own operand."""
+
+@overload
+def _foreach_clamp_min(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`clamp_min` of each tensor and its own operand."""
+@overload
+def _foreach_clamp_min(
+    input: Sequence[Tensor],
+    scalar: _float | _complex,
+) -> tuple[Tensor, ...]:
+    """`clamp_min` of each tensor and a number."""
+@overload
+def _foreach_clamp_min(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`clamp_min` of each tensor and its own operand."""
+
+@overload
+def _foreach_clamp_min_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`clamp_min` of each tensor and its own operand."""
+@overload
+def _foreach_clamp_min_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`clamp_min` of each tensor and a number."""
+@overload
+def _foreach_clamp_min_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`clamp_min` of each tensor and its own operand."""
+
+def _foreach_clone(input: Sequence[Tensor], *, memory_format: Any = None) -> tuple[Tensor, ...]:
+    """A copy of each tensor."""
+
+def _foreach_copy_(
+    input: Sequence[Tensor],
+    src: Sequence[Tensor],
+    non_blocking: _bool = False,
+) -> None:
+    """Copies of tensors into others."""
+
+def _foreach_cos(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`cos` of each tensor."""
+
+def _foreach_cos_(input: Sequence[Tensor]) -> None:
+    """`cos` of each tensor, in place."""
+
+def _foreach_cosh(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`cosh` of each tensor."""
+
+def _foreach_cosh_(input: Sequence[Tensor]) -> None:
+    """`cosh` of each tensor, in place."""
+
+@overload
+def _foreach_div(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`div` of each tensor and its own operand."""
+@overload
+def _foreach_div(input: Sequence[Tensor], other: Tensor) -> tuple[Tensor, ...]:
+    """`div` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_div(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`div` of each tensor and a number."""
+@overload
+def _foreach_div(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`div` of each tensor and its own operand."""
+
+@overload
+def _foreach_div_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`div` of each tensor and its own operand."""
+@overload
+def _foreach_div_(input: Sequence[Tensor], other: Tensor) -> None:
+    """`div` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_div_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`div` of each tensor and a number."""
+@overload
+def _foreach_div_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`div` of each tensor and its own operand."""
+
+def _foreach_erf(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`erf` of each tensor."""
+
+def _foreach_erf_(input: Sequence[Tensor]) -> None:
+    """`erf` of each tensor, in place."""
+
+def _foreach_erfc(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`erfc` of each tensor."""
+
+def _foreach_erfc_(input: Sequence[Tensor]) -> None:
+    """`erfc` of each tensor, in place."""
+
+def _foreach_exp(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`exp` of each tensor."""
+
+def _foreach_exp_(input: Sequence[Tensor]) -> None:
+    """`exp` of each tensor, in place."""
+
+def _foreach_expm1(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`expm1` of each tensor."""
+
+def _foreach_expm1_(input: Sequence[Tensor]) -> None:
+    """`expm1` of each tensor, in place."""
+
+def _foreach_floor(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`floor` of each tensor."""
+
+def _foreach_floor_(input: Sequence[Tensor]) -> None:
+    """`floor` of each tensor, in place."""
+
+def _foreach_frac(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`frac` of each tensor."""
+
+def _foreach_frac_(input: Sequence[Tensor]) -> None:
+    """`frac` of each tensor, in place."""
+
+@overload
+def _foreach_lerp(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weights: Sequence[Tensor],
+) -> tuple[Tensor, ...]:
+    """`lerp` of each tensor."""
+@overload
+def _foreach_lerp(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weight: _float | _complex,
+) -> tuple[Tensor, ...]:
+    """`lerp` of each tensor."""
+@overload
+def _foreach_lerp(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weight: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`lerp` of each tensor."""
+
+@overload
+def _foreach_lerp_(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weights: Sequence[Tensor],
+) -> None:
+    """`lerp` of each tensor, in place."""
+@overload
+def _foreach_lerp_(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weight: _float | _complex,
+) -> None:
+    """`lerp` of each tensor, in place."""
+@overload
+def _foreach_lerp_(
+    input: Sequence[Tensor],
+    tensors1: Sequence[Tensor],
+    weight: Sequence[_float | _complex],
+) -> None:
+    """`lerp` of each tensor, in place."""
+
+def _foreach_lgamma(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`lgamma` of each tensor."""
+
+def _foreach_lgamma_(input: Sequence[Tensor]) -> None:
+    """`lgamma` of each tensor, in place."""
+
+def _foreach_log(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`log` of each tensor."""
+
+def _foreach_log10(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`log10` of each tensor."""
+
+def _foreach_log10_(input: Sequence[Tensor]) -> None:
+    """`log10` of each tensor, in place."""
+
+def _foreach_log1p(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`log1p` of each tensor."""
+
+def _foreach_log1p_(input: Sequence[Tensor]) -> None:
+    """`log1p` of each tensor, in place."""
+
+def _foreach_log2(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`log2` of each tensor."""
+
+def _foreach_log2_(input: Sequence[Tensor]) -> None:
+    """`log2` of each tensor, in place."""
+
+def _foreach_log_(input: Sequence[Tensor]) -> None:
+    """`log` of each tensor, in place."""
+
+def _foreach_max(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """The largest element of each tensor."""
+
+@overload
+def _foreach_maximum(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`maximum` of each tensor and its own operand."""
+@overload
+def _foreach_maximum(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`maximum` of each tensor and a number."""
+@overload
+def _foreach_maximum(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`maximum` of each tensor and its own operand."""
+
+@overload
+def _foreach_maximum_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`maximum` of each tensor and its own operand."""
+@overload
+def _foreach_maximum_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`maximum` of each tensor and a number."""
+@overload
+def _foreach_maximum_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`maximum` of each tensor and its own operand."""
+
+@overload
+def _foreach_minimum(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`minimum` of each tensor and its own operand."""
+@overload
+def _foreach_minimum(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`minimum` of each tensor and a number."""
+@overload
+def _foreach_minimum(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`minimum` of each tensor and its own operand."""
+
+@overload
+def _foreach_minimum_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`minimum` of each tensor and its own operand."""
+@overload
+def _foreach_minimum_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`minimum` of each tensor and a number."""
+@overload
+def _foreach_minimum_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`minimum` of each tensor and its own operand."""
+
+def _foreach_mm(input: Sequence[Tensor], mat2: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Matrix products of pairs."""
+
+@overload
+def _foreach_mul(input: Sequence[Tensor], other: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`mul` of each tensor and its own operand."""
+@overload
+def _foreach_mul(input: Sequence[Tensor], other: Tensor) -> tuple[Tensor, ...]:
+    """`mul` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_mul(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`mul` of each tensor and a number."""
+@overload
+def _foreach_mul(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`mul` of each tensor and its own operand."""
+
+@overload
+def _foreach_mul_(input: Sequence[Tensor], other: Sequence[Tensor]) -> None:
+    """`mul` of each tensor and its own operand."""
+@overload
+def _foreach_mul_(input: Sequence[Tensor], other: Tensor) -> None:
+    """`mul` of each tensor and a tensor of no dimensions."""
+@overload
+def _foreach_mul_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`mul` of each tensor and a number."""
+@overload
+def _foreach_mul_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`mul` of each tensor and its own operand."""
+
+def _foreach_neg(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`neg` of each tensor."""
+
+def _foreach_neg_(input: Sequence[Tensor]) -> None:
+    """`neg` of each tensor, in place."""
+
+def _foreach_norm(
+    input: Sequence[Tensor],
+    ord: _float | _complex = 2,
+    dtype: _dtype | None = None,
+) -> tuple[Tensor, ...]:
+    """The vector norm of each tensor."""
+
+@overload
+def _foreach_pow(input: Sequence[Tensor], exponent: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`pow` of each tensor and its own operand."""
+@overload
+def _foreach_pow(input: Sequence[Tensor], exponent: _float | _complex) -> tuple[Tensor, ...]:
+    """`pow` of each tensor and a number."""
+@overload
+def _foreach_pow(
+    input: Sequence[Tensor],
+    exponent: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`pow` of each tensor and its own operand."""
+@overload
+def _foreach_pow(input: _float | _complex, exponent: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """A number to the power of each tensor."""
+
+@overload
+def _foreach_pow_(input: Sequence[Tensor], exponent: Sequence[Tensor]) -> None:
+    """`pow` of each tensor and its own operand."""
+@overload
+def _foreach_pow_(input: Sequence[Tensor], exponent: _float | _complex) -> None:
+    """`pow` of each tensor and a number."""
+@overload
+def _foreach_pow_(input: Sequence[Tensor], exponent: Sequence[_float | _complex]) -> None:
+    """`pow` of each tensor and its own operand."""
+
+def _foreach_powsum(
+    input: Sequence[Tensor],
+    ord: _float | _complex = 2,
+    dtype: _dtype | None = None,
+) -> tuple[Tensor, ...]:
+    """For each tensor the sum of its elements' absolute values to a power."""
+
+def _foreach_reciprocal(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`reciprocal` of each tensor."""
+
+def _foreach_reciprocal_(input: Sequence[Tensor]) -> None:
+    """`reciprocal` of each tensor, in place."""
+
+def _foreach_round(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`round` of each tensor."""
+
+def _foreach_round_(input: Sequence[Tensor]) -> None:
+    """`round` of each tensor, in place."""
+
+def _foreach_rsqrt(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`rsqrt` of each tensor."""
+
+def _foreach_rsqrt_(input: Sequence[Tensor]) -> None:
+    """`rsqrt` of each tensor, in place."""
+
+def _foreach_sigmoid(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`sigmoid` of each tensor."""
+
+def _foreach_sigmoid_(input: Sequence[Tensor]) -> None:
+    """`sigmoid` of each tensor, in place."""
+
+def _foreach_sign(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`sign` of each tensor."""
+
+def _foreach_sign_(input: Sequence[Tensor]) -> None:
+    """`sign` of each tensor, in place."""
+
+def _foreach_sin(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`sin` of each tensor."""
+
+def _foreach_sin_(input: Sequence[Tensor]) -> None:
+    """`sin` of each tensor, in place."""
+
+def _foreach_sinh(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`sinh` of each tensor."""
+
+def _foreach_sinh_(input: Sequence[Tensor]) -> None:
+    """`sinh` of each tensor, in place."""
+
+def _foreach_sqrt(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`sqrt` of each tensor."""
+
+def _foreach_sqrt_(input: Sequence[Tensor]) -> None:
+    """`sqrt` of each tensor, in place."""
+
+@overload
+def _foreach_sub(
+    input: Sequence[Tensor],
+    other: Sequence[Tensor],
+    *,
+    alpha: _float | _complex = 1,
+) -> tuple[Tensor, ...]:
+    """`sub` of each tensor and its own operand."""
+@overload
+def _foreach_sub(input: Sequence[Tensor], scalar: _float | _complex) -> tuple[Tensor, ...]:
+    """`sub` of each tensor and a number."""
+@overload
+def _foreach_sub(
+    input: Sequence[Tensor],
+    scalars: Sequence[_float | _complex],
+) -> tuple[Tensor, ...]:
+    """`sub` of each tensor and its own operand."""
+
+@overload
+def _foreach_sub_(
+    input: Sequence[Tensor],
+    other: Sequence[Tensor],
+    *,
+    alpha: _float | _complex = 1,
+) -> None:
+    """`sub` of each tensor and its own operand."""
+@overload
+def _foreach_sub_(input: Sequence[Tensor], scalar: _float | _complex) -> None:
+    """`sub` of each tensor and a number."""
+@overload
+def _foreach_sub_(input: Sequence[Tensor], scalars: Sequence[_float | _complex]) -> None:
+    """`sub` of each tensor and its own operand."""
+
+def _foreach_tan(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`tan` of each tensor."""
+
+def _foreach_tan_(input: Sequence[Tensor]) -> None:
+    """`tan` of each tensor, in place."""
+
+def _foreach_tanh(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`tanh` of each tensor."""
+
+def _foreach_tanh_(input: Sequence[Tensor]) -> None:
+    """`tanh` of each tensor, in place."""
+
+def _foreach_trunc(input: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """`trunc` of each tensor."""
+
+def _foreach_trunc_(input: Sequence[Tensor]) -> None:
+    """`trunc` of each tensor, in place."""
+
+def _foreach_zero_(input: Sequence[Tensor]) -> None:
+    """Zeros in each tensor, in place."""
+
+@overload
+def _fused_adagrad_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    state_sums: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: _float,
+    lr_decay: _float,
+    weight_decay: _float,
+    eps: _float,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adagrad` on every parameter, in place."""
+@overload
+def _fused_adagrad_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    state_sums: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: Tensor,
+    lr_decay: _float,
+    weight_decay: _float,
+    eps: _float,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adagrad` on every parameter, in place."""
+
+@overload
+def _fused_adam_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    exp_avgs: Sequence[Tensor],
+    exp_avg_sqs: Sequence[Tensor],
+    max_exp_avg_sqs: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: _float,
+    beta1: _float,
+    beta2: _float,
+    weight_decay: _float,
+    eps: _float,
+    amsgrad: _bool,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adam` on every parameter, in place."""
+@overload
+def _fused_adam_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    exp_avgs: Sequence[Tensor],
+    exp_avg_sqs: Sequence[Tensor],
+    max_exp_avg_sqs: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: Tensor,
+    beta1: _float,
+    beta2: _float,
+    weight_decay: _float,
+    eps: _float,
+    amsgrad: _bool,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adam` on every parameter, in place."""
+
+@overload
+def _fused_adamw_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    exp_avgs: Sequence[Tensor],
+    exp_avg_sqs: Sequence[Tensor],
+    max_exp_avg_sqs: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: _float,
+    beta1: _float,
+    beta2: _float,
+    weight_decay: _float,
+    eps: _float,
+    amsgrad: _bool,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adamw` on every parameter, in place."""
+@overload
+def _fused_adamw_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    exp_avgs: Sequence[Tensor],
+    exp_avg_sqs: Sequence[Tensor],
+    max_exp_avg_sqs: Sequence[Tensor],
+    state_steps: Sequence[Tensor],
+    *,
+    lr: Tensor,
+    beta1: _float,
+    beta2: _float,
+    weight_decay: _float,
+    eps: _float,
+    amsgrad: _bool,
+    maximize: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `adamw` on every parameter, in place."""
+
+def _fused_rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[_int],
+    weight: Tensor | None,
+    eps: _float | None,
+) -> tuple[Tensor, Tensor]:
+    """`rms_norm`, and the reciprocal root mean squares."""
+
+@overload
+def _fused_sgd_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    momentum_buffer_list: Sequence[Tensor],
+    *,
+    weight_decay: _float,
+    momentum: _float,
+    lr: _float,
+    dampening: _float,
+    nesterov: _bool,
+    maximize: _bool,
+    is_first_step: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `sgd` on every parameter, in place."""
+@overload
+def _fused_sgd_(
+    input: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    momentum_buffer_list: Sequence[Tensor],
+    *,
+    weight_decay: _float,
+    momentum: _float,
+    lr: Tensor,
+    dampening: _float,
+    nesterov: _bool,
+    maximize: _bool,
+    is_first_step: _bool,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+) -> None:
+    """A step of `sgd` on every parameter, in place."""
+
+def _grouped_mm(
+    input: Tensor,
+    mat2: Tensor,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: _dtype | None = None,
+) -> Tensor:
+    """Matrix products of groups of rows or columns, which end at ``offs``; see `grouped_mm`."""
+
+def _householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of a product of reflections, by LAPACK."""
+
+def _imag(input: Tensor) -> Tensor:
+    """Imaginary parts of complex elements."""
+
+def _index_positions(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """`index` by integer tensors only."""
+
+def _index_put_impl_(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+    unsafe: _bool = False,
+) -> Tensor:
+    """As `index_put_`; ``unsafe`` changes nothing, indices are always checked."""
+
+def _index_put_positions(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """A copy of ``input`` with values put (or added) at integer positions."""
+
+def _is_all_true(input: Tensor) -> Tensor:
+    """Whether all elements of a boolean tensor are true."""
+
+def _is_any_true(input: Tensor) -> Tensor:
+    """Whether some element of a boolean tensor is true."""
+
+def _lexicographic_order(rows: Tensor) -> Tensor:
+    """Positions that sort the rows of a matrix, comparing their first different elements."""
+
+def _linalg_det(A: Tensor) -> results._linalg_det:
+    """Determinants, and the LU factorizations they were computed with."""
+
+def _linalg_eigh(A: Tensor, UPLO: _str = 'L', compute_v: _bool = True) -> results._linalg_eigh:
+    """Eigenvalues of Hermitian matrices in ascending order and, if asked for, eigenvectors; one
+    triangle is read."""
+
+def _linalg_eigvals(input: Tensor) -> Tensor:
+    """Eigenvalues without eigenvectors."""
+
+def _linalg_slogdet(A: Tensor) -> results._linalg_slogdet:
+    """Sign and logarithm of determinants, and the LU factorizations they were computed with."""
+
+def _linalg_solve_ex(
+    A: Tensor,
+    B: Tensor,
+    *,
+    left: _bool = True,
+    check_errors: _bool = False,
+) -> results._linalg_solve_ex:
+    """`torch.linalg.solve_ex`, and the LU factors of the matrix."""
+
+def _linalg_svd(
+    A: Tensor,
+    full_matrices: _bool = False,
+    compute_uv: _bool = True,
+    *,
+    driver: _str | None = None,
+) -> results._linalg_svd:
+    """Singular values in descending order and, if asked for, singular vectors."""
+
+def _log_softmax_backward_data(
+    grad_output: Tensor,
+    output: Tensor,
+    dim: _int,
+    input_dtype: _dtype,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Gradient of `log_softmax` from its output."""
+
+def _lu_order(pivots: Tensor, rows: _int) -> Tensor:
+    """The order of rows that the exchanges of an LU factorization lead to."""
+
+def _lu_with_info(
+    input: Tensor,
+    pivot: _bool = True,
+    check_errors: _bool = True,
+) -> results._lu_with_info:
+    """`torch.linalg.lu_factor_ex` under its older name."""
+
+@overload
+def _native_batch_norm_legit(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor,
+    running_var: Tensor,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+    *,
+    out: tuple[Tensor, ...] | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`native_batch_norm`, with running statistics that are written."""
+@overload
+def _native_batch_norm_legit(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    training: _bool,
+    momentum: _float,
+    eps: _float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`native_batch_norm` without running statistics."""
+
+def _neg_view(input: Tensor) -> Tensor:
+    """The negative as a view, computed when it is read."""
+
+def _pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor,
+    batch_first: _bool,
+) -> tuple[Tensor, Tensor]:
+    """Steps of padded sequences, longest first, one after another without padding; and how many
+    sequences have each step."""
+
+def _pad_circular(input: Tensor, pad: Sequence[_int]) -> Tensor:
+    """Padding with the elements from the other end."""
+
+def _pad_packed_sequence(
+    data: Tensor,
+    batch_sizes: Tensor,
+    batch_first: _bool,
+    padding_value: _float | _complex,
+    total_length: _int,
+) -> tuple[Tensor, Tensor]:
+    """Padded sequences from packed ones, and their lengths."""
+
+def _real(input: Tensor) -> Tensor:
+    """Real parts of complex elements."""
+
+def _rrelu_slopes(
+    input: Tensor,
+    lower: _float | _complex,
+    upper: _float | _complex,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Random slopes for elements that are not positive, 1 for the others, in row-major order."""
+
+def _safe_softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
+    """`softmax`, but zeros where every element is minus infinity."""
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Shares that sum to 1 along the last dimension, with the concentrations that ``input``
+    gives."""
+
+def _scaled_dot_product_attention_math(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: _float = 0.0,
+    is_causal: _bool = False,
+    dropout_mask: Tensor | None = None,
+    *,
+    scale: _float | None = None,
+    enable_gqa: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """`scaled_dot_product_attention`, and the weights of the values."""
+
+def _scaled_dot_product_flash_attention_for_cpu(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    dropout_p: _float = 0.0,
+    is_causal: _bool = False,
+    *,
+    attn_mask: Tensor | None = None,
+    scale: _float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`scaled_dot_product_attention` of (batch, heads, length, features), and the logarithms of the
+    sums of exponentials. Where a mask allows a row nothing it is zeros."""
+
+def _scaled_dot_product_fused_attention_overrideable(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None = None,
+    dropout_p: _float = 0.0,
+    is_causal: _bool = False,
+    return_debug_mask: _bool = False,
+    *,
+    scale: _float | None = None,
+) -> results._scaled_dot_product_fused_attention_overrideable:
+    """`scaled_dot_product_attention` of (batch, heads, length, features) for a device's own kernel,
+    with the logarithms of the sums of exponentials, and the seeds of what it drops. The other
+    results are for kernels of PyTorch's; they are None."""
+
+def _scaled_dot_product_fused_attention_overrideable_backward(
+    grad_out: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_bias: Tensor | None,
+    grad_input_mask: _bool | Sequence[_bool],
+    out: Tensor,
+    logsumexp: Tensor,
+    cum_seq_q: Tensor | None,
+    cum_seq_k: Tensor | None,
+    max_q: _int,
+    max_k: _int,
+    dropout_p: _float,
+    is_causal: _bool,
+    philox_seed: Tensor,
+    philox_offset: Tensor,
+    *,
+    scale: _float | None = None,
+) -> results._scaled_dot_product_fused_attention_overrideable_backward:
+    """Gradients of `_scaled_dot_product_fused_attention_overrideable`, those that the mask asks
+    for."""
+
+def _scaled_mm(
+    input: Tensor,
+    mat2: Tensor,
+    scale_a: Tensor,
+    scale_b: Tensor,
+    bias: Tensor | None = None,
+    scale_result: Tensor | None = None,
+    out_dtype: _dtype | None = None,
+    use_fast_accum: _bool = False,
+) -> Tensor:
+    """Product of two matrices of 8-bit floats times their scales, plus a bias."""
+
+def _segment_reduce(
+    data: Tensor,
+    reduce: _str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: _int = 0,
+    unsafe: _bool = False,
+    initial: _float | _complex | None = None,
+) -> Tensor:
+    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``),
+    given by their lengths or by where they begin and end."""
+
+def _softmax_backward_data(
+    grad_output: Tensor,
+    output: Tensor,
+    dim: _int,
+    input_dtype: _dtype,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Gradient of `softmax` from its output."""
+
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Gamma numbers of the shapes that ``input`` gives and the rate 1; their gradient is
+    implicit."""
+
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
+    """How gamma numbers change with their shapes, at the same quantile."""
+
+def _tensordot(
+    input: Tensor,
+    other: Tensor,
+    dims_self: Sequence[_int],
+    dims_other: Sequence[_int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Sums of products over pairs of dimensions."""
+
+def _thnn_fused_lstm_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Output and cell state of a step of LSTM, and the four gates as they were used."""
+
+def _to_device(input: Tensor, device: _device | _str | _int) -> Tensor:
+    """A copy on another device."""
+
+def _to_dtype(input: Tensor, dtype: _dtype) -> Tensor:
+    """A copy in another dtype."""
+
+def _unique(
+    input: Tensor,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Different elements in order, and the number of each element among them if asked for."""
+
+def _unique2(
+    input: Tensor,
+    sorted: _bool = True,
+    return_inverse: _bool = False,
+    return_counts: _bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Different elements in order, the number of each element among them, and how often they occur;
+    empty where not asked for."""
+
+def _unsafe_index(input: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """As `index`; indices are checked all the same."""
+
+def _unsafe_index_put(
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+) -> Tensor:
+    """As `index_put`; indices are checked all the same."""
+
+def _unsafe_masked_index(
+    input: Tensor,
+    mask: Tensor,
+    indices: Sequence[Tensor | None],
+    fill: _float | _complex,
+) -> Tensor:
+    """`index` where a mask holds, a number elsewhere; there positions may be out of range."""
+
+def _unsafe_masked_index_put_accumulate(
+    input: Tensor,
+    mask: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+) -> Tensor:
+    """A copy with values added at positions where a mask holds; elsewhere they may be out of
+    range."""
+
+@overload
+def _upsample_bicubic2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: cubic-aa."""
+@overload
+def _upsample_bicubic2d_aa(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_bicubic2d_aa` to a size or by factors."""
+
+def _upsample_bicubic2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_bicubic2d_aa`."""
+
+@overload
+def _upsample_bilinear2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: linear-aa."""
+@overload
+def _upsample_bilinear2d_aa(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_bilinear2d_aa` to a size or by factors."""
+
+def _upsample_bilinear2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_bilinear2d_aa`."""
+
+@overload
+def _upsample_lanczos2d_aa(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: lanczos-aa."""
+@overload
+def _upsample_lanczos2d_aa(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    align_corners: _bool,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_lanczos2d_aa` to a size or by factors."""
+
+def _upsample_lanczos2d_aa_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_lanczos2d_aa`."""
+
+@overload
+def _upsample_nearest_exact1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 1 dimensions: nearest-exact."""
+@overload
+def _upsample_nearest_exact1d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_nearest_exact1d` to a size or by factors."""
+
+def _upsample_nearest_exact1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_nearest_exact1d`."""
+
+@overload
+def _upsample_nearest_exact2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 2 dimensions: nearest-exact."""
+@overload
+def _upsample_nearest_exact2d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_nearest_exact2d` to a size or by factors."""
+
+def _upsample_nearest_exact2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_nearest_exact2d`."""
+
+@overload
+def _upsample_nearest_exact3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """A tensor (N, C, ...) resized in 3 dimensions: nearest-exact."""
+@overload
+def _upsample_nearest_exact3d(
+    input: Tensor,
+    output_size: Sequence[_int] | None,
+    scale_factors: Sequence[_float] | None,
+) -> Tensor:
+    """`_upsample_nearest_exact3d` to a size or by factors."""
+
+def _upsample_nearest_exact3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor:
+    """Gradient of `_upsample_nearest_exact3d`."""
+
+def _weight_norm(v: Tensor, g: Tensor, dim: _int = 0) -> Tensor:
+    """``v`` scaled to norms ``g`` over all dimensions but one."""
 
 def abs(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value."""

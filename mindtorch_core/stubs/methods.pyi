@@ -9,6 +9,8 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
+from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
+
 from ..gradients.handles import RemovableHandle
 from ..values.devices import device as _device
 from ..values.dtypes import dtype as _dtype
@@ -2371,7 +2373,7 @@ class TensorMethods:
     def zero_(self) -> Tensor:
         """In-place version of `zero`: writes the result into ``input`` and returns it."""
 
-    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: _bool | None = None) -> ndarray[Any, Any]:
         """What NumPy calls to make an array."""
 
     def __array_namespace__(self, *, api_version: _str | None = None) -> Any:
@@ -2440,7 +2442,7 @@ class TensorMethods:
     def __repr__(self) -> _str:
         """The text of a tensor; launches recorded work."""
 
-    def __reversed__(self) -> Any:
+    def __reversed__(self) -> Tensor:
         """The slices in reverse order, as one tensor."""
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -2637,7 +2639,7 @@ class TensorMethods:
     def is_xpu(self) -> _bool:
         """Whether the tensor is on a device of type xpu."""
 
-    def item(self) -> Any:
+    def item(self) -> _bool | _int | _float:
         """The one element as a Python number."""
 
     def long(self, *, memory_format: Any = None) -> Tensor:
@@ -2684,7 +2686,7 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor on a device of type npu, the current one by default."""
 
-    def numpy(self, *, force: _bool = False) -> Any:
+    def numpy(self, *, force: _bool = False) -> ndarray[Any, Any]:
         """The tensor as a NumPy array that shares its memory."""
 
     def pin_memory(self, device: _device | _str | None = None) -> Tensor:
@@ -2732,8 +2734,37 @@ class TensorMethods:
     def storage_type(self) -> Any:
         """The class of its `storage`."""
 
-    def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The tensor in another dtype or on another device; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        dtype: _dtype,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        device: _device | _str | _int | None = None,
+        dtype: _dtype | None = None,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor on another device, or in another dtype; itself if nothing changes."""
+    @overload
+    def to(
+        self,
+        other: Tensor,
+        non_blocking: _bool = False,
+        copy: _bool = False,
+        *,
+        memory_format: Any = None,
+    ) -> Tensor:
+        """The tensor in the dtype and on the device of another; itself if nothing changes."""
 
     def to_dense(
         self,
@@ -2755,7 +2786,7 @@ class TensorMethods:
     def to_sparse_csr(self, dense_dim: _int | None = None) -> Any:
         """The elements of a matrix that are not 0, in compressed rows."""
 
-    def tolist(self) -> Any:
+    def tolist(self) -> list[Any]:
         """The elements as nested lists of Python numbers (one number for 0 dimensions)."""
 
     def type(self, dtype: _dtype | None = None) -> Any:

@@ -9,6 +9,8 @@ from builtins import bool as _bool, complex as _complex, float as _float, int as
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
+from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
+
 from ..gradients.handles import RemovableHandle
 from ..values.devices import device as _device
 from ..values.dtypes import dtype as _dtype
@@ -16,7 +18,7 @@ from ..random import Generator
 from ..tensors.tensor import Tensor
 from . import results
 
-__all__ = [
+__all__: list[str] = [
     "adaptive_avg_pool1d",
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
@@ -1094,7 +1096,7 @@ def softmax(
     _stacklevel: _int = 3,
     dtype: Any = None,
 ) -> Tensor:
-    """Exponentials along a dimension, scaled to sum 1, computed in ``dtype`` if it is given."""
+    """Exponentials along a dimension, scaled to sum 1."""
 
 def softmin(
     input: Tensor,

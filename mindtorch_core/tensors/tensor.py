@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 from ..dispatch.keys import AUTOGRAD, UNRESOLVED, WITH_AUTOGRAD, DispatchKey
 from ..values.devices import TABLE, device
@@ -113,6 +113,12 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def shape(self) -> Size:
         """Sizes of the dimensions."""
         return size_of(self._shape)
+
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""

@@ -41,9 +41,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name == "BackendConformance":
         from .conformance import BackendConformance
 
         return BackendConformance
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late

@@ -4,9 +4,9 @@ import gzip
 import json
 
 import pytest
-from mindtorch_core.profiler import ProfilerAction, profile, record_function, schedule
 
 import mindtorch_core as torch
+from mindtorch_core.profiler import ProfilerAction, profile, record_function, schedule
 
 
 def work():

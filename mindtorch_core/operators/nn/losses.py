@@ -294,6 +294,16 @@ def cross_entropy(
         ignore_index: a class index that does not count.
         reduction: ``none``, ``mean`` (by weight) or ``sum``.
         label_smoothing: how much of the uniform distribution is mixed into the target.
+
+    Raises:
+        ValueError: for an unknown reduction.
+        RuntimeError: if shapes or dtypes do not fit.
+        IndexError: if a target is no class.
+
+    Example:
+        >>> logits = torch.tensor([[0.0, 0.0], [9.0, 9.0]])
+        >>> torch.nn.functional.cross_entropy(logits, torch.tensor([0, 1]))
+        tensor(0.6931)
     """
     code = reduction_of(reduction, size_average, reduce)
     return by_name("cross_entropy_loss")(  # type: ignore[no-any-return]

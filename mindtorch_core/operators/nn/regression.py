@@ -237,6 +237,18 @@ def mse_loss(
 ) -> Tensor:
     """Squared differences, their mean or sum.
 
+    Args:
+        input: a tensor of any shape.
+        target: one of the same shape; others broadcast, with a warning.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+        weight: of each difference.
+
+    Example:
+        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(2.)
+
     Raises:
         ValueError: for an unknown reduction, or weights of another size.
     """

@@ -115,7 +115,20 @@ def _implicit(input: Tensor, dim: int | None) -> int:
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """Exponentials along a dimension, scaled to sum 1, computed in ``dtype`` if it is given."""
+    """Exponentials along a dimension, scaled to sum 1.
+
+    Args:
+        input: a tensor, of floats.
+        dim: the dimension along which the results add up to 1. Without it one is chosen, with a warning.
+        dtype: what elements are converted to before; whole numbers want one.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.nn.functional.softmax(torch.zeros(1, 2), dim=1)
+        tensor([[0.5000, 0.5000]])
+    """
     return fn.softmax(input, _implicit(input, dim), dtype)
 
 

@@ -62,7 +62,7 @@ def _as_tensor_says(
             f"tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
             f"one-dimensional tensor, but got a tensor with {len(where._shape)} dims"
         )
-    given = where.tolist()
+    given: Any = where.tolist()
     return _indices(self, given, dim) if where._shape else _sections(self, given, dim)
 
 

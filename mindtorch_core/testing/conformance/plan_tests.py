@@ -24,6 +24,7 @@ from ...opdefs.define import op as define
 from ...opdefs.packets import front
 from ...operators.recipes import build, tensor
 from ...tensors.tensor import Tensor
+from ...values.dtypes import bool_, float32, int64
 from ...values.errors import PipelineError
 from ..comparison import assert_close, outcome
 from .base import ConformanceBase
@@ -104,11 +105,11 @@ _NUMBERS: Final[dict[str, tuple[Block, tuple[Any, ...]]]] = {
     "x.fill_(n)": (lambda x, n: [x.add_(1), x[:2].fill_(n) * 1][1], (4.0, 5.0, -1)),
     "torch.full(n)": (lambda x, n: x + torch.full((3,), n, device=x.device), (1.5, 2.5, 1)),
     "x.copysign(n)": (lambda x, n: x.copysign(n) + 1, (0.0, -0.0, 1.0)),
-    "whole numbers * n": (lambda x, n: (x * 4).to(torch.int64) * n, (1, 1.0, True, 2)),
+    "whole numbers * n": (lambda x, n: (x * 4).to(int64) * n, (1, 1.0, True, 2)),
     "where(x > n)": (lambda x, n: torch.where(x > n, x, n), (0.0, 0.5, -0.5)),
     "x.to(n)": (
         lambda x, n: (x * 3).to(n) + 1,
-        (torch.float32, torch.int64, torch.bool, torch.float32),
+        (float32, int64, bool_, float32),
     ),
 }
 

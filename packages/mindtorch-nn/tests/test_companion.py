@@ -25,9 +25,8 @@ def test_a_path_of_the_core_is_the_module_itself():
 
 
 def test_names_are_those_of_the_distribution():
-    from mindtorch_core.nn.parameter import Parameter as by_path
-
     from mindtorch_core.nn import Parameter
+    from mindtorch_core.nn.parameter import Parameter as by_path
 
     assert torch.nn.Parameter is Parameter is by_path is mindtorch_nn.Parameter
     assert "Parameter" in dir(torch.nn)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import mindtorch_core as torch
 from mindtorch_core.utils.data import (
     BatchSampler,
     ChainDataset,
@@ -34,8 +36,6 @@ from mindtorch_core.utils.data import (
     get_worker_info,
     random_split,
 )
-
-import mindtorch_core as torch
 
 
 @pytest.fixture(autouse=True)

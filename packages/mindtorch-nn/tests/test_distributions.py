@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import pytest
-from mindtorch_core.distributions import constraints, transforms
 
 import mindtorch_core as torch
 from mindtorch_core import distributions as d
+from mindtorch_core.distributions import constraints, transforms
 
 A, B = torch.tensor([0.7, 1.6, 3.4]), torch.tensor([2.3, 0.8, 1.9])
 P, L = torch.tensor([0.2, 0.5, 0.9]), torch.tensor([-0.7, 0.4, 1.0])

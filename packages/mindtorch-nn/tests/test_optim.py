@@ -7,14 +7,14 @@ import pickle
 from typing import Any
 
 import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import nn, optim
 from mindtorch_core.optim import lr_scheduler, swa_utils
 from mindtorch_core.optim.optimizer import (
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
-
-import mindtorch_core as torch
-from mindtorch_core import nn, optim
 
 NAMES = [n for n in optim.__all__ if n[0].isupper() and n not in ("Optimizer", "SparseAdam")]
 

@@ -195,3 +195,29 @@ def test_the_program_of_an_op_can_be_seen(capsys):
     assert "define void @kernel(" in text
     assert main(["explain", "--native", "sort"]) == 0
     assert "is left to NumPy" in capsys.readouterr().out
+
+
+def test_a_process_ends_when_what_is_being_compiled_is_done():
+    # A thread that the ending interpreter kills within LLVM's code corrupts the heap.
+    done = run("""
+import sys, threading, time
+from mindtorch_cpu.native import kernels
+
+begun, right = threading.Event(), kernels.made_from
+
+def slow(program):
+    begun.set()
+    time.sleep(0.5)
+    made = right(program)
+    sys.stdout.write("compiled")
+    return made
+
+kernels.made_from = slow
+group(2.0), group(3.0)
+while KERNELS.enabled and not begun.wait(0.01):
+    group(2.0)
+print("the end of the program")
+""")
+    assert "the end of the program" in done
+    if KERNELS.enabled:
+        assert done.endswith("compiled")

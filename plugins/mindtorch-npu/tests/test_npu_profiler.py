@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from mindtorch_core.profiler import ProfilerActivity, profile, record_function
 
 import mindtorch_core as torch
+from mindtorch_core.profiler import ProfilerActivity, profile, record_function
 
 pytestmark = pytest.mark.usefixtures(
     "simulator"

@@ -10,7 +10,7 @@ from .modules import *  # noqa: F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 if TYPE_CHECKING:
-    from . import parallel, utils
+    from . import attention, parallel, utils  # noqa: F401
     from .parallel import DataParallel
 
 __all__ = [
@@ -31,12 +31,16 @@ __all__ = [
 _LAZY = frozenset({"attention", "parallel", "utils"})
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "DataParallel":
         return importlib.import_module(f"{__name__}.parallel").DataParallel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late
 
 
 def __dir__() -> list[str]:

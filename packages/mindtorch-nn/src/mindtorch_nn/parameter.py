@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import mindtorch_core as torch
 from mindtorch_core.ecosystem._C import _disabled_torch_function_impl
@@ -50,11 +50,12 @@ class Parameter(torch.Tensor, metaclass=_Marked):
     _rebuilt_by: ClassVar[str] = "torch._utils _rebuild_parameter"  # what files of PyTorch's call
     _shown_as_tensor: ClassVar[bool] = True
 
-    def __new__(cls, data: torch.Tensor | None = None, requires_grad: bool = True) -> Any:  # noqa: D102
+    def __new__(cls, data: torch.Tensor | None = None, requires_grad: bool = True) -> Self:  # noqa: D102
         if data is None:
             data = torch.empty(0)
         if type(data) in (torch.Tensor, Parameter):
-            return torch.Tensor._make_subclass(cls, data, requires_grad)
+            of_class: Self = torch.Tensor._make_subclass(cls, data, requires_grad)
+            return of_class
         made: Any = data.detach().requires_grad_(requires_grad)
         if type(made) is not type(data):
             raise RuntimeError(
@@ -63,10 +64,12 @@ class Parameter(torch.Tensor, metaclass=_Marked):
                 f"was found instead. Define detach() in the class, or pass a plain tensor."
             )
         made._is_param = True  # type: ignore[attr-defined]
-        return made
+        return made  # type: ignore[return-value]  # of another class, which is a parameter too
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing is left to do; the base class would make the tensor anew."""
+    if not TYPE_CHECKING:  # to whom `__new__` says what it takes
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            """Nothing is left to do; the base class would make the tensor anew."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         made: Self | None = memo.get(id(self))

@@ -52,7 +52,7 @@ class VonMises(Distribution):
         series = 1 / kappa + kappa
         return torch.where(kappa < 1e-5, series, (1 + rho**2) / (2 * rho))
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()  # type: ignore[untyped-decorator, attr-defined]  # mypy: in a circle of imports
     def sample(self, sample_shape: Any = ()) -> Any:
         """Samples, by rejection, in [-pi, pi)."""
         shape = self._extended_shape(sample_shape)

@@ -150,7 +150,7 @@ from .transformer import (
 )
 from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
-__all__ = [
+__all__: list[str] = [
     "CELU",
     "ELU",
     "GELU",

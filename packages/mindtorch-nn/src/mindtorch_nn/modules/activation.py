@@ -78,7 +78,15 @@ class Threshold(_Inplace):
 
 
 class ReLU(_Inplace):
-    """``max(x, 0)``."""
+    """``max(x, 0)``.
+
+    Args:
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.ReLU()(torch.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""

@@ -77,7 +77,19 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Calls its modules one after another; made of modules, or of an OrderedDict that names them."""
+    """Calls its modules one after another.
+
+    Args:
+        args: modules, or one OrderedDict that names them.
+
+    Raises:
+        TypeError: for what is no module.
+
+    Example:
+        >>> model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+        >>> model(torch.ones(5, 3)).shape, len(model)
+        (torch.Size([5, 2]), 3)
+    """
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
@@ -157,7 +169,19 @@ def _insert(holder: _Numbered, index: int, module: Any) -> None:
 
 
 class ModuleList(_Numbered):
-    """A list of modules."""
+    """A list of modules, whose parameters are those of the module that holds it.
+
+    Args:
+        modules: what it begins with.
+
+    Raises:
+        TypeError: for what is no module.
+
+    Example:
+        >>> layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in range(3))
+        >>> len(layers), len(list(layers.parameters()))
+        (3, 6)
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()

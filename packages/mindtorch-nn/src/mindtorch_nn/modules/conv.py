@@ -192,7 +192,29 @@ class Conv1d(_Forward):
 
 
 class Conv2d(_Forward):
-    """Convolution of images, as `functional.conv2d`."""
+    """Convolution of images, as `functional.conv2d`: (N, C, H, W) or (C, H, W).
+
+    Args:
+        in_channels: channels of inputs.
+        out_channels: channels of outputs.
+        kernel_size: the window: one int, or one for each dimension.
+        stride: how far the window moves.
+        padding: zeros, or what ``padding_mode`` says, on both sides; ``"same"`` or ``"valid"``.
+        dilation: how far the elements of the window are apart.
+        groups: how many groups of channels there are, each with kernels of its own.
+        bias: whether there is one.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if groups do not divide the channels, or a padding is not known.
+
+    Example:
+        >>> layer = torch.nn.Conv2d(3, 4, kernel_size=3, padding=1)
+        >>> layer(torch.ones(2, 3, 8, 8)).shape
+        torch.Size([2, 4, 8, 8])
+    """
 
     _rank = 2
 

@@ -34,7 +34,22 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Single elements become zero, the rest is scaled (Srivastava et al., 2014)."""
+    """Single elements become zero, the rest is scaled (Srivastava et al., 2014).
+
+    Args:
+        p: probability of becoming zero.
+        inplace: whether the input is changed.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
+    Example:
+        >>> layer = torch.nn.Dropout(0.5)
+        >>> layer(torch.ones(1000)).unique()
+        tensor([0., 2.])
+        >>> layer.eval()(torch.ones(2))
+        tensor([1., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape."""

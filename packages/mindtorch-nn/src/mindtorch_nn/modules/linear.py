@@ -29,7 +29,20 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """``input @ weight.T + bias``: (*, in_features) to (*, out_features)."""
+    """``input @ weight.T + bias``: (*, in_features) to (*, out_features).
+
+    Args:
+        in_features: the last size of inputs.
+        out_features: the last size of outputs.
+        bias: whether there is one.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> layer = torch.nn.Linear(3, 2)
+        >>> layer(torch.ones(5, 3)).shape
+        torch.Size([5, 2])
+    """
 
     weight: Tensor
     bias: Tensor | None

@@ -60,7 +60,17 @@ class L1Loss(_Loss):
 
 
 class MSELoss(_Loss):
-    """``(input - target) ** 2``."""
+    """``(input - target) ** 2``.
+
+    Args:
+        size_average: of old.
+        reduce: of old.
+        reduction: "mean", "sum" or "none".
+
+    Example:
+        >>> torch.nn.MSELoss()(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(2.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Two tensors of one shape."""
@@ -146,6 +156,11 @@ class CrossEntropyLoss(_WeightedLoss):
         reduce: of old.
         reduction: "mean", "sum" or "none".
         label_smoothing: how much of each target goes to all classes.
+
+    Example:
+        >>> criterion = torch.nn.CrossEntropyLoss()
+        >>> criterion(torch.tensor([[0.0, 0.0], [9.0, 9.0]]), torch.tensor([0, 1]))
+        tensor(0.6931)
     """
 
     def __init__(

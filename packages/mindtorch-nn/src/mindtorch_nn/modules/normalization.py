@@ -72,7 +72,21 @@ def _shape(normalized_shape: Any) -> tuple[int, ...]:
 
 
 class LayerNorm(_Affine):
-    """Normalises over the last dimensions (Ba et al., 2016)."""
+    """Normalises over the last dimensions (Ba et al., 2016).
+
+    Args:
+        normalized_shape: the sizes of these dimensions, or of the last one.
+        eps: added to variances.
+        elementwise_affine: whether there are weights, and by ``bias`` biases.
+        bias: whether there are biases.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> layer = torch.nn.LayerNorm(2)
+        >>> layer(torch.tensor([[1.0, 3.0]])).round()
+        tensor([[-1.,  1.]], grad_fn=<RoundBackward0>)
+    """
 
     def __init__(
         self,

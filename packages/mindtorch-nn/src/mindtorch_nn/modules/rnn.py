@@ -6,7 +6,10 @@ import math
 import numbers
 import warnings
 import weakref
-from typing import Any
+from collections.abc import Callable
+from inspect import Parameter as Argument
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -18,6 +21,7 @@ from .module import Module
 
 __all__ = ["GRU", "LSTM", "RNN", "RNNBase"]
 
+F = TypeVar("F", bound=Callable[..., Any])
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
@@ -337,22 +341,57 @@ class RNNBase(Module):
         return output, self.permute_hidden(states, back)
 
 
+def _shown(**own: Any) -> Callable[[F], F]:
+    """Decorator: an initializer is shown with the arguments of `RNNBase`, but for the mode.
+
+    Args:
+        own: those that not all layers have, with their defaults; ``nonlinearity`` stands fourth.
+    """
+
+    def show(initializer: F) -> F:
+        base = signature(RNNBase.__init__)
+        shown = [
+            p for p in base.parameters.values() if p.name not in {"mode", "proj_size"} - {*own}
+        ]
+        if "nonlinearity" in own:
+            shown.insert(
+                4, Argument("nonlinearity", Argument.POSITIONAL_OR_KEYWORD, default="tanh")
+            )
+        vars(initializer)["__signature__"] = base.replace(parameters=shown)
+        return initializer
+
+    return show
+
+
 class RNN(RNNBase):
     """Elman's network; ``nonlinearity`` is "tanh" or "relu". The rest is as in `RNNBase`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse_projection(kwargs)
-        if len(args) > 3:
-            nonlinearity = args[3]
-            args = args[:3] + args[4:]
-        else:
-            nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
-            )
-        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
-        self.nonlinearity = nonlinearity
+    nonlinearity: str
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        @_shown(nonlinearity="tanh")
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            _refuse_projection(kwargs)
+            if len(args) > 3:
+                nonlinearity = args[3]
+                args = args[:3] + args[4:]
+            else:
+                nonlinearity = kwargs.pop("nonlinearity", "tanh")
+            if nonlinearity not in ("tanh", "relu"):
+                raise ValueError(
+                    f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+                )
+            super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+            self.nonlinearity = nonlinearity
 
 
 def _refuse_projection(kwargs: dict[str, Any]) -> None:
@@ -363,16 +402,45 @@ def _refuse_projection(kwargs: dict[str, Any]) -> None:
 class GRU(RNNBase):
     """Gated recurrent units (Cho et al., 2014); arguments as in `RNNBase`."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse_projection(kwargs)
-        super().__init__("GRU", *args, **kwargs)
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1,
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        @_shown()
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            _refuse_projection(kwargs)
+            super().__init__("GRU", *args, **kwargs)
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997); arguments as in `RNNBase`."""
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997); arguments as in `RNNBase`.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("LSTM", *args, **kwargs)
+    Example:
+        >>> layer = torch.nn.LSTM(3, 4, batch_first=True)
+        >>> output, (hidden, cell) = layer(torch.ones(2, 5, 3))
+        >>> output.shape, hidden.shape
+        (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    """
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, input_size: int, hidden_size: int, num_layers: int = 1,
+            bias: bool = True, batch_first: bool = False, dropout: float = 0.0,
+            bidirectional: bool = False, proj_size: int = 0, device: Any = None, dtype: Any = None,
+        ) -> None: ...  # fmt: skip
+
+    else:
+
+        @_shown(proj_size=0)
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(
         self, input: Tensor, batch_sizes: Tensor | None

@@ -79,6 +79,11 @@ class Embedding(_Table):
         sparse: whether gradients are sparse.
         device: of the table.
         dtype: of the table.
+
+    Example:
+        >>> table = torch.nn.Embedding(10, 3)
+        >>> table(torch.tensor([[1, 2], [3, 1]])).shape
+        torch.Size([2, 2, 3])
     """
 
     def __init__(

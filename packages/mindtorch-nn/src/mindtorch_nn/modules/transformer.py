@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -403,14 +404,19 @@ class TransformerEncoderLayer(_Layer):
 
     _attentions = ("self_attn",)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        known = self.activation
-        self.activation_relu_or_gelu = 0
-        if known is F.relu or isinstance(known, ReLU):
-            self.activation_relu_or_gelu = 1
-        elif known is F.gelu or isinstance(known, GELU):
-            self.activation_relu_or_gelu = 2
+    activation_relu_or_gelu: int
+
+    if not TYPE_CHECKING:  # to whom the base class says what it takes
+
+        @functools.wraps(_Layer.__init__)
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            known = self.activation
+            self.activation_relu_or_gelu = 0
+            if known is F.relu or isinstance(known, ReLU):
+                self.activation_relu_or_gelu = 1
+            elif known is F.gelu or isinstance(known, GELU):
+                self.activation_relu_or_gelu = 2
 
     def forward(
         self,

@@ -49,7 +49,7 @@ class AveragedModel(Module):
         """What the averaged model gives."""
         return self.module(*args, **kwargs)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def update_parameters(self, model: Any) -> None:
         """Take the state of a model into the average."""
         kept, new = self._tensors(self.module), self._tensors(model)

@@ -95,8 +95,8 @@ class LBFGS(Optimizer):
 
     # ---- the step ------------------------------------------------------------------------------
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
-    def step(self, closure: Closure) -> Any:
+    @torch.no_grad()
+    def step(self, closure: Closure) -> Any:  # type: ignore[override]  # it calls it: no default, as PyTorch's
         """Go on until the function or the parameters hardly change.
 
         Args:

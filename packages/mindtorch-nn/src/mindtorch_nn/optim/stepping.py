@@ -141,7 +141,7 @@ class Stepping(Optimizer):
 
     _numbers: ClassVar[tuple[str, ...]] = ("step",)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def step(self, closure: Closure | None = None) -> Any:
         """Update every parameter that has a gradient.
 

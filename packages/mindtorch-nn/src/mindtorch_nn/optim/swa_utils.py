@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -12,9 +12,12 @@ from mindtorch_core import Tensor
 from .optimizer import Optimizer
 from .schedules.base import LRScheduler, one_for_each_group
 
+if TYPE_CHECKING:  # what `_late` finds
+    from .averaged_model import AveragedModel
+
 __all__ = [
     "SWALR",
-    "AveragedModel",  # noqa: F822 (made by `__getattr__`)
+    "AveragedModel",
     "get_ema_avg_fn",
     "get_ema_multi_avg_fn",
     "get_swa_avg_fn",
@@ -44,7 +47,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Any:
     """
     _check_decay(decay)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def ema_update(averages: Tensors, current: Tensors, _: Any) -> None:
         if _real_or_complex(averages):
             torch._foreach_lerp_(averages, current, 1 - decay)
@@ -58,7 +61,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Any:
 def get_swa_multi_avg_fn() -> Any:
     """What keeps averages of lists of tensors in which all states count the same."""
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def swa_update(averages: Tensors, current: Tensors, num_averaged: Any) -> None:
         count = float(num_averaged) + 1
         if _real_or_complex(averages):
@@ -78,7 +81,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Any:
     """
     _check_decay(decay)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def ema_update(average: Tensor, current: Tensor, num_averaged: Any) -> Any:
         return decay * average + (1 - decay) * current
 
@@ -88,14 +91,14 @@ def get_ema_avg_fn(decay: float = 0.999) -> Any:
 def get_swa_avg_fn() -> Any:
     """What gives the average of a tensor in which all states count the same."""
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def swa_update(average: Tensor, current: Tensor, num_averaged: Any) -> Any:
         return average + (current - average) / (num_averaged + 1)
 
     return swa_update
 
 
-@torch.no_grad()  # type: ignore[untyped-decorator]
+@torch.no_grad()
 def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     """Compute the running statistics of batch norms anew, for parameters that were averaged.
 
@@ -184,9 +187,13 @@ class SWALR(LRScheduler):
         return found
 
 
-def __getattr__(name: str) -> Any:
+def _late(name: str) -> Any:
     if name == "AveragedModel":
         from .averaged_model import AveragedModel  # optimizers alone need no modules
 
         return AveragedModel
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = _late

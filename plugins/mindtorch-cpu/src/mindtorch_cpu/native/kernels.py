@@ -122,6 +122,19 @@ class Kernels:
         self._queue: SimpleQueue[Program | Walk | None] = SimpleQueue()
         self._waiting = set()
         self._busy = False
+        self._thread: threading.Thread | None = None
+
+    def finish(self) -> None:
+        """Compile nothing more, and wait for what is being compiled.
+
+        A daemon thread that is still at work when the interpreter ends is killed wherever it next wants
+        to run Python; within LLVM's or NumPy's code that corrupts the heap, and the process aborts.
+        """
+        thread = self._thread
+        self.mode = "off"
+        self.forget()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
 
     @property
     def mode(self) -> str:  # noqa: D102 (see the class)
@@ -202,7 +215,9 @@ class Kernels:
                 return
             self._busy = True
         try:
-            threading.Thread(target=self._serve, name="mindtorch-compiler", daemon=True).start()
+            thread = threading.Thread(target=self._serve, name="mindtorch-compiler", daemon=True)
+            thread.start()
+            self._thread = thread
         except BaseException as error:
             self._busy = False
             if not isinstance(error, RuntimeError):  # which says that the interpreter is ending
@@ -312,10 +327,9 @@ KERNELS: Final = Kernels()
 
 
 def _finish() -> None:
-    """Let the process end only between two kernels: LLVM must not work while it is taken down."""
-    KERNELS.mode = "off"
-    KERNELS.forget()
-    compiler.LOCK.acquire()
+    """Let the process end only when nothing is compiled: LLVM must not work while it is taken down."""
+    KERNELS.finish()
+    compiler.LOCK.acquire()  # other threads than ours may compile too
 
 
 atexit.register(_finish)

@@ -48,6 +48,7 @@ from ..arrays import (
     wrap,
 )
 from ..large import LARGE, in_chunks
+from ..powers import power
 from ..register import kernel, register
 from .ufuncs import note
 
@@ -364,30 +365,6 @@ def _no_negative_number(self: Any, exponent: Any) -> None:
         refuse("pow", self, exponent)
 
 
-def _power(base: Any, exponent: Any, out: Any = None) -> Any:
-    """Power; few factors are products, and half of one is a root, as in PyTorch."""
-    if exponent.ndim == 0:
-        if exponent == 2:
-            return np.multiply(base, base, out)
-        if base.dtype.kind == "f" and base.itemsize > 2:
-            if exponent == 3:
-                return np.multiply(np.multiply(base, base), base, out)
-            if exponent == 0.5:
-                return np.sqrt(base, out)
-            if exponent == -2:
-                return np.divide(base.dtype.type(1), np.multiply(base, base), out)
-    if exponent.dtype.kind == "i" and (exponent < 0).any():
-        return np.multiply(*_negative_power(base, exponent), out)
-    return np.power(base, exponent, out)
-
-
-def _negative_power(base: Any, exponent: Any) -> tuple[Any, Any]:
-    """Factors of a power of integers: quotients are cut, so that only those of 1 and -1 remain."""
-    below = exponent < 0
-    whole = np.power(base, np.where(below, exponent & 1, exponent))
-    return whole, np.where(below, np.abs(base) == 1, 1).astype(whole.dtype)
-
-
 def _remainder(a: Any, b: Any, out: Any = None) -> Any:
     """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
     left = np.remainder(a, b)
@@ -404,7 +381,7 @@ def _remainder(a: Any, b: Any, out: Any = None) -> Any:
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
 arithmetic("mul", np.multiply, single=True)
-arithmetic("pow", _power, guard=_no_negative_number)
+arithmetic("pow", power, guard=_no_negative_number)
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
 arithmetic("remainder", _remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)

@@ -1,0 +1,12 @@
+"""`mindtorch_nn.attention.flex_attention` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_nn.attention.flex_attention import (
+    AuxRequest as AuxRequest,
+    BlockMask as BlockMask,
+    and_masks as and_masks,
+    create_block_mask as create_block_mask,
+    create_mask as create_mask,
+    flex_attention as flex_attention,
+    noop_mask as noop_mask,
+    or_masks as or_masks,
+)

@@ -1,0 +1,9 @@
+"""`mindtorch_core.autograd.profiler` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.autograd.profiler import (
+    EventList as EventList,
+    FunctionEvent as FunctionEvent,
+    FunctionEventAvg as FunctionEventAvg,
+    profile as profile,
+    record_function as record_function,
+)

@@ -1,0 +1,15 @@
+"""`mindtorch_core.backends` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.backends import (
+    mkl as mkl,
+    opt_einsum as opt_einsum,
+    quantized as quantized,
+)
+from mindtorch_core.backends import (
+    cpu as cpu,
+    cuda as cuda,
+    cudnn as cudnn,
+    mkldnn as mkldnn,
+    mps as mps,
+    openmp as openmp,
+)

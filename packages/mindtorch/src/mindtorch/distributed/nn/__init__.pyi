@@ -1,0 +1,9 @@
+"""`mindtorch_core.distributed.nn` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.distributed.nn import (
+    all_gather as all_gather,
+    all_reduce as all_reduce,
+    all_to_all as all_to_all,
+    broadcast as broadcast,
+    reduce_scatter as reduce_scatter,
+)

@@ -1,0 +1,5 @@
+"""`mindtorch_core.distributions.distribution` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.distributions.distribution import (
+    Distribution as Distribution,
+)

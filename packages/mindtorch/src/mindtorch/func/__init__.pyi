@@ -1,0 +1,16 @@
+"""`mindtorch_core.func` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.func import (
+    functional_call as functional_call,
+    functionalize as functionalize,
+    grad as grad,
+    grad_and_value as grad_and_value,
+    hessian as hessian,
+    jacfwd as jacfwd,
+    jacrev as jacrev,
+    jvp as jvp,
+    linearize as linearize,
+    stack_module_state as stack_module_state,
+    vjp as vjp,
+    vmap as vmap,
+)

@@ -1,0 +1,9 @@
+"""`mindtorch_core.types` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.types import (
+    Device as Device,
+    FileLike as FileLike,
+    Number as Number,
+    Storage as Storage,
+    Tensor as Tensor,
+)

@@ -1,0 +1,11 @@
+"""`mindtorch_core.utils.checkpoint` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.utils.checkpoint import (
+    CheckpointError as CheckpointError,
+    CheckpointFunction as CheckpointFunction,
+    checkpoint as checkpoint,
+    checkpoint_sequential as checkpoint_sequential,
+    noop_context_fn as noop_context_fn,
+    set_checkpoint_debug_enabled as set_checkpoint_debug_enabled,
+    set_checkpoint_early_stop as set_checkpoint_early_stop,
+)

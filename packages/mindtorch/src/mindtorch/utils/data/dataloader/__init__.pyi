@@ -1,0 +1,8 @@
+"""`mindtorch_core.utils.data.dataloader` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.utils.data.dataloader import (
+    DataLoader as DataLoader,
+    default_collate as default_collate,
+    default_convert as default_convert,
+    get_worker_info as get_worker_info,
+)

@@ -1,0 +1,5 @@
+"""`mindtorch_core.utils.flop_counter` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.utils.flop_counter import (
+    FlopCounterMode as FlopCounterMode,
+)

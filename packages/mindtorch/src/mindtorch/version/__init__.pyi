@@ -1,0 +1,10 @@
+"""`mindtorch_core.version` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.version import (
+    __version__ as __version__,
+    cuda as cuda,
+    debug as debug,
+    git_version as git_version,
+    hip as hip,
+    xpu as xpu,
+)
