@@ -115,6 +115,8 @@ DIFFERENCES = [
     Difference((".set_(", "{x}.data ="), any_input(lambda t: t.requires_grad or t.is_inference()),
                "PyTorch gives a recorded tensor other memory, and a history that does not fit it"),
     Difference((".set_(", "{x}.data ="), inside_inference, "a tensor becomes one of inference here"),
+    Difference(("{x}.data =",), shared,
+               "views of a tensor that gets other memory stay its views in PyTorch, and require grad with it"),
     Difference((".requires_grad_(",), shared, "PyTorch's views of a leaf require grad as soon as it does"),
     Difference((".t_()", "unsqueeze_(", "squeeze_(", "transpose_(", "swapaxes_("),
                any_input(lambda t: t.requires_grad or t.is_inference()),
