@@ -132,6 +132,7 @@ DIFFERENCES = [
     Difference((".data", ".detach()"), any_input(lambda t: t.is_inference()),
                "what is made of a tensor of inference outside is one as well, here"),
     Difference(ANY, inference_with_recorded, "which operands are saved for backward differs"),
+    Difference(("matmul(",), has(torch.bool), "products of booleans are refused, also of none"),
     Difference((".gather(",), any_input(lambda t: t.requires_grad),
                "PyTorch saves what is gathered from, of which its gradient takes the shape only"),
     Difference(("checkpoint(",), any_input(lambda t: t.is_inference()),
