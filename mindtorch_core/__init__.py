@@ -38,6 +38,7 @@ from .deferred import Pipeline, current_pipeline
 from .deferred import pipeline_context as pipeline
 from .dispatch.functions import find_packet as _find_packet
 from .dispatch.functions import names_in as _names_in
+from .dispatch.functions import names_known as _names_known
 from .dispatch.keys import DispatchKey, DispatchKeySet
 from .dispatch.nearest import missing as _missing
 from .dispatch.overrides import install as _install_overrides
@@ -415,7 +416,12 @@ def _late(name: str) -> Any:
         if type(found) is type(amp):  # not kept: the faces of devices that a backend may bring
             globals()[name] = found
         return found
-    raise _missing(__name__, name, __dir__, version=f" {_VERSION}")
+    raise _missing(
+        __name__,
+        name,
+        lambda: {*globals(), *_names_known("torch"), *_around()},
+        version=f" {_VERSION}",
+    )
 
 
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
@@ -443,7 +449,10 @@ def _absent_device(name: str) -> Any:
     return AbsentDevice(name)
 
 
+def _around() -> set[str]:
+    """Names that are no functions of ops, and found when they are asked for."""
+    return {*_LAZY, *_HOMES, *_OF_NN, *_surroundings.PUBLIC}
+
+
 def __dir__() -> list[str]:
-    return sorted(
-        {*globals(), *_names_in("torch"), *_LAZY, *_HOMES, *_OF_NN, *_surroundings.PUBLIC}
-    )
+    return sorted({*globals(), *_names_in("torch"), *_around()})

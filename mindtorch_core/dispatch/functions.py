@@ -28,6 +28,7 @@ __all__ = [
     "forget",
     "function",
     "names_in",
+    "names_known",
 ]
 
 
@@ -82,6 +83,11 @@ def names_in(namespace: str) -> list[str]:
     """All names of functions in a namespace."""
     registry.on_demand.define_all()
     return sorted(FUNCTIONS[namespace])
+
+
+def names_known(namespace: str) -> set[str]:
+    """The same as far as they are known without defining any: what is listed for a demand included."""
+    return {*FUNCTIONS[namespace], *registry.on_demand.waiting(namespace)}
 
 
 class _Functions:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
+from typing import Final
 
 __all__ = ["missing", "nearest", "suggestion"]
+
+# What was suggested, by module and name: programs ask again and again whether there is a name.
+_NEAR: Final[dict[tuple[str, str], str]] = {}
+_KEPT: Final = 256
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
@@ -49,6 +54,10 @@ def missing(
     reason = reason_for(name)
     if reason:
         return AttributeError(f"{text}: {reason}.", name=name)
-    near = "" if name.startswith("_") else suggestion(name, names())
+    near = "" if name.startswith("_") else _NEAR.get((module, name))
+    if near is None:
+        if len(_NEAR) >= _KEPT:
+            _NEAR.clear()
+        near = _NEAR[module, name] = suggestion(name, names())
     text += f".{near} If PyTorch has it, ask for it in mindtorch's list of issues."
     return AttributeError(text, name=name)

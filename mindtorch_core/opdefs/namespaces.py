@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..dispatch.functions import find_packet, names_in
+from ..dispatch.functions import find_packet, names_in, names_known
 from ..dispatch.nearest import missing
 
 __all__ = ["serve"]
@@ -28,11 +28,15 @@ def serve(
         if not name.startswith("__"):
             packet = find_packet("torch" if name in shared else namespace, name)
         if packet is None:
-            raise missing(module["__name__"], name, names)
+            known = names_known(namespace)
+            raise missing(module["__name__"], name, lambda: known | shared | {*public()})
         made = module[name] = packet.function()
         return made
 
+    def public() -> list[str]:
+        return [n for n in module if n[:1] != "_"]
+
     def names() -> list[str]:
-        return sorted({*names_in(namespace), *shared, *(n for n in module if n[:1] != "_")})
+        return sorted({*names_in(namespace), *shared, *public()})
 
     return get, names
