@@ -183,9 +183,11 @@ class _Run:
         if reduction is not None and reduction.kept == 0:
             self.partial[step.entry][number] = found
             return
+        if self.full[step.entry] is not None:  # what is written to it later must arrive there
+            part = self._part(step.entry, tile).reshape(found.shape)
+            np.copyto(part, found)
+            found = part
         made[step.entry] = found
-        if self.full[step.entry] is not None:
-            np.copyto(self._part(step.entry, tile), found)
 
     def results(self) -> list[Any]:
         """The results of the entries."""
