@@ -149,7 +149,8 @@ class _Run:
             arrays = [self._operand(s, tile, made) for s in step.sources]
             arrays += [made[n] for n in step.makes]
             shape = np.broadcast_shapes(*(a.shape for a in arrays))
-            launch = prepared(step.graph, [_spread(a, shape) for a in arrays], step.numbers)
+            arrays = [_spread(a, shape) for a in arrays]  # kept until it has run: it has addresses
+            launch = prepared(step.graph, arrays, step.numbers)
             if launch is None:
                 return False
             if ask:

@@ -49,9 +49,8 @@ def _each(shape: Shape) -> Iterator[Tile]:
 
 
 def cut(array: Any, tile: Tile) -> Any:
-    """The part of an operand that a tile needs; dimensions of size 1 are broadcast and stay."""
+    """The part of an operand that a tile needs, a view; dimensions of size 1 are broadcast and stay."""
     shape = array.shape
     lead = len(tile) - len(shape)
-    return array[tuple(
-        slice(None) if n == 1 else s for n, s in zip(shape, tile[lead:], strict=True)
-    )]  # fmt: skip
+    parts = [slice(None) if n == 1 else s for n, s in zip(shape, tile[lead:], strict=True)]
+    return array[(*parts, ...)]  # without `...` NumPy copies what has no dimensions
