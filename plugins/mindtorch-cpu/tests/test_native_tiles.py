@@ -1,5 +1,7 @@
 """Groups with reductions run in tiles, by compiled kernels: what is written there arrives, what is read lives."""
 
+import itertools
+
 import pytest
 
 import mindtorch_core as torch
@@ -70,6 +72,23 @@ def a_number_less_each_element(x):
 PROGRAMS = [scaled_maxima, maxima_scaled_into_themselves, minima_without_their_dimension,
             sums_read_before_they_change, rows_that_change_after_their_sum, sum_of_all,
             a_number_less_each_element]  # fmt: skip
+
+
+def test_a_smaller_last_tile_waits_for_a_kernel_of_its_own(in_tiles, monkeypatch):
+    # Two tiles of two rows, and one of one row, which lies in memory as a line.
+    monkeypatch.setattr(LIMITS, "tile_elements", 10)
+    monkeypatch.setattr(KERNELS, "mode", "on")
+    functions = [torch.sin, torch.cos, torch.atan, torch.tanh, torch.sigmoid, torch.sinh]
+    for inner, outer in itertools.permutations(
+        functions, 2
+    ):  # kernels that nobody has asked for yet
+        x = ((torch.arange(20.0) * 7919) % 11).reshape(5, 4)
+        wanted = outer(inner(x - x.amin(-1, keepdim=True)))
+        for _ in range(4):
+            with torch.pipeline():
+                found = outer(inner(x - x.amin(-1, keepdim=True)))
+            assert torch.equal(found, wanted)
+            KERNELS.wait()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

@@ -20,7 +20,7 @@ from .grouping import Block
 from .limits import LIMITS
 from .recipes import Outside, Recipe, Reduce, Stretch, recipe_of, tensors
 from .results import joined, room_for
-from .tiles import Tile, cut, tiles
+from .tiles import Tile, cut, of_each_size, tiles
 
 __all__ = ["compute_compiled"]
 
@@ -118,7 +118,7 @@ class _Run:
     def _in_tiles(self) -> bool:
         """Compute tile by tile; False if a kernel is not there."""
         every = tiles(self.shape, self.block.kept, LIMITS.tile_elements)
-        if not self._tile(0, every[0], ask=True):
+        if not all(self._tile(0, each, ask=True) for each in of_each_size(every, self.shape)):
             return False
         for step in self.recipe.steps:
             if isinstance(step, Reduce) and self._to_one(step):
@@ -150,13 +150,15 @@ class _Run:
             arrays += [made[n] for n in step.makes]
             shape = np.broadcast_shapes(*(a.shape for a in arrays))
             arrays = [_spread(a, shape) for a in arrays]  # kept until it has run: it has addresses
-            launch = prepared(step.graph, arrays, step.numbers)
+            launch = prepared(step.graph, arrays, step.numbers, at_once=not ask)
             if launch is None:
+                if not ask:  # other tiles are computed, and may have been written to what they read
+                    raise RuntimeError("a kernel of a group could not be made")
                 return False
-            if ask:
-                self.kernels.append(launch.kernel)
-            else:
+            if not ask:
                 launch.run()
+            elif launch.kernel not in self.kernels:
+                self.kernels.append(launch.kernel)
         return True
 
     def _operand(self, source: int, tile: Tile, made: dict[int, Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindtorch_core.backend import Shape
 
-__all__ = ["cut", "tiles"]
+__all__ = ["cut", "of_each_size", "tiles"]
 
 Tile = tuple[slice, ...]
 
@@ -36,6 +36,20 @@ def tiles(shape: Shape, kept: int, elements: int) -> list[Tile]:
     chunks = [slice(s, min(s + step, shape[cut_at])) for s in range(0, shape[cut_at], step)]
     rest = whole[cut_at + 1 :]
     return [(*outer, chunk, *rest) for outer in _each(shape[:cut_at]) for chunk in chunks]
+
+
+def of_each_size(every: list[Tile], shape: Shape) -> list[Tile]:
+    """One tile of each size, the first one first: others need other kernels.
+
+    Args:
+        every: what `tiles` gave.
+        shape: for which.
+    """
+    found: dict[Shape, Tile] = {}
+    for tile in every:
+        size = tuple([len(range(*s.indices(n))) for s, n in zip(tile, shape, strict=True)])
+        found.setdefault(size, tile)
+    return list(found.values())
 
 
 def _each(shape: Shape) -> Iterator[Tile]:

@@ -184,17 +184,18 @@ class Kernels:
             return "the compiler is being loaded"
         return self.broken or compiler.ready()
 
-    def get(self, program: Program | Walk, work: int) -> Any:
+    def get(self, program: Program | Walk, work: int, *, at_once: bool = False) -> Any:
         """The kernel of a program, or None if it is not there yet.
 
         Args:
             program: what to compute.
             work: elements times operations of the launch.
+            at_once: compile it if need be, and wait for it.
         """
         found = self._kernels.get(program, self)
         if found is not self:
             return found
-        if self.mode == "now":
+        if at_once or self.mode == "now":
             self._make(program)
             return self._kernels.get(program)
         if len(self._seen) >= _SEEN:

@@ -242,19 +242,23 @@ def packed(numbers: Sequence[Any]) -> Any:
     return made
 
 
-def prepared(graph: Graph, arrays: Sequence[Any], numbers: Any) -> Launch | None:
+def prepared(
+    graph: Graph, arrays: Sequence[Any], numbers: Any, *, at_once: bool = False
+) -> Launch | None:
     """A launch of a graph, or None where its kernel is not there yet.
 
     Args:
         graph: what to compute.
         arrays: inputs and results, broadcast to one shape that is not empty.
         numbers: see `packed`.
+        at_once: wait for the kernel if it is not there.
 
     Raises:
         Unservable: if no program does it.
     """
     sizes, steps = arranged(arrays[0].shape, tuple([a.strides for a in arrays]))
-    return _launch(_program(graph, sizes, steps), sizes, steps, arrays, numbers)
+    program = _program(graph, sizes, steps)
+    return _launch(program, sizes, steps, arrays, numbers, at_once=at_once)
 
 
 def prepared_rows(
@@ -286,11 +290,11 @@ def prepared_rows(
 
 def _launch(
     program: Program | None, sizes: tuple[int, ...], steps: tuple[Strides, ...], arrays: Sequence[Any],
-    numbers: Any,
+    numbers: Any, *, at_once: bool = False,
 ) -> Launch | None:  # fmt: skip
     if program is None:
         raise Unservable("memory that lies in a way that programs do not have")
-    kernel = KERNELS.get(program, arrays[0].size * len(program.graph.nodes))
+    kernel = KERNELS.get(program, arrays[0].size * len(program.graph.nodes), at_once=at_once)
     return None if kernel is None else Launch(kernel, sizes, steps, arrays, numbers)
 
 
