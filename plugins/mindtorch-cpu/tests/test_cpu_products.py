@@ -106,6 +106,7 @@ def test_several_threads_set_it_back_once(threads):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # within a finaliser
 def test_interrupts_set_it_back(threads):
     """Ctrl-C at any instant of a batch or a product."""
 
