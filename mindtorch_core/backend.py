@@ -33,10 +33,6 @@ from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
 from .opdefs.define import definitions, op
 from .opdefs.rules import pointwise, reduction
-from .operators.creation.factory import checked_size
-from .operators.indexing.index import index_shape
-from .operators.linalg.products import factor as product_factor
-from .operators.reductions.reduction import degrees_of_freedom
 from .random import source_for
 from .runtime import Runtime
 from .streams import Event, Stream, StreamContext
@@ -131,7 +127,10 @@ from .values.threads import get_num_threads
 
 if TYPE_CHECKING:  # they define ops, and are imported when they are asked for
     from .operators.arranging.rearranging import check_repeats, check_total
+    from .operators.creation.factory import checked_size
+    from .operators.indexing.index import index_shape
     from .operators.linalg.matrices import check_info as check_lapack
+    from .operators.linalg.products import factor as product_factor
     from .operators.nn.average_pooling import Averaging, divisors
     from .operators.nn.batch_normalization import batch_norm_rule, update_running
     from .operators.nn.convolution_shapes import Geometry as ConvolutionGeometry
@@ -142,6 +141,7 @@ if TYPE_CHECKING:  # they define ops, and are imported when they are asked for
     from .operators.nn.resampling import taps
     from .operators.nn.upsampling import RESIZING
     from .operators.reductions.cumulative import logcumsumexp_by_scan
+    from .operators.reductions.reduction import degrees_of_freedom
     from .operators.sorting.searching import check_bincount
     from .operators.sorting.searching import search as binary_search
 
@@ -306,11 +306,15 @@ _LATE: Final = {
     "check_lapack": ("linalg.matrices", "check_info"),
     "check_repeats": ("arranging.rearranging", "check_repeats"),
     "check_total": ("arranging.rearranging", "check_total"),
+    "checked_size": ("creation.factory", "checked_size"),
     "convolution_geometry": ("nn.convolution_shapes", "geometry"),
     "convolution_weight_geometry": ("nn.convolution_shapes", "weight_geometry"),
+    "degrees_of_freedom": ("reductions.reduction", "degrees_of_freedom"),
     "divisors": ("nn.average_pooling", "divisors"),
+    "index_shape": ("indexing.index", "index_shape"),
     "logcumsumexp_by_scan": ("reductions.cumulative", "logcumsumexp_by_scan"),
     "pool_sizes": ("nn.pooling", "pool_sizes"),
+    "product_factor": ("linalg.products", "factor"),
     "statistics_dtype": ("nn.normalization", "statistics_dtype"),
     "taps": ("nn.resampling", "taps"),
     "update_running": ("nn.batch_normalization", "update_running"),

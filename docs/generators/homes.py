@@ -7,6 +7,7 @@ first asked for; so are the CPU's modules of kernels for these ops.
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
@@ -20,18 +21,17 @@ from mindtorch_core.dispatch.functions import FUNCTIONS
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.opdefs.packets import OPERATORS, OpMethod
 from mindtorch_core.tensors.tensor import Tensor
-from mindtorch_cpu import ops
-from mindtorch_cpu import register as kernels
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 OPS: Final = Path(operators.__file__).parent
-KERNELS: Final = Path(ops.__file__).parent
+KERNELS: Final = ROOT / "plugins/mindtorch-cpu/src/mindtorch_cpu/ops"
 WIDTH: Final = 100
 HEAD_OF_OPS: Final = '''\
 """Which module defines which names on demand. Written by `docs/make.py`; do not edit.
 
-A row says module, places and names. The place ``aten`` is that of ops, with their overloads; ``Tensor``
-that of what the module puts on the class; the others are namespaces of functions.
+A row says a module and what it defines: places, and the names that stand in all of these. The place
+``aten`` is that of ops, with their overloads; ``Tensor`` that of what the module puts on the class; the
+others are namespaces of functions.
 """
 
 from typing import Final
@@ -112,26 +112,35 @@ def homes(
             yield name, brought
 
 
-def by_places(names: Names) -> dict[str, str]:
-    """The names that stand in the same places, together."""
+def by_places(names: Names) -> str:
+    """What a module defines, as its row says it: the names that stand in the same places, together."""
     places: dict[str, list[str]] = {}
     for place, name in sorted(names):
         places.setdefault(name, []).append(place)
     found: dict[str, list[str]] = {}
     for name, at in sorted(places.items()):
         found.setdefault(" ".join(at), []).append(name)
-    return {at: " ".join(each) for at, each in found.items()}
+    return "; ".join(f"{at}: {' '.join(shortened(each))}" for at, each in sorted(found.items()))
 
 
-def row(*columns: str) -> Iterator[str]:
-    """A row of a table, on several lines where it is long; the last column holds names."""
-    *heads, text = columns
-    line = f"    ({', '.join(map(repr, columns))}),".replace("'", '"')
+def shortened(names: Iterable[str]) -> Iterator[str]:
+    """Names in their order, the overloads of one behind it: ``max.dim,other``."""
+    for base, each in itertools.groupby(names, lambda name: name.partition(".")[0]):
+        found = [name.partition(".")[2] for name in each]
+        if "" in found:
+            yield base
+        if any(found):
+            yield f"{base}.{','.join(filter(None, found))}"
+
+
+def row(module: str, text: str) -> Iterator[str]:
+    """A row of a table, on several lines where it is long."""
+    line = f'    ("{module}", "{text}"),'
     if len(line) <= WIDTH:
         yield line
         return
     pieces = textwrap.wrap(text, WIDTH - 8, break_long_words=False, break_on_hyphens=False)
-    yield "    (" + "".join(f'"{head}", ' for head in heads).rstrip()
+    yield f'    ("{module}",'
     yield from (f'     "{piece} "' for piece in pieces[:-1])
     yield f'     "{pieces[-1]}"),'
 
@@ -142,18 +151,20 @@ def lines_of_ops() -> list[str]:
     Raises:
         RuntimeError: if ops are defined already: nobody can tell where.
     """
-    if {f"{operators.__name__}.{name}" for name, _, _ in operators.homes.HOMES} & set(sys.modules):
+    if {f"{operators.__name__}.{name}" for name, _ in operators.homes.HOMES} & set(sys.modules):
         raise RuntimeError("some ops are defined already: run this in a process of its own")
     registry.on_demand.listed(operators.__name__, ())  # a table that is not current would mislead
     out = HEAD_OF_OPS.splitlines()
     for module, names in homes(operators, modules(operators, 2), names_there):
-        for places, text in sorted(by_places(names).items()):
-            out += row(module, places, text)
+        out += row(module, by_places(names))
     return [*out, ")  # fmt: skip"]
 
 
 def lines_of_kernels() -> list[str]:
     """The CPU's file as it should be, once all ops are defined."""
+    from mindtorch_cpu import ops  # its modules ask for their ops when they are imported
+    from mindtorch_cpu import register as kernels
+
     out = HEAD_OF_KERNELS.splitlines()
     for module, names in homes(ops, modules(ops, 1), lambda: set(kernels.KERNELS)):
         out += row(module, " ".join(sorted(name.removeprefix("aten::") for name in names)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
@@ -117,6 +116,8 @@ class Function:
         """
         separate = cls.setup_context is not Function.setup_context
         if separate:
+            import inspect  # not part of the core's import, of which it would be a tenth
+
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs

@@ -6,13 +6,16 @@ microsecond, where `inspect.signature` takes twenty.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from typing import Any
+from types import MethodType
+from typing import Any, Final
 
 from .schema import OperatorSchema
 
 __all__ = ["signature_problem"]
+
+_VARARGS: Final = 0x04  # flags of code objects, `inspect.CO_VARARGS` and its like
+_VARKEYWORDS: Final = 0x08
 
 
 def signature_problem(
@@ -36,7 +39,7 @@ def signature_problem(
     code = getattr(fn, "__code__", None)
     if code is None or getattr(fn, "__wrapped__", None) is not None:
         return _by_signature(fn, positional, keywords)
-    if inspect.ismethod(fn):
+    if isinstance(fn, MethodType):
         positional += 1
     takes = code.co_argcount
     names = code.co_varnames
@@ -44,13 +47,13 @@ def signature_problem(
     if takes == positional and own_keywords == tuple(keywords):  # most are written like this
         return None
     defaults = len(getattr(fn, "__defaults__", None) or ())
-    if takes < positional and not code.co_flags & inspect.CO_VARARGS:
+    if takes < positional and not code.co_flags & _VARARGS:
         return f"it takes {takes} positional arguments, and the call passes {positional}"
     if takes - defaults > positional:
         missing = [n for n in names[positional : takes - defaults] if n not in keywords]
         if missing:
             return f"it requires {missing[0]!r}, which the schema does not have"
-    if not code.co_flags & inspect.CO_VARKEYWORDS:
+    if not code.co_flags & _VARKEYWORDS:
         known = {*names[positional:takes], *own_keywords}
         for name in keywords:
             if name not in known:
@@ -64,6 +67,8 @@ def signature_problem(
 
 def _by_signature(fn: Callable[..., Any], positional: int, keywords: list[str]) -> str | None:
     """The same for callables that are not plain functions."""
+    import inspect  # not part of the core's import, of which it would be a tenth
+
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # written in C, without a signature

@@ -19,10 +19,17 @@ from .entry import source_of
 if TYPE_CHECKING:
     from .registry import OperatorRegistry
 
-__all__ = ["OnDemand"]
+__all__ = ["OnDemand", "told"]
 
 Step = Callable[[], None]
 Register = Callable[[tuple[str, ...]], Any]
+
+
+def told(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Places, and the names that stand there, of a row's text: see `OnDemand.listed`."""
+    for part in text.split("; "):
+        places, _, names = part.partition(": ")
+        yield places.split(), names.split()
 
 
 class OnDemand:
@@ -35,7 +42,7 @@ class OnDemand:
 
     def __init__(self, registry: OperatorRegistry) -> None:
         self._registry: Final = registry
-        self._rows: list[tuple[str, str, str]] = []
+        self._rows: list[tuple[str, list[str], list[str]]] = []
         self._homes: tuple[str, ...] = ()  # the modules of the table, in its order
         self._index: dict[str, dict[str, str]] = {}  # by place and name
         self._left: dict[str, None] = {}  # those that are not imported yet
@@ -46,16 +53,17 @@ class OnDemand:
 
     # ---- the table -----------------------------------------------------------------------------
 
-    def listed(self, package: str, rows: Iterable[tuple[str, str, str]]) -> None:
+    def listed(self, package: str, rows: Iterable[tuple[str, str]]) -> None:
         """Take the table of what is defined on demand.
 
         Args:
             package: what the names of modules are relative to.
-            rows: a module, places, and names that it defines and that stand in all of these; both
-                are strings with blanks. The place of ops is their namespace, ``aten``; those of
-                functions are as in `OpDef.namespaces`.
+            rows: a module, and what it defines: ``Tensor aten: relu_; aten: max.dim,other``, which is
+                places, and names that stand in all of these, with commas between overloads of one
+                name. The place of ops is their namespace, ``aten``; those of functions are as in
+                `OpDef.namespaces`.
         """
-        self._rows = [(f"{package}.{module}", places, names) for module, places, names in rows]
+        self._rows = [(f"{package}.{module}", *row) for module, text in rows for row in told(text)]
         self._index.clear()
         self._homes = tuple(dict.fromkeys(module for module, _, _ in self._rows))
         self._left = dict.fromkeys(self._homes)
@@ -74,9 +82,11 @@ class OnDemand:
 
     def _names(self, place: str) -> Iterator[tuple[str, str]]:
         for module, places, names in self._rows:
-            if place in places.split():
-                for name in names.split():
-                    yield module, name
+            if place in places:
+                for name in names:
+                    base, dot, overloads = name.partition(".")
+                    for overload in overloads.split(","):
+                        yield module, base + dot + overload
 
     @property
     def pending(self) -> bool:
@@ -111,7 +121,8 @@ class OnDemand:
     def _import(self, modules: Iterable[str]) -> None:
         with self._registry.apart():
             if self.journal is not None:  # the step that is under way tells the backends
-                self._try(modules, self.journal)
+                if wanted := [name for name in modules if name not in sys.modules]:
+                    self._try(wanted, self.journal)
                 return
             try:
                 self.unsettled = True

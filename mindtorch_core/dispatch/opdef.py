@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from ..values.dtypes import dtype
@@ -158,9 +158,9 @@ class OutForm(NamedTuple):
 
 # What an op has of which nothing is said.
 _OPERANDS, _TRAITS, _EXPOSURE = Operands(), Traits(), Exposure()
+_NONE: Final[Mapping[str, Callable[..., bool]]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class OpDef:
     """One op: everything about it that does not depend on a device.
 
@@ -190,23 +190,43 @@ class OpDef:
             anew where a backend's own kernel ran (`mindtorch_core.gradients.whole`).
     """
 
-    name: str
-    schema: str
-    doc: str = ""
-    overloads: Sequence[str] = ()
-    tags: frozenset[str] = frozenset()
-    rule: Callable[..., Any] | None = None
-    decomposition: Callable[..., Any] | None = None
-    grad: Mapping[str, Formula] | str | None = None
-    saved_if: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
-    output_differentiability: Sequence[bool] = ()
-    operands: Operands = _OPERANDS
-    traits: Traits = _TRAITS
-    exposure: Exposure = _EXPOSURE
-    inplace: InplaceForm | None = None
-    out: OutForm | None = None
-    functional: OpDef | None = None
-    remade: Callable[..., Any] | None = None
+    def __init__(
+        self,
+        name: str,
+        schema: str,
+        doc: str = "",
+        overloads: Sequence[str] = (),
+        tags: frozenset[str] = frozenset(),
+        rule: Callable[..., Any] | None = None,
+        decomposition: Callable[..., Any] | None = None,
+        grad: Mapping[str, Formula] | str | None = None,
+        saved_if: Mapping[str, Callable[..., bool]] = _NONE,
+        output_differentiability: Sequence[bool] = (),
+        operands: Operands = _OPERANDS,
+        traits: Traits = _TRAITS,
+        exposure: Exposure = _EXPOSURE,
+        inplace: InplaceForm | None = None,
+        out: OutForm | None = None,
+        functional: OpDef | None = None,
+        remade: Callable[..., Any] | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.schema: Final = schema
+        self.doc: Final = doc
+        self.overloads: Final = overloads
+        self.tags: Final = tags
+        self.rule: Final = rule
+        self.decomposition: Final = decomposition
+        self.grad: Final = grad
+        self.saved_if: Final = saved_if
+        self.output_differentiability: Final = output_differentiability
+        self.operands: Final = operands
+        self.traits: Final = traits
+        self.exposure: Final = exposure
+        self.inplace: Final = inplace
+        self.out: Final = out
+        self.functional: Final = functional
+        self.remade: Final = remade
 
     @property
     def base_name(self) -> str:

@@ -7,7 +7,6 @@ programs that override nothing pay nothing.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, TypeVar
@@ -62,6 +61,8 @@ Given = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[
 
 
 def _by_signature(function: FunctionType) -> Given:
+    import inspect  # not part of the core's import, of which it would be a tenth
+
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
     spread = any(p.kind is p.VAR_POSITIONAL for p in parameters)

@@ -9,7 +9,6 @@ they stay excluded.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
@@ -71,6 +70,8 @@ class _Context:
 
     def __call__(self, fn: F) -> F:
         """Decorate ``fn``: every call runs inside the context, a generator's every step."""
+        import inspect  # not part of the core's import, of which it would be a tenth
+
         if inspect.isgeneratorfunction(fn):
             return _stepwise(fn, self._again)  # type: ignore[return-value]
 

@@ -12,11 +12,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ..frontend.aliases import alias
-from .backend import OLDEST_PLUGIN_API, PLUGIN_API, Backend
 from .device_module import DeviceModule
 from .loader import BackendStatus, backends, load, load_all, unload
+from .versions import OLDEST_PLUGIN_API, PLUGIN_API
 
 if TYPE_CHECKING:
+    from .backend import Backend
     from .diagnosis import Diagnosis, diagnose
     from .hookspecs import hookimpl
     from .numerics import Numerics
@@ -39,8 +40,9 @@ __all__ = [
 ]
 
 
-# Not part of the core's import, as pluggy is none.
+# Not part of the core's import, as pluggy and dataclasses are none.
 _ON_DEMAND = {
+    "Backend": "backend",
     "Diagnosis": "diagnosis",
     "Numerics": "numerics",
     "diagnose": "diagnosis",

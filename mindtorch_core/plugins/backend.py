@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ..runtime import Runtime
 from .checking import check_fields
+from .versions import OLDEST_PLUGIN_API, PLUGIN_API
 
 if TYPE_CHECKING:
     from .numerics import Numerics
 
-__all__ = ["OLDEST_PLUGIN_API", "PLUGIN_API", "Backend", "check_api"]
-
-# The numbers of the plugin interface that backends may have been written for. The newest is raised
-# when something is added, the oldest when something goes that backends of that number may use:
-#
-# 1: the first.
-# 2: `mindtorch_core.backend`, and the fields of tensors that it names.
-OLDEST_PLUGIN_API: Final[int] = 1
-PLUGIN_API: Final[int] = 3
+__all__ = ["Backend", "check_api"]
 
 
 @dataclass(frozen=True, slots=True)

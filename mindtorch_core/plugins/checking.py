@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from types import FunctionType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +89,8 @@ def _check_method(runtime: Runtime, name: str, protocol: FunctionType) -> None:
     shown = f"{type(runtime).__name__}.{name}"
     if not callable(own):
         raise TypeError(f"{shown} must be a method, but is {own!r}")
+    import inspect  # not part of the core's import, of which it would be a tenth
+
     _, *arguments = inspect.signature(protocol).parameters.values()
     positional = [p for p in arguments if p.kind is p.POSITIONAL_OR_KEYWORD]
     required = [p for p in positional if p.default is p.empty]

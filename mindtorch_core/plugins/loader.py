@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..dispatch.keys import (
@@ -53,8 +53,7 @@ T = TypeVar("T")
 _CORE: Final = (os.path.dirname(os.path.dirname(__file__)), "<mindtorch ")  # files of the core
 
 
-@dataclass(slots=True)
-class BackendStatus:
+class BackendStatus(SimpleNamespace):
     """State of one installed backend.
 
     Attributes:
@@ -69,12 +68,18 @@ class BackendStatus:
 
     name: str
     distribution: str
-    state: str = "available"
-    error: BaseException | None = None
-    place: str = ""
-    device: str = ""
-    key: str = ""
-    seconds: float = 0.0
+    state: str
+    error: BaseException | None
+    place: str
+    device: str
+    key: str
+    seconds: float
+
+    def __init__(self, name: str, distribution: str) -> None:
+        super().__init__(
+            name=name, distribution=distribution, state="available", error=None, place="",
+            device="", key="", seconds=0.0,
+        )  # fmt: skip
 
 
 class Loader:

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from mindtorch_core.dispatch.on_demand import told
 from mindtorch_core.dispatch.opdef import OpDef
 from mindtorch_core.dispatch.registry import OperatorRegistry
 from mindtorch_core.dispatch.registry import registry as CORE
@@ -47,7 +48,7 @@ class Library:
             """
             head = f"import {__name__} as test; library = test.LIBRARIES[{self.name!r}]\n"
             (self.folder / f"{name}.py").write_text(head + textwrap.dedent(text))
-        rows = [(name, "aten", f"{name} {name}.out") for name in sources]
+        rows = [(name, f"aten: {name} {name}.out") for name in sources]
         self.registry.on_demand.listed(self.name, rows)
 
     def define(self, name):
@@ -283,7 +284,7 @@ def test_an_interrupt_at_any_line_leaves_it_to_the_next(library, registry):
         for name in [n for n in sys.modules if n.startswith(f"{library.name}.")]:
             del sys.modules[name]
             vars(sys.modules[library.name]).pop(name.rpartition(".")[2], None)
-        fresh.on_demand.listed(library.name, [("late", "aten", "late"), ("both", "aten", "both")])
+        fresh.on_demand.listed(library.name, [("late", "aten: late"), ("both", "aten: both")])
         fresh.when_defined(kernels_for(fresh, "late", "both"))
         left, where = [at], []
 
@@ -359,9 +360,9 @@ def test_a_training_step_needs_none_of_them():
 def test_all_ops_of_a_name_are_defined_together():
     """One module holds the overloads, the function and the method of a name, and in-place forms."""
     homes = {}
-    for module, places, names in HOMES:
-        for name in names.split():
-            for place in places.split():
+    for module, text in HOMES:
+        for places, names in told(text):
+            for place, name in itertools.product(places, names):
                 shared = place in ("aten", "torch", "Tensor")
                 base = name.partition(".")[0]
                 homes.setdefault(("" if shared else place, base), set()).add(module)
@@ -405,6 +406,7 @@ def test_a_module_alone_brings_the_kernels_that_all_bring():
         """
         import os, pickle, sys
         import mindtorch_core as torch
+        from mindtorch_core.dispatch.on_demand import told
         from mindtorch_core.dispatch.registry import registry
         from mindtorch_core.operators.homes import HOMES
 
@@ -426,9 +428,9 @@ def test_a_module_alone_brings_the_kernels_that_all_bring():
             return found
 
         wanted = kernels_after(registry.on_demand.define_all)
-        first = {m: (places.split()[0], names.split()[0]) for m, places, names in HOMES}
+        first = {module: next(told(text)) for module, text in HOMES}
         counted = 0
-        for module, (place, name) in first.items():
+        for module, ((place, *_), (name, *_)) in first.items():
             base = name.partition(".")[0]
             found = kernels_after(lambda: registry.on_demand.define(place, base))
             wrong = {n: (k, wanted[n]) for n, k in found.items() if k != wanted[n]}

@@ -145,6 +145,8 @@ def _calls(code: CodeType) -> dict[int, tuple[int, tuple[str, ...]]]:
 
     A frame in a call is at its instruction or at one of the words behind that.
     """
+    import dis  # not part of the core's import
+
     found: dict[int, tuple[int, tuple[str, ...]]] = {}
     names: tuple[str, ...] = ()
     last: Any = None

@@ -1,15 +1,141 @@
-"""Conversions by the names that PyTorch's ops have: ``torch.ops.aten.to`` and what it becomes there."""
+"""Conversions to another dtype or device: the method ``to`` and its kin, and PyTorch's ops of them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ...dispatch.functions import fn
 from ...opdefs.define import op
+from ...tensors.attached import attach
 from ...tensors.tensor import Tensor
-from ...values.devices import device
-from ...values.dtypes import dtype
+from ...values.devices import concrete, device
+from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
+from ...values.memory_formats import memory_format, preserve_format, suggested
 
 __all__: list[str] = []
+
+
+def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """The tensor in another dtype or on another device; itself if nothing changes.
+
+    Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
+    ``non_blocking``, ``copy`` and ``memory_format``. Leaving a device waits for the work queued on
+    the tensor; in a pipeline that goes through backward the copy is recorded like any other op.
+
+    Raises:
+        BackendUnavailableError: if no plugin serves the device.
+        TypeError: if the arguments fit none of the forms.
+    """
+    flags = [a for a in args[1:] if isinstance(a, bool)]  # non_blocking, copy
+    copy = kwargs.pop("copy", len(flags) > 1 and flags[1])
+    kwargs.pop("non_blocking", None)
+    wanted = kwargs.pop("memory_format", None)
+    if wanted is not None:
+        moved = to(self, *args, **kwargs, copy=copy)
+        if wanted is preserve_format or (
+            wanted is suggested(moved._shape, moved._geometry()[0])
+            if moved is self
+            else moved.is_contiguous(memory_format=wanted)
+        ):
+            return moved
+        return moved.clone(memory_format=wanted)
+    d, where = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    if d is not None:
+        d = as_dtype(d, "to")
+    for i, a in enumerate(args):
+        if isinstance(a, dtype):
+            d = a
+        elif isinstance(a, str | device) or (a.__class__ is int and not i):
+            where = a
+        elif hasattr(a, "_keys"):
+            d, where = a._dtype, a._device
+        elif isinstance(a, type) and a in PYTHON_TYPES:
+            d = PYTHON_TYPES[a]
+        elif a is not None and not (isinstance(a, bool) and i):
+            raise TypeError(
+                f"to() received an invalid combination of arguments - argument {i + 1} must be "
+                f"torch.dtype, torch.device, str or Tensor, not {type(a).__name__}"
+            )
+    target = self._device if where is None else concrete(where)
+    if target is not self._device:
+        storage = self._storage
+        pending = None if storage is None else storage.pending
+        if pending is not None and not pending.through_backward:
+            self._settled()
+        moved = fn._to_device(self, target)
+        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
+    if where is not None:
+        self._settled()
+    if d is None or d is self._dtype:
+        return self.clone() if copy else self
+    return fn._to_dtype(self, d)
+
+
+def _conversion(name: str) -> Any:
+    def convert(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
+        d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
+        return to(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"The tensor as {name}."
+    return convert
+
+
+_CONVERSIONS = (
+    "float", "double", "half", "bfloat16", "cfloat", "cdouble",
+    "int", "long", "short", "char", "byte", "bool",
+)  # fmt: skip
+
+
+def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
+    """The tensor in host memory."""
+    return to(self, "cpu", memory_format=memory_format)
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype and on the device of another."""
+    return to(self, other)
+
+
+def type_(self: Tensor, dtype: dtype | None = None) -> Any:
+    """The tensor in another dtype, or the name of its type if none is given.
+
+    The name of a type, such as ``torch.DoubleTensor``, stands for its dtype.
+
+    Raises:
+        ValueError: for any other name, and for what is neither.
+    """
+    if dtype is None:
+        return f"torch.{self._dtype.label}Tensor"
+    wanted: Any = dtype
+    if not isinstance(wanted, _dtype):
+        name = wanted if isinstance(wanted, str) else getattr(wanted, "__name__", str(wanted))
+        found = _BY_TYPE.get(name.removeprefix("torch."))
+        if found is None:
+            raise ValueError(
+                f"invalid type: {name!r}: it is a dtype, or a name such as 'torch.FloatTensor'"
+            )
+        wanted = found
+    return to(self, wanted)
+
+
+_dtype = dtype
+_BY_TYPE = {f"{d.label}Tensor": d for d in (DTYPES | FLOAT8).values()}
+type_.__name__ = type_.__qualname__ = "type"
+
+
+attach(
+    __name__,
+    {
+        **{name: _conversion(name) for name in _CONVERSIONS},
+        "cpu": cpu,
+        "to": to,
+        "type": type_,
+        "type_as": type_as,
+    },
+)
 
 _OPTIONS = "bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None"
 _DTYPE_LAYOUT = (

@@ -184,12 +184,6 @@ op(
     grad=NONDIFF,
     decomposition=_isreal,
 )
-op(
-    "real(Tensor(a) self) -> Tensor(a)",
-    doc="Real parts as a view; real tensors are returned as they are.",
-    decomposition=lambda self: fn._real(self) if self._dtype.category == COMPLEX else self,
-    namespaces=("torch",),
-)
 
 _COMPLEX_OF = {float32: complex64, float64: complex128}
 

@@ -9,6 +9,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...gradients.formulas import as_strided_backward
 from ...opdefs.define import op
+from ...tensors.attached import attach
 from ...tensors.tensor import Tensor, alias
 from ...values.dtypes import BOOL, COMPLEX, FLOATING
 from ...values.shapes import Shape, show, storage_extent, wrap_dim
@@ -345,3 +346,23 @@ view(
     lambda g, self_dtype: g.to(self_dtype) * 1j,
     namespaces=("torch", "torch:imag"),
 )
+
+
+def _real_part(self: Tensor) -> Any:
+    """The real part; the tensor itself where it is real."""
+    return fn._real(self) if self._dtype.category == COMPLEX else self
+
+
+def _imaginary_part(self: Tensor) -> Tensor:
+    """The imaginary part of a complex tensor, a view."""
+    return fn.imag(self)
+
+
+op(
+    "real(Tensor(a) self) -> Tensor(a)",
+    doc="Real parts as a view; real tensors are returned as they are.",
+    decomposition=_real_part,
+    namespaces=("torch",),
+)
+
+attach(__name__, {"imag": property(_imaginary_part), "real": property(_real_part)})

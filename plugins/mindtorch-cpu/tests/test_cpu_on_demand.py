@@ -21,15 +21,16 @@ assert not missing, missing
 FIRST = {
     "accumulation": "nn.functional.embedding", "activations": "nn.functional.elu",
     "attention": "nn.functional.scaled_dot_product_attention",
-    "combined": "addcdiv", "convolution": "conv2d", "counting": "bincount", "elementwise": "acosh",
-    "fft": "fft.fft", "group_norm": "nn.functional.group_norm", "lapack": "linalg.qr",
-    "normalization": "nn.functional.layer_norm",
-    "order": "sort", "pooling": "nn.functional.avg_pool2d",
-    "quantiles": "_dirichlet_grad", "random_counts": "poisson", "rearranging": "flip",
-    "recurrent": "lstm", "recurrent_steps": "gru",
+    "combined": "addcdiv", "convolution": "conv2d", "copying": "clone", "counting": "bincount",
+    "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
+    "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
+    "linalg": "mm", "nn": "nn.functional.nll_loss", "normalization": "nn.functional.layer_norm",
+    "order": "sort", "pointwise": "where", "pooling": "nn.functional.avg_pool2d",
+    "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
+    "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",
     "resampling": "nn.functional.interpolate", "sampling": "binomial", "scans": "cumsum",
-    "scattering": "masked_scatter", "slopes": "sigmoid", "special": "lgamma",
-    "steps": "_fused_adam_",
+    "scattering": "masked_scatter", "slopes": "sigmoid", "softmax": "softmax", "special": "lgamma",
+    "steps": "_fused_adam_", "views": "select",
 }  # fmt: skip
 
 

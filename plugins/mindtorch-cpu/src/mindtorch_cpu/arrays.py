@@ -46,6 +46,7 @@ __all__ = [
     "KEYS",
     "QUIET",
     "WIDER",
+    "ZEROS",
     "array_of",
     "cast",
     "np_dtype",
@@ -73,6 +74,7 @@ NUMPY_OF: Final[dict[dtype, np.dtype[Any]]] = _Known(
 NUMPY_OF.update({d: np.dtype([(name, np.uint8)]) for name, d in FLOAT8.items()})
 TORCH_OF: Final[dict[np.dtype[Any], dtype]] = {n: d for d, n in NUMPY_OF.items()}
 np_dtype: Final = NUMPY_OF.__getitem__
+ZEROS: Final = {d: np.zeros((), n) for d, n in NUMPY_OF.items()}
 
 CPU: Final = device("cpu")
 KEYS: Final = int(DispatchKey.CPU | DEFAULT_INCLUDED)

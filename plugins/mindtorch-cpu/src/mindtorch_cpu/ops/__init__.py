@@ -1,4 +1,4 @@
-"""The CPU's kernels, by family. Importing this package collects those of ops that most programs use."""
+"""The CPU's kernels, by family. A module is imported when one of its ops is defined."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
 from ..register import KERNELS
-from . import copying, functions, indexing, linalg, nn, pointwise, random, reduction, softmax, views
 from .homes import HOMES
 
-__all__ = [
-    "copying",
-    "functions",
-    "indexing",
-    "linalg",
-    "nn",
-    "pointwise",
-    "random",
-    "reduction",
-    "register",
-    "softmax",
-    "views",
-]
+__all__ = ["register"]
 
 _HOME_OF = {f"aten::{name}": module for module, names in HOMES for name in names.split()}
 

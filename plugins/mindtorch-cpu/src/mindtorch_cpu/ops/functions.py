@@ -26,6 +26,7 @@ from ..arrays import (
     NUMPY_OF,
     QUIET,
     WIDER,
+    ZEROS,
     converted,
     in_common_order,
     ndarray,
@@ -199,9 +200,6 @@ for _name, _ufunc in (
     note(_name, _ufunc)
 
 register("abs", unary("abs", np.absolute, real=True))
-
-ZEROS: Final = {d: np.zeros((), n) for d, n in NUMPY_OF.items()}
-
 
 _RELU_SERVED: Final = served("relu")
 

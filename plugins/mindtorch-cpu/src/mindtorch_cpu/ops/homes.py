@@ -15,6 +15,7 @@ HOMES: Final = (
     ("combined",
      "addcdiv addcdiv_ addcmul addcmul_ lerp.Scalar lerp.Tensor lerp_.Scalar lerp_.Tensor"),
     ("convolution", "_convolution_weight convolution"),
+    ("copying", "_to_dtype clone copy_ fill_.Scalar zero_"),
     ("counting",
      "_cdist_forward _lexicographic_order bincount searchsorted.Scalar searchsorted.Tensor"),
     ("elementwise",
@@ -23,24 +24,44 @@ HOMES: Final = (
      "fmin frexp.Tensor gcd gcd_ heaviside hypot lcm lcm_ logaddexp logaddexp2 nan_to_num rad2deg "
      "rad2deg_ signbit sinc sinc_"),
     ("fft", "_fft_c2c _fft_c2r _fft_r2c"),
+    ("functions",
+     "abs acos acos_ asin asin_ atan atan_ bitwise_not bitwise_not_ ceil ceil_ cos cos_ cosh cosh_ "
+     "erf erf_ erfc erfc_ exp exp_ expm1 expm1_ floor floor_ frac frac_ isfinite isinf isnan log "
+     "log10 log10_ log1p log1p_ log2 log2_ log_ logical_not neg neg_ reciprocal reciprocal_ relu "
+     "relu_ round round_ rsqrt rsqrt_ sigmoid sigmoid_ sign sign_ sin sin_ sinh sinh_ sqrt sqrt_ "
+     "tan tan_ tanh tanh_ threshold_backward trunc trunc_"),
     ("group_norm", "native_group_norm native_group_norm_backward"),
+    ("indexing",
+     "_index_positions _index_put_positions_ cat gather index_add index_add_ index_select nonzero "
+     "scatter.src scatter_.src scatter_add scatter_add_"),
     ("lapack",
      "_householder_product _linalg_eigh _linalg_eigvals _linalg_svd _lu_order geqrf "
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "
      "linalg_lu_factor_ex linalg_qr linalg_solve_ex linalg_solve_triangular"),
+    ("linalg", "addmm bmm linear matmul mm"),
+    ("nn", "nll_loss_backward nll_loss_forward"),
     ("normalization",
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
      "native_layer_norm_backward"),
     ("order", "sort.stable topk"),
+    ("pointwise",
+     "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
+     "bitwise_xor bitwise_xor_ clamp div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ "
+     "gt gt_ le le_ logical_and logical_and_ logical_or logical_or_ logical_xor logical_xor_ lt "
+     "lt_ maximum minimum mul mul_ ne ne_ nextafter nextafter_ pow pow_ remainder remainder_ sub "
+     "sub_ where.self"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
      "max_pool1d_with_indices max_pool1d_with_indices_backward max_pool2d_with_indices "
      "max_pool2d_with_indices_backward max_pool3d_with_indices max_pool3d_with_indices_backward"),
     ("quantiles", "_dirichlet_grad _standard_gamma_grad"),
+    ("random", "bernoulli bernoulli_p_ normal_ random_ random_.from randperm uniform_"),
     ("random_counts", "_sample_dirichlet _standard_gamma binomial poisson"),
     ("rearranging", "flip repeat repeat_interleave.Tensor tril tril_indices triu triu_indices"),
     ("recurrent", "_thnn_fused_lstm_cell _thnn_fused_lstm_cell_backward_impl"),
     ("recurrent_steps", "_recurrent_steps _recurrent_steps_backward"),
+    ("reduction",
+     "all amax amin any argmax argmin max.dim min.dim prod std.correction sum var.correction"),
     ("resampling",
      "_upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa "
      "_upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward "
@@ -56,6 +77,7 @@ HOMES: Final = (
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
     ("slopes", "sigmoid_backward tanh_backward"),
+    ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",
      "digamma digamma_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma lgamma_ "
      "special_airy_ai special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1 "
@@ -71,4 +93,5 @@ HOMES: Final = (
     ("steps",
      "_fused_adagrad_ _fused_adagrad_.tensor_lr _fused_adam_ _fused_adam_.tensor_lr _fused_adamw_ "
      "_fused_adamw_.tensor_lr _fused_sgd_ _fused_sgd_.tensor_lr"),
+    ("views", "expand permute reshape select slice transpose view"),
 )  # fmt: skip

@@ -18,11 +18,10 @@ from mindtorch_core.backend import (
     numel,
 )
 
-from ..arrays import CPU, NUMPY_OF, ndarray, scalar, wrap
+from ..arrays import CPU, NUMPY_OF, ZEROS, ndarray, scalar, wrap
 from ..compiled import computed
 from ..large import LARGE
 from ..memory_pool import POOL
-from ..ops.functions import ZEROS
 from .runs import WITH_ZERO, Run, plain_ufunc, run_from
 
 __all__ = ["Writer"]
