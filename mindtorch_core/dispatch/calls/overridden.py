@@ -8,7 +8,6 @@ what is no default goes by keyword.
 
 from __future__ import annotations
 
-import dis
 import operator
 import sys
 from collections.abc import Callable
