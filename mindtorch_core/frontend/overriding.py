@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, Final, Self
 
@@ -10,6 +10,7 @@ from ..dispatch.overrides import WHEN_USED, pop_mode, push_mode
 from ..dispatch.written_functions import arm_functions, ask_first, overridable
 from ..opdefs.packets import is_made_for_op
 from ..tensors import tensor as tensor_module
+from ..tensors.attached import WHEN_ATTACHED
 from ..tensors.subclasses import NOT_WRAPPED
 from ..tensors.tensor import FIELDS, Tensor
 from . import creation, foreign_arrays, tensor_properties, type_promotion
@@ -34,7 +35,12 @@ _IN_PYTHON: Final = frozenset({
 
 def members() -> Iterator[tuple[str, Any]]:
     """Methods and properties of `Tensor` that are written in Python and can be overridden."""
-    found = {name: m for kind in reversed(Tensor.__mro__[:-1]) for name, m in vars(kind).items()}
+    return _overridable(
+        {n: m for kind in reversed(Tensor.__mro__[:-1]) for n, m in vars(kind).items()}
+    )
+
+
+def _overridable(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     hidden = {id(m) for name, m in found.items() if name[0] == "_" and name[:2] != "__"}
     for name, member in found.items():
         if (
@@ -53,8 +59,14 @@ def members() -> Iterator[tuple[str, Any]]:
 
 def arm() -> None:
     """From now on all that is written in Python asks whether its calls are overridden."""
+    _arm_members(dict(members()))
+    WHEN_ATTACHED.append(_arm_members)  # some come with the ops that are defined on demand
+    arm_functions()
+
+
+def _arm_members(found: Mapping[str, Any]) -> None:
     done: set[int] = set()
-    for name, member in members():
+    for name, member in _overridable(found):
         if isinstance(member, property):
             for accessor, shown in (
                 (member.fget, member.__get__),
@@ -68,7 +80,6 @@ def arm() -> None:
             if name[:2] == "__" or member.__name__[0] == "_":
                 member.__name__, member.__qualname__ = name, f"Tensor.{name}"
             ask_first(member, member, _as_it_is if name in _IN_PYTHON else None)
-    arm_functions()
 
 
 def _as_it_is(

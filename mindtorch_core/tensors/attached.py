@@ -8,14 +8,15 @@ Type checkers see all of it in ``stubs/methods.pyi``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .tensor import Tensor
 
-__all__ = ["ATTACHED", "attach", "detach"]
+__all__ = ["ATTACHED", "WHEN_ATTACHED", "attach", "detach"]
 
 ATTACHED: Final[dict[str, str]] = {}  # by name, the module that gives it
+WHEN_ATTACHED: Final[list[Callable[[Mapping[str, Any]], None]]] = []  # told of what came
 
 
 def attach(source: str, members: Mapping[str, Any]) -> None:
@@ -29,6 +30,8 @@ def attach(source: str, members: Mapping[str, Any]) -> None:
     for name, member in members.items():
         ATTACHED[name] = source
         setattr(Tensor, name, member)
+    for tell in WHEN_ATTACHED:
+        tell(members)
 
 
 def detach(name: str) -> None:
