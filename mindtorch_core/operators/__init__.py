@@ -1,8 +1,7 @@
 """The ops: one definition each, by family.
 
-Importing this package defines those that most programs use. The modules of the others are imported
-when one of their names is first asked for (`homes`, `mindtorch_core.dispatch.on_demand`). All
-overloads of one name stand in one module.
+Their modules are imported when one of their names is first asked for (`homes`,
+`mindtorch_core.dispatch.on_demand`). All overloads of one name stand in one module.
 """
 
 from ..dispatch.functions import FUNCTIONS, function
