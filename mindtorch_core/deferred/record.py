@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..dispatch.choice import choose
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import BACKENDS, MASKS, DispatchKey, with_masks
+from ..dispatch.opdef import OpDef
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema
 from ..dispatch.whole import by_parts_because
@@ -68,7 +69,7 @@ def pipeline_kernel(
     view = d is not None and d.traits.view
     op = RecordedOp(
         entry.name, row.type, below, entry.plans.get(backend), d, kernel=entry.kernels.get(backend),
-        writes=writes, view=view, numbers=_numbers_of(schema),
+        writes=writes, view=view, numbers=_numbers_of(schema, d),
     )  # fmt: skip
     runtime = row.runtime
     op.compiled = compiles(runtime) and runtime.compiles(op)
@@ -127,10 +128,18 @@ def _or_by_parts(recorder: Kernel, composed: Kernel) -> Kernel:
     return record
 
 
-def _numbers_of(schema: OperatorSchema | None) -> frozenset[int | str]:
-    """Positions and names of the arguments that are numbers to compute with, or may be."""
+def _numbers_of(schema: OperatorSchema | None, d: OpDef | None) -> frozenset[int | str]:
+    """Positions and names of the arguments that are numbers to compute with, or may be.
+
+    Not those of ops whose results may have other shapes with other numbers, as those of `arange`.
+    """
     found: set[int | str] = set()
-    for i, a in enumerate(() if schema is None else schema.arguments):
+    if schema is None or not (
+        (schema.is_mutable and all(r.alias for r in schema.returns))
+        or (d is not None and ("pointwise" in d.tags or d.traits.free_numbers))
+    ):
+        return frozenset()
+    for i, a in enumerate(schema.arguments):
         if a.type in _NUMBERS and not a.is_list:
             found |= {a.name} if a.kwarg_only else {i, a.name}
     return frozenset(found)

@@ -98,6 +98,8 @@ class Traits(NamedTuple):
         copies: whether the result is the second argument, so that ``op_`` from a tensor onto itself
             has nothing to do.
         moves: whether the result is the first argument on the device that the second one names.
+        free_numbers: whether no shape depends on the op's numbers, so that a recorded block may come
+            again with others; of element-wise ops, and those that only write, this need not be said.
     """
 
     primitive: bool = False
@@ -110,6 +112,7 @@ class Traits(NamedTuple):
     fills: bool = False
     copies: bool = False
     moves: bool = False
+    free_numbers: bool = False
 
 
 class Exposure(NamedTuple):

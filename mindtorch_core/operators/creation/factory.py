@@ -207,6 +207,7 @@ op(
     rule=_full_rule,
     grad="nondiff",
     decomposition=_full,
+    free_numbers=True,
     out=True,
     namespaces=("torch",),
 )

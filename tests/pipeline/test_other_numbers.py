@@ -1,0 +1,77 @@
+"""A block that comes again with other numbers gives what eager calls give: values, shapes and errors."""
+
+import math
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.opdefs.packets import front
+from mindtorch_core.testing.samples import samples
+
+OTHERS = {int: (0, -1, 7, 300), float: (0.0, -1.5, 2.0, 0.25, math.nan)}
+
+
+def calls():
+    """By name of the op: samples with numbers that others can stand for, and these calls."""
+    registry.on_demand.define_all()
+    for entry in registry:
+        d = entry.definition
+        if d is None or not entry.name.startswith("aten::") or d.traits.data_dependent:
+            continue
+        numeric = {
+            a.name for a in entry.schema.arguments if a.type in ("Scalar", "float", "Tensor")
+        }
+        at = [i for i, a in enumerate(entry.schema.positional) if a.name in numeric]
+        for sample in samples(d)[:3]:
+            places = [i for i in at if i < len(sample.args) and type(sample.args[i]) in OTHERS]
+            places += [k for k, v in sample.kwargs.items() if k in numeric and type(v) in OTHERS]
+            if places:
+                yield pytest.param(entry, sample, places, id=f"{d.name}-{sample.name}")
+
+
+def outcome(call, args, kwargs):
+    """Shapes, dtypes and values of the results, of what was written where there is none; or that it fails."""
+    torch.manual_seed(0)
+    try:
+        found = call(*args, **kwargs)
+    except Exception:  # noqa: BLE001  (kernels may refuse what rules do otherwise)
+        return "an error"
+    found = args[0] if found is None else found
+    found = found if isinstance(found, tuple | list) else (found,)
+    return [(t.shape, t.dtype, np.asarray(t.tolist())) for t in found if hasattr(t, "shape")]
+
+
+def agrees(found, wanted):
+    if "an error" in (found, wanted):
+        return found == wanted
+    return len(found) == len(wanted) and all(
+        a[:2] == b[:2] and np.allclose(a[2], b[2], rtol=1e-4, atol=1e-5, equal_nan=True)
+        for a, b in zip(found, wanted, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("entry", "sample", "places"), [*calls()])
+def test_a_block_with_other_numbers_gives_what_eager_calls_give(entry, sample, places):
+    function = front(entry)
+
+    def deferred(*args, **kwargs):
+        with torch.pipeline():
+            return function(*args, **kwargs)
+
+    for place in places:
+        args, kwargs = sample.build("cpu")
+        given = args[place] if isinstance(place, int) else kwargs[place]
+        for number in (given, given, given, *OTHERS[type(given)], given):
+            wanted, found = (
+                outcome(call, *changed(sample, place, number)) for call in (function, deferred)
+            )
+            assert agrees(found, wanted), (place, number, found, wanted)
+
+
+def changed(sample, place, number):
+    args, kwargs = sample.build("cpu")
+    if isinstance(place, int):
+        return (*args[:place], number, *args[place + 1 :]), kwargs
+    return args, kwargs | {place: number}
