@@ -141,10 +141,10 @@ HcclResult Communicator::usable(const char *symbol) {
 std::string Communicator::gone(const std::function<bool(uint32_t)> &has_come) {
   for (uint32_t r = 0; r < size; ++r) {
     if (r == rank || has_come(r)) continue;
-    if (!segment->alive(r)) return "the process of rank " + std::to_string(r) + " has died";
     if (segment->seat(r).left != 0) {
       return "rank " + std::to_string(r) + " has destroyed the communicator";
     }
+    if (!segment->alive(r)) return "the process of rank " + std::to_string(r) + " has died";
   }
   return "";
 }
