@@ -231,6 +231,14 @@ int32_t Communicator::fail(HcclResult code, const std::string &text) {
   return sim::fail(code::RT_AICPU_EXCEPTION, text);
 }
 
+int32_t Communicator::fail_here(const std::string &text) {
+  {
+    const std::lock_guard<std::mutex> hold(lock_);
+    if (own_failure_ == 0) own_failure_ = HCCL_E_INTERNAL;
+  }
+  return fail(HCCL_E_REMOTE, text);
+}
+
 HcclResult Communicator::error() {
   std::string text;
   ended(text);

@@ -57,6 +57,8 @@ class Communicator {
 
   // End the communicator for all ranks; gives the code of the stream's failure.
   int32_t fail(HcclResult code, const std::string &text);
+  // The same, where the fault is this rank's: the others get HCCL_E_REMOTE.
+  int32_t fail_here(const std::string &text);
   // HCCL's code for what has happened to it, 0 for nothing; looks for processes that have died.
   HcclResult error();
 

@@ -157,7 +157,7 @@ HcclResult queue_messages(Operation &o, Transfers transfers) {
   return queue_task(
       o, [comm, what, transfers] { return move(*comm, what, transfers); },
       [comm, what, transfers](bool ran) {
-        if (!ran) comm->fail(HCCL_E_REMOTE, what + " did not run");
+        if (!ran) comm->fail_here(what + " did not run");
         for (const auto &each : transfers) {
           if (!each->done()) each->end();
         }

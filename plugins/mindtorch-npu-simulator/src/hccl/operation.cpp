@@ -176,9 +176,8 @@ HcclResult queue(Operation &operation, std::vector<uint64_t> numbers, Plan plan)
       },
       [comm, call, record](bool ran) {
         if (!ran) {
-          comm->fail(HCCL_E_REMOTE, "call " + std::to_string(call) + " of " + comm->name + ", " +
-                                        text_of(record) + ", did not run on rank " +
-                                        std::to_string(comm->rank));
+          comm->fail_here("call " + std::to_string(call) + " of " + comm->name + ", " +
+                          text_of(record) + ", did not run on rank " + std::to_string(comm->rank));
         }
         comm->end_turn(call);
       });

@@ -29,9 +29,9 @@ from ..events import LentEvent
 from ..streams import PLAIN
 from .carrying import fold, native, wider
 from .library import DTYPES, REDUCTIONS, HCCLError, hccl
-from .link import Launch, Link, blamed
+from .link import Launch, Link
 from .messages import Messages
-from .news import Agreement, harmless
+from .news import Agreement, blamed, harmless
 
 __all__ = ["HCCLCommunicator"]
 
@@ -84,7 +84,7 @@ class HCCLCommunicator(Communicator):
                     self._link.check()
                 yield from steps
             except (ACLError, HCCLError) as error:
-                yield from blamed(call, error)
+                yield from blamed(call, error, self._store)
         except BaseException as error:
             if not getattr(error, "harmless", False):
                 self._broken = error

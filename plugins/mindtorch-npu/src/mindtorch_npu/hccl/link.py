@@ -15,9 +15,9 @@ from ..devices import device_at
 from ..events import LentEvent
 from . import library
 from .library import ROOT_INFO, hccl
-from .news import heard_of, until
+from .news import until
 
-__all__ = ["Launch", "Link", "blamed"]
+__all__ = ["Launch", "Link"]
 
 Launch = Callable[[int, int], int]  # with handles of a communicator and a stream; gives HCCL's code
 
@@ -107,11 +107,16 @@ class Link:
             call.check()
         self._busy = False
         if code:
-            raise ACLError(name, code, recent_message())
+            error = ACLError(name, code, recent_message())
+            self.check(f"{error}\n  {name}")
+            raise error
         self.check()
 
-    def check(self) -> None:
+    def check(self, name: str = "a rank of the communicator") -> None:
         """Raise if HCCL says that something is wrong.
+
+        Args:
+            name: what has failed then.
 
         Raises:
             HCCLError: with its code.
@@ -120,7 +125,7 @@ class Link:
             found = ctypes.c_int32()
             code = hccl.HcclGetCommAsyncError(self._comm, ctypes.byref(found))
             library.check(code, "HcclGetCommAsyncError")
-            library.check(found.value, "a rank of the communicator")
+            library.check(found.value, name)
 
     def close(self) -> None:
         """Let go of it, unless an operation is under way: that ends with the process."""
@@ -170,15 +175,3 @@ def _close() -> None:
 
 
 CONTEXTS.closing.insert(0, _close)  # before their streams
-
-
-def blamed(call: Call, error: Exception) -> Steps:
-    """Steps that raise why an operation has failed: the rank that has died, where that is heard soon.
-
-    Raises:
-        DistributedError: always.
-    """
-    yield from heard_of(call)
-    raise call.error(f"HCCL failed: {error}", None) from error
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Generator
 from typing import Final
@@ -16,10 +17,12 @@ from mindtorch_core.communication import (
     Store,
 )
 
-__all__ = ["Agreement", "harmless", "heard_of", "until"]
+__all__ = ["Agreement", "blamed", "harmless", "heard_of", "until"]
 
 # How long to wait for the news that a rank has died, when something fails that this may explain.
 _SOON: Final = 1.0
+# HCCL's codes for failures that may be another rank's: TIMEOUT, NETWORK, REMOTE.
+_ELSEWHERE: Final = (9, 19, 21)
 
 
 def until(call: Call, reached: Callable[[], bool]) -> Steps:
@@ -45,6 +48,41 @@ def heard_of(call: Call) -> Steps:
     while time.monotonic() < end:
         call.check()
         yield False
+
+
+def blamed(call: Call, error: Exception, store: Store) -> Steps:
+    """Steps that raise why an operation has failed on a device: naming whose, if that is heard soon.
+
+    Args:
+        call: who called what.
+        error: what HCCL, or the stream, said here.
+        store: whose only users are the ranks of the group.
+
+    Raises:
+        DistributedError: always.
+    """
+    text = f"HCCL failed: {error}"
+    if getattr(error, "code", 0) not in _ELSEWHERE:
+        with contextlib.suppress(DistError, OSError):
+            store.set(f"failed/{call.rank}", text)
+        raise call.error(text, call.ranks[call.rank]) from error
+    end = time.monotonic() + _SOON
+    while time.monotonic() < end:
+        call.check()
+        for position, rank in enumerate(call.ranks):
+            said = _said(store, f"failed/{position}")
+            if said:
+                raise call.error(text, rank, {rank: said}) from error
+        yield False
+    raise call.error(text, None) from error
+
+
+def _said(store: Store, key: str) -> str:
+    """A key's text, if it is there."""
+    try:
+        return store.get(key).decode() if store.check([key]) else ""
+    except (DistError, OSError):
+        return ""
 
 
 def harmless(error: DistributedError) -> DistributedError:
