@@ -290,21 +290,41 @@ def new_group(
     )
     if use_local_synchronization:
         call = _assembled(world, call, members, name, limit)
-    parts: dict[int, Communicator | None] = {}
-    for device in made:
-        _, parent = world.communicator_for(device)
-        if id(parent) not in parts:
-            parts[id(parent)] = parent.split(call, members)
+    found = _parted(world, made, call, members, PrefixStore(name, world.store), limit)
     if not inside:
         return NON_MEMBER
-    found = {d: parts[id(world.communicator_for(d)[1])] for d in made}
     return _known(
         ProcessGroup(
             name, members, members.index(world.position), backend=backend or world.backend, engines=made,
-            communicators={d: c for d, c in found.items() if c is not None},
+            communicators=found,
             store=PrefixStore(name, world.store), timeout=limit, desc=group_desc or "undefined",
         )
     )  # fmt: skip
+
+
+def _parted(
+    world: ProcessGroup,
+    made: dict[str, Engine],
+    call: Call,
+    members: Sequence[int],
+    store: Store,
+    limit: timedelta,
+) -> dict[str, Communicator]:
+    """Communicators of some processes, by device: parts of the whole's, or new ones of other engines."""
+    by_engine: dict[int, Communicator | None] = {}
+    for device, engine in made.items():
+        if id(engine) in by_engine:
+            continue
+        whole, parent = world.communicator_for(device)
+        if engine is whole:
+            by_engine[id(engine)] = parent.split(call, members)
+        elif world.position in members:
+            by_engine[id(engine)] = engine.connect(
+                members.index(world.position), len(members), PrefixStore(engine.name, store),
+                limit.total_seconds(),
+            )  # fmt: skip
+    found = {device: by_engine.get(id(engine)) for device, engine in made.items()}
+    return {device: each for device, each in found.items() if each is not None}
 
 
 def _local_name(world: ProcessGroup, members: Sequence[int]) -> str:

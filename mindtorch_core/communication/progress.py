@@ -1,5 +1,6 @@
-"""Who moves an engine's calls on: one thread at a time does so for all of them, for engines that ask
-their library again and again whether something has happened.
+"""Who moves an engine's calls on: one thread at a time does so for all of them.
+
+It is for engines that ask their library again and again whether something has happened.
 
 A task is a generator that yields while it waits: True while data moves, False while it waits for other
 ranks to come. A thread that wants a task done moves the tasks on itself; where nobody does, a thread of

@@ -53,7 +53,11 @@ print(me.failure()[1])
 @pytest.mark.parametrize(
     ("sent", "expected", "text"),
     [
-        ("(4, FP32)", "(3, FP32)", "rank 0 sends HcclSend(4 x FP32), and rank 1 expects HcclRecv(3"),
+        (
+            "(4, FP32)",
+            "(3, FP32)",
+            "rank 0 sends HcclSend(4 x FP32), and rank 1 expects HcclRecv(3",
+        ),
         ("(4, FP32)", "(4, INT32)", "rank 1 expects HcclRecv(4 x INT32)"),
     ],
 )

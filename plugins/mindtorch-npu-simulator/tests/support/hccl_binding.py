@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from acl_binding import Acl, eventually
+
 from mindtorch_npu_simulator import control
 
 INT8, INT16, INT32, FP16, FP32, INT64, UINT64, UINT8, UINT16, UINT32, FP64, BFP16 = range(12)

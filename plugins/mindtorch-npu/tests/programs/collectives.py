@@ -152,7 +152,9 @@ same(pair[1], torch.full((3,), float(size)))
 right, left = (rank + 1) % size, (rank - 1) % size
 got = empty((3,), torch.float32)
 mine = torch.full((3,), float(rank), device="npu")
-works = dist.batch_isend_irecv([dist.P2POp(dist.isend, mine, right), dist.P2POp(dist.irecv, got, left)])
+works = dist.batch_isend_irecv(
+    [dist.P2POp(dist.isend, mine, right), dist.P2POp(dist.irecv, got, left)]
+)
 for work in works:
     work.wait()
 same(got, torch.full((3,), float(left)))

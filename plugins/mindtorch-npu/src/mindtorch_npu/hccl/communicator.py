@@ -49,9 +49,7 @@ class HCCLCommunicator(Communicator):
         index: this process's NPU, unless the first tensor is on another one that was chosen.
     """
 
-    def __init__(
-        self, rank: int, size: int, store: Store, progress: Progress, index: int
-    ) -> None:
+    def __init__(self, rank: int, size: int, store: Store, progress: Progress, index: int) -> None:
         self.rank, self.size = rank, size
         self._store = store
         self._progress = progress
@@ -402,5 +400,3 @@ def _check_sizes(call: Call, known: Sequence[bytes], size: int) -> None:
                 a, b = call.ranks[sender], call.ranks[receiver]
                 text = f"rank {a} sends {sent} elements to rank {b}, which expects {expected}"
                 raise harmless(call.error(text, a))
-
-

@@ -10,7 +10,16 @@ from ..acl import MissingSymbolError, recent_message
 from ..acl.prototypes import Prototype, parse
 from ..acl_loader import find, load
 
-__all__ = ["DTYPES", "NOT_SUPPORTED", "REDUCTIONS", "ROOT_INFO", "HCCLError", "check", "hccl", "located"]
+__all__ = [
+    "DTYPES",
+    "NOT_SUPPORTED",
+    "REDUCTIONS",
+    "ROOT_INFO",
+    "HCCLError",
+    "check",
+    "hccl",
+    "located",
+]
 
 LIBRARY: Final = "libhccl.so"
 ROOT_INFO: Final = 4108  # bytes of HcclRootInfo

@@ -170,7 +170,7 @@ class _Joining(threading.Thread):
 
 
 def _close() -> None:
-    for link in list(_LINKS):
+    for link in _LINKS[:]:  # `close` takes it out
         quietly(link.close)
 
 
