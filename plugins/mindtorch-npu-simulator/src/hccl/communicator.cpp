@@ -14,26 +14,28 @@ namespace {
 using Time = std::chrono::steady_clock;
 
 constexpr int32_t AICPU_TIMEOUT = 507017;
-constexpr uint64_t CONNECT_SECONDS = 120, EXECUTE_SECONDS = 1836;
 constexpr auto SLICE = std::chrono::milliseconds(5);
 constexpr auto LOOK = std::chrono::milliseconds(20);  // how often it is looked who is alive
 constexpr int BARRIERS_APART = 40;  // bits: phases after a resumption are above all before
 
 uint64_t pair(uint32_t from, uint32_t to) { return (uint64_t{from} << 32) | to; }
 
-bool over(Time::time_point began, uint64_t seconds) {
-  return seconds > 0 && Time::now() - began > std::chrono::seconds(seconds);
-}
-
-}  // namespace
-
-uint64_t seconds_of(const char *variable, uint64_t otherwise) {
-  const char *text = std::getenv(variable);
+// Seconds, as a variable says them; 0 means for ever.
+uint64_t seconds(const char *text, uint64_t otherwise) {
   if (text == nullptr || *text == '\0') return otherwise;
   char *end = nullptr;
   const unsigned long long value = std::strtoull(text, &end, 10);
   return *end == '\0' ? value : otherwise;
 }
+
+uint64_t connect_seconds() { return seconds(std::getenv("HCCL_CONNECT_TIMEOUT"), 120); }
+uint64_t execute_seconds() { return seconds(std::getenv("HCCL_EXEC_TIMEOUT"), 1836); }
+
+bool over(Time::time_point began, uint64_t seconds) {
+  return seconds > 0 && Time::now() - began > std::chrono::seconds(seconds);
+}
+
+}  // namespace
 
 Communicator::Communicator(std::shared_ptr<Segment> shared, uint32_t own, int physical,
                            std::string called)
@@ -57,7 +59,7 @@ HcclResult Communicator::sit(const char *symbol) {
 }
 
 HcclResult Communicator::await_all(const char *symbol) {
-  const uint64_t limit = seconds_of("HCCL_CONNECT_TIMEOUT", CONNECT_SECONDS);
+  const uint64_t limit = connect_seconds();
   const auto began = Time::now();
   for (;;) {
     const uint32_t bell = segment->bell();
@@ -151,7 +153,7 @@ std::string Communicator::gone(const std::function<bool(uint32_t)> &has_come) {
 
 int32_t Communicator::await(const std::string &what, const std::function<bool()> &reached,
                             const std::function<bool(uint32_t)> &has_come) {
-  const uint64_t limit = seconds_of("HCCL_EXEC_TIMEOUT", EXECUTE_SECONDS);
+  const uint64_t limit = execute_seconds();
   const auto began = Time::now();
   auto looked = began;
   for (;;) {
@@ -281,7 +283,7 @@ HcclResult Communicator::resume(const char *symbol) {
   segment->seat(rank).phase = phase_;
   segment->seat(rank).resumed = resumed_;
   segment->ring();
-  const uint64_t limit = seconds_of("HCCL_CONNECT_TIMEOUT", CONNECT_SECONDS);
+  const uint64_t limit = connect_seconds();
   const auto began = Time::now();
   for (uint32_t r = 0; r < size;) {
     const uint32_t bell = segment->bell();

@@ -88,9 +88,6 @@ Handles<Communicator> &communicators();
 // That of a handle; HCCL_E_PTR or HCCL_E_PARA, with a text, if there is none.
 HcclResult find(const char *symbol, HcclComm handle, std::shared_ptr<Communicator> &found);
 
-// Seconds of a variable that HCCL reads: 0 where that means for ever.
-uint64_t seconds_of(const char *variable, uint64_t otherwise);
-
 // A failure of this thread's call, with a text.
 inline HcclResult refused(HcclResult code, const char *symbol, const std::string &why) {
   sim::fail(code, std::string(symbol) + ": " + why);
