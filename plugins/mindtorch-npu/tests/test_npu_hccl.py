@@ -42,6 +42,13 @@ def test_the_kit_for_communicators(mindtorch):
     assert done.stdout.splitlines()[-1] == "[0] all checks passed"
 
 
+@pytest.mark.parametrize("check", ["reductions", "copies"])
+def test_the_kit_on_a_chip_with_fewer_types(mindtorch, check):
+    arguments = ("verify", "--communicator", "hccl", "-n", "2", "-k", check)
+    done = mindtorch(*arguments, NPU_SIMULATOR_SOC="Ascend910A", MINDTORCH_NPU_FALLBACK="silent")
+    assert done.returncode == 0, (done.stdout, done.stderr)
+
+
 @pytest.mark.parametrize("check", ["exchanges", "messages", "groups"])
 def test_the_kit_with_four_processes(mindtorch, check):
     done = mindtorch("verify", "--communicator", "hccl", "-n", "4", "-k", check)

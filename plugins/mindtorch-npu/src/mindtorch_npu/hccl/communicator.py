@@ -372,6 +372,8 @@ def _dtype(tensor: Tensor) -> str:
 def _moved(tensor: Tensor) -> tuple[int, int]:
     """HCCL's type and number of elements, for what is only moved."""
     kind = _dtype(tensor)
+    if kind == "bfloat16":
+        kind = "uint16"  # as chips that lack the type move it, too
     if kind in DTYPES:
         return DTYPES[kind], tensor.numel()
     return DTYPES[_BYTES], tensor.numel() * tensor.element_size()
