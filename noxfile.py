@@ -79,6 +79,7 @@ class Distribution:
         return self.name.removeprefix("mindtorch-")
 
 
+BESIDE_NETWORKS = ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn")
 DISTRIBUTIONS = {
     d.name: d
     for d in (
@@ -88,7 +89,7 @@ DISTRIBUTIONS = {
         Distribution(
             "mindtorch-mpi",
             "plugins/mindtorch-mpi",
-            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn"),
+            BESIDE_NETWORKS,
         ),
         Distribution(
             "mindtorch-nn",
@@ -98,7 +99,7 @@ DISTRIBUTIONS = {
         Distribution(
             "mindtorch",
             "packages/mindtorch",
-            ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn"),
+            BESIDE_NETWORKS,
         ),
         Distribution(
             "mindtorch-torch",
@@ -113,7 +114,7 @@ DISTRIBUTIONS = {
         Distribution(
             "mindtorch-npu",
             "plugins/mindtorch-npu",
-            ("mindtorch-core", "mindtorch-cpu", "mindtorch-npu-simulator"),
+            (*BESIDE_NETWORKS, "mindtorch-npu-simulator"),
         ),
         *(
             Distribution(name, f"examples/{name}", ("mindtorch-core", "mindtorch-cpu"))

@@ -21,7 +21,7 @@ SESSIONS = {
     "torch": ("packages/mindtorch-torch", ("core", "cpu", "meta", "nn", "mindtorch")),
     "vision": ("packages/mindtorch-vision", ("core", "cpu")),
     "npu-simulator": ("plugins/mindtorch-npu-simulator", ()),
-    "npu": ("plugins/mindtorch-npu", ("core", "cpu", "npu-simulator")),
+    "npu": ("plugins/mindtorch-npu", ("core", "cpu", "meta", "nn", "npu-simulator")),
     "acme": ("examples/mindtorch-acme", ("core", "cpu")),
     "zed": ("examples/mindtorch-zed", ("core", "cpu")),
 }

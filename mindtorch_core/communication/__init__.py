@@ -16,7 +16,8 @@ from .errors import (
     DistStoreError,
 )
 from .failures import anything_failed
-from .stores import Store
+from .progress import Lane, Progress, Steps, Task
+from .stores import PrefixStore, Store
 
 __all__ = [
     "COMMUNICATOR_API",
@@ -31,8 +32,13 @@ __all__ = [
     "DistributedError",
     "Engine",
     "Finished",
+    "Lane",
+    "PrefixStore",
+    "Progress",
     "Source",
+    "Steps",
     "Store",
+    "Task",
     "Then",
     "Ticket",
     "anything_failed",

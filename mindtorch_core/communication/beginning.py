@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from ..values.errors import BackendUnavailableError
 from . import engines
 from .calls import Call
 from .engine import Communicator, Engine
@@ -43,7 +45,8 @@ def by_device(backend: str | None) -> dict[str, Engine]:
     """
     text = (backend or "").lower() or "undefined"
     if text == "undefined":
-        return {"cpu": for_device("cpu")}
+        engine = for_device("cpu")
+        return {"cpu": engine} if "cpu" in engine.devices else dict.fromkeys(engine.devices, engine)
     found: dict[str, Engine] = {}
     for part in text.split(","):
         device, colon, name = part.strip().rpartition(":")
@@ -55,23 +58,24 @@ def by_device(backend: str | None) -> dict[str, Engine]:
             engine = engines.engine(name)
         for each in (device,) if device else engine.devices:
             found[each] = engine
-    if not any("cpu" in engine.devices for engine in found.values()):
-        found.setdefault("cpu", for_device("cpu"))
     return found
 
 
 def for_device(device: str) -> Engine:
-    """The installed engine that moves a device's memory; that of the CPU for others' without one.
+    """The installed engine that moves a device's memory; else that of the CPU; else any.
 
     Raises:
-        BackendUnavailableError: if none is installed.
+        BackendUnavailableError: if none can be used here.
     """
-    names = engines.installed()
-    for name in names:
-        engine = engines.engine(name)
-        if device in engine.devices or (device != "cpu" and "cpu" in engine.devices):
-            return engine
-    return engines.engine("mpi")  # says what to install
+    usable: list[Engine] = []
+    for name in engines.installed():
+        with contextlib.suppress(BackendUnavailableError):
+            usable.append(engines.engine(name))
+    for wanted in (device, "cpu"):
+        for engine in usable:
+            if wanted in engine.devices:
+                return engine
+    return usable[0] if usable else engines.engine("mpi")  # says what to install
 
 
 def init_process_group(
@@ -286,21 +290,41 @@ def new_group(
     )
     if use_local_synchronization:
         call = _assembled(world, call, members, name, limit)
-    parts: dict[int, Communicator | None] = {}
-    for device in made:
-        _, parent = world.communicator_for(device)
-        if id(parent) not in parts:
-            parts[id(parent)] = parent.split(call, members)
+    found = _parted(world, made, call, members, PrefixStore(name, world.store), limit)
     if not inside:
         return NON_MEMBER
-    found = {d: parts[id(world.communicator_for(d)[1])] for d in made}
     return _known(
         ProcessGroup(
             name, members, members.index(world.position), backend=backend or world.backend, engines=made,
-            communicators={d: c for d, c in found.items() if c is not None},
+            communicators=found,
             store=PrefixStore(name, world.store), timeout=limit, desc=group_desc or "undefined",
         )
     )  # fmt: skip
+
+
+def _parted(
+    world: ProcessGroup,
+    made: dict[str, Engine],
+    call: Call,
+    members: Sequence[int],
+    store: Store,
+    limit: timedelta,
+) -> dict[str, Communicator]:
+    """Communicators of some processes, by device: parts of the whole's, or new ones of other engines."""
+    by_engine: dict[int, Communicator | None] = {}
+    for device, engine in made.items():
+        if id(engine) in by_engine:
+            continue
+        whole, parent = world.communicator_for(device)
+        if engine is whole:
+            by_engine[id(engine)] = parent.split(call, members)
+        elif world.position in members:
+            by_engine[id(engine)] = engine.connect(
+                members.index(world.position), len(members), PrefixStore(engine.name, store),
+                limit.total_seconds(),
+            )  # fmt: skip
+    found = {device: by_engine.get(id(engine)) for device, engine in made.items()}
+    return {device: each for device, each in found.items() if each is not None}
 
 
 def _local_name(world: ProcessGroup, members: Sequence[int]) -> str:

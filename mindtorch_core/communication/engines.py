@@ -71,7 +71,7 @@ def engine(name: str) -> Engine:
     if name in found:
         _LOADER.load_entry(name)
     made = _LOADER.engines.get(name)
-    package = "mindtorch-mpi" if name == "mpi" else None  # the only one that is mindtorch's own
+    package = {"mpi": "mindtorch-mpi", "hccl": "mindtorch-npu"}.get(name)  # mindtorch's own
     if made is None:
         status = found[name][1] if name in found else None
         if status is None:

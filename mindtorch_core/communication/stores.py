@@ -119,6 +119,10 @@ class Store(ABC):
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
 
+    def clone(self) -> Store:
+        """The same store, for another thread to wait in: with a connection of its own, if it has one."""
+        return self
+
     def has_extended_api(self) -> bool:
         """True: `append`, `multi_get` and `multi_set` exist."""
         return True
@@ -293,6 +297,10 @@ class PrefixStore(Store):
         """Change the other store's."""
         self.underlying_store.set_timeout(timeout)
 
+    def clone(self) -> PrefixStore:
+        """The same prefix, before a clone of the other store."""
+        return PrefixStore(self._prefix, self.underlying_store.clone())
+
     def _key(self, key: str) -> str:
         return f"{self._prefix}/{key}"
 
@@ -331,3 +339,11 @@ class PrefixStore(Store):
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
         self.underlying_store.append(self._key(key), value)
+
+    def multi_get(self, keys: Sequence[str]) -> list[bytes]:
+        """See `Store.multi_get`."""
+        return self.underlying_store.multi_get([self._key(key) for key in keys])
+
+    def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
+        """See `Store.multi_set`."""
+        self.underlying_store.multi_set([self._key(key) for key in keys], values)

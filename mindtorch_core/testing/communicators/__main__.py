@@ -8,6 +8,8 @@ import threading
 from datetime import timedelta
 
 from ... import distributed as dist
+from ...communication.engines import engine
+from ...values.devices import set_default_device
 from . import faults  # noqa: F401  (adds its checks)
 from .checks import CHECKS
 
@@ -17,6 +19,9 @@ _PATIENCE = 20.0  # for one check, in seconds
 def main(name: str, chosen: list[str]) -> int:
     """Run the checks; 1 if one fails on any rank."""
     dist.init_process_group(name, timeout=timedelta(seconds=_PATIENCE / 2))
+    devices = engine(name).devices
+    if "cpu" not in devices:  # its own memory, in place of what is staged through it
+        set_default_device(devices[0])
     store = dist.distributed_c10d._get_default_store()
     rank, size = dist.get_rank(), dist.get_world_size()
     bad = 0

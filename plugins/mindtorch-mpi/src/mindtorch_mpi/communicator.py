@@ -9,11 +9,20 @@ from typing import Any
 from mpi4py import MPI
 
 from mindtorch_core import Tensor
-from mindtorch_core.communication import FINGERPRINT, REPORT, Call, Communicator, DistributedError
+from mindtorch_core.communication import (
+    FINGERPRINT,
+    REPORT,
+    Call,
+    Communicator,
+    DistributedError,
+    Lane,
+    Progress,
+    Steps,
+    Task,
+)
 
 from .memory import OPS, TYPES, as_bytes
 from .messages import Messages
-from .progress import Lane, Progress, Steps, Task
 
 __all__ = ["MPICommunicator"]
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import atexit
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from mindtorch_core.communication import (
     COMMUNICATOR_API,
     Communicator,
     DistBackendError,
     Engine,
+    Progress,
     Store,
     anything_failed,
 )
-
-if TYPE_CHECKING:
-    from .progress import Progress
 
 __all__ = ["MPIEngine"]
 
@@ -95,7 +93,6 @@ class MPIEngine(Engine):
         from mpi4py import MPI
 
         from .communicator import MPICommunicator
-        from .progress import Progress
 
         world = MPI.COMM_WORLD
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
@@ -108,7 +105,7 @@ class MPIEngine(Engine):
                 f"`mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
         if self._progress is None:
-            self._progress = Progress()
+            self._progress = Progress("mindtorch-mpi")
             self._process = os.getpid()
             atexit.register(self._finalize)
         # One communicator of its own, so that the program may use MPI beside.

@@ -8,10 +8,9 @@ from typing import Any, Final
 from mpi4py import MPI
 
 from mindtorch_core import Tensor
-from mindtorch_core.communication import REPORT, Call, DistributedError
+from mindtorch_core.communication import REPORT, Call, DistributedError, Steps, Task
 
 from .memory import as_bytes
-from .progress import Steps, Task
 
 __all__ = ["Messages"]
 

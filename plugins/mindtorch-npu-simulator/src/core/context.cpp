@@ -63,6 +63,13 @@ int32_t current(const char *symbol, std::shared_ptr<Context> &context) {
                                          "each thread before it uses the device.");
 }
 
+int32_t current_device(const char *symbol, int &device) {
+  std::shared_ptr<Context> context;
+  if (const int32_t code = current(symbol, context)) return code;
+  device = context->device;
+  return 0;
+}
+
 void make_current(const std::shared_ptr<Context> &context) { of_thread() = context; }
 
 int32_t physical(const char *symbol, int32_t id, int &device) {
@@ -74,6 +81,10 @@ int32_t physical(const char *symbol, int32_t id, int &device) {
   }
   device = visible[static_cast<size_t>(id)];
   return 0;
+}
+
+int32_t physical_device(const char *symbol, int32_t id, int &device) {
+  return physical(symbol, id, device);
 }
 
 std::shared_ptr<Context> create_context(int32_t id, int device, bool primary) {

@@ -68,4 +68,18 @@ SIM_API int32_t enqueue(aclrtStream stream, Task task);
 // Wait for all tasks of a stream; gives the stream's failure and clears it.
 SIM_API int32_t drain(aclrtStream stream);
 
+// Within a task that waits for something else than its stream: whether its stream is being aborted,
+// or has been closing for longer than such a task may hold that up. The task should end then.
+SIM_API bool stopping();
+
+// ---- the machine --------------------------------------------------------------------------------
+
+// The physical number of the current context's device; RT_CONTEXT_NULL if the thread has none.
+SIM_API int32_t current_device(const char *symbol, int &device);
+// That of a device as the program numbers it; RT_INVALID_DEVICEID if there is none.
+SIM_API int32_t physical_device(const char *symbol, int32_t id, int &device);
+
+// What aclrtGetSocName says.
+SIM_API const std::string &processor_name();
+
 }  // namespace sim

@@ -1,13 +1,17 @@
 #include "core/settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
+
+#include "core/core.h"
 
 namespace sim {
 namespace {
 
 constexpr uint64_t GIB = uint64_t{1} << 30;
+constexpr uint64_t MOST_DEVICES = 64;
 
 std::string text_of(const char *variable, const std::string &otherwise) {
   const char *value = std::getenv(variable);
@@ -47,9 +51,20 @@ std::vector<int> visible(int count) {
   return devices;
 }
 
+// Two, or one for each process of this machine where a launcher has said how many there are:
+// collectives want a device for each.
+uint64_t usual_devices() {
+  for (const char *variable : {"LOCAL_WORLD_SIZE", "WORLD_SIZE"}) {
+    const uint64_t wanted = std::strtoull(text_of(variable, "0").c_str(), nullptr, 10);
+    if (wanted > 0) return std::max<uint64_t>(2, std::min(wanted, MOST_DEVICES));
+  }
+  return 2;
+}
+
 Settings read() {
   Settings result;
-  result.devices = visible(static_cast<int>(number_of("NPU_SIMULATOR_DEVICES", 2, 64)));
+  const uint64_t count = number_of("NPU_SIMULATOR_DEVICES", usual_devices(), MOST_DEVICES);
+  result.devices = visible(static_cast<int>(count));
   result.memory = number_of("NPU_SIMULATOR_MEMORY", 4 * GIB, 96 * GIB);
   result.soc = text_of("NPU_SIMULATOR_SOC", "Ascend910B3");
   result.log = text_of("NPU_SIMULATOR_LOG", "");
@@ -75,6 +90,8 @@ const Settings &settings() {
   static const Settings &value = *new Settings(read());
   return value;
 }
+
+const std::string &processor_name() { return settings().soc; }
 
 const Processor &processor() {
   static const Processor &value = *new Processor(known(settings().soc));

@@ -12,7 +12,10 @@
 namespace sim {
 namespace {
 
+constexpr uint64_t CLOSING_US = 5000000;  // how long a closing stream waits for other processes
+
 std::atomic<int32_t> stream_numbers{0};
+thread_local const Stream *running = nullptr;  // whose tasks this thread runs
 
 template <class Done>
 bool wait_until(std::unique_lock<std::mutex> &hold, std::condition_variable &changed, int timeout,
@@ -99,6 +102,7 @@ void Stream::push(Queued queued) {
 }
 
 void Stream::work() {
+  running = this;
   std::unique_lock<std::mutex> hold(lock_);
   for (;;) {
     changed_.wait(hold, [this] { return !queue_.empty() || closing_; });
@@ -213,10 +217,18 @@ bool Stream::dropping() const {
   return dropping_;
 }
 
+bool Stream::stopping() const {
+  const std::lock_guard<std::mutex> hold(lock_);
+  return dropping_ || (closing_ && now_us() - closing_since_ > CLOSING_US);
+}
+
+bool stopping() { return running != nullptr && running->stopping(); }
+
 void Stream::close(bool drop) {
   std::thread worker;
   {
     const std::lock_guard<std::mutex> hold(lock_);
+    if (!closing_) closing_since_ = now_us();
     closing_ = true;
     dropping_ = dropping_ || drop;
     worker = std::move(worker_);

@@ -83,6 +83,8 @@ class Stream {
   // Drop what is queued; waiting calls then give RT_STREAM_ABORT.
   void abort(int32_t code);
   bool dropping() const;
+  // Whether a task that waits for others should give up; see core.h.
+  bool stopping() const;
   // No more tasks: let the queue run empty, or drop it, and end the thread.
   void close(bool drop);
   // Whether the calling thread is the one that runs the tasks: it cannot wait for itself.
@@ -100,6 +102,7 @@ class Stream {
   uint64_t pushed_ = 0;
   uint64_t finished_ = 0;
   bool closing_ = false;
+  uint64_t closing_since_ = 0;
   bool dropping_ = false;
   bool stops_ = false;
   int32_t failure_ = 0;

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["CALLBACK", "PROTOTYPES", "PointerAttributes", "Prototype"]
+__all__ = ["CALLBACK", "PROTOTYPES", "PointerAttributes", "Prototype", "parse"]
 
 # Functions that answer at once: they are called with Python's lock held, because getting it back costs
 # more than they take, and far more where other threads want it.
@@ -216,7 +216,12 @@ def _ctype(text: str) -> Any:
     return found
 
 
-def _parse(line: str, *, quick: bool) -> Prototype:
+def parse(line: str, *, quick: bool) -> Prototype:
+    """A prototype out of a line of C.
+
+    Raises:
+        ValueError: if it is none.
+    """
     declaration = _DECLARATION.fullmatch(line)
     if declaration is None:
         raise ValueError(f"not a C prototype: {line!r}")
@@ -232,8 +237,8 @@ def _parse(line: str, *, quick: bool) -> Prototype:
 
 
 def _table() -> dict[str, Prototype]:
-    quick = [_parse(line, quick=True) for line in QUICK.split("\n") if line]
-    blocking = [_parse(line, quick=False) for line in BLOCKING.split("\n") if line]
+    quick = [parse(line, quick=True) for line in QUICK.split("\n") if line]
+    blocking = [parse(line, quick=False) for line in BLOCKING.split("\n") if line]
     return {p.name: p for p in (*quick, *blocking)}
 
 

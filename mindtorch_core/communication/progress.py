@@ -1,4 +1,6 @@
-"""Who calls MPI: one thread at a time, which moves all tasks of the process on.
+"""Who moves an engine's calls on: one thread at a time does so for all of them.
+
+It is for engines that ask their library again and again whether something has happened.
 
 A task is a generator that yields while it waits: True while data moves, False while it waits for other
 ranks to come. A thread that wants a task done moves the tasks on itself; where nobody does, a thread of
@@ -14,12 +16,12 @@ from collections import deque
 from collections.abc import Generator
 from typing import Final
 
-from mindtorch_core.communication import Source
+from .engine import Source
 
 __all__ = ["Lane", "Progress", "Steps", "Task"]
 
 Steps = Generator[bool, None, None]
-# How long to ask MPI again and again before the processor is left to others, in seconds; then how long
+# How long to ask again and again before the processor is left to others, in seconds; then how long
 # to sleep between two questions, from the shortest to the longest.
 _SPIN: Final = 200e-6
 _SHORTEST: Final = 20e-6
@@ -74,12 +76,17 @@ class Lane:
 
 
 class Progress:
-    """The tasks of the process, and who moves them on."""
+    """The tasks of an engine in this process, and who moves them on.
 
-    def __init__(self) -> None:
+    Args:
+        name: of the thread that does it where nobody waits.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._lanes: list[Lane] = []
         self._changed = threading.Condition()
-        self._driving = threading.Lock()  # held by the thread that calls MPI
+        self._driving = threading.Lock()  # held by the thread that moves tasks on
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -98,7 +105,7 @@ class Progress:
             if now:
                 return
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="mindtorch-mpi", daemon=True)
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             self._changed.notify()
 

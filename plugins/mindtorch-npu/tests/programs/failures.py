@@ -1,0 +1,47 @@
+"""A rank that dies, raises, comes late or whose NPU fails: the others hear who and what, soon."""
+
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+from mindtorch_npu_simulator import control
+
+mode = sys.argv[1]
+dist.init_process_group("hccl", timeout=timedelta(seconds=3 if mode == "late" else 40))
+rank, size = dist.get_rank(), dist.get_world_size()
+t = torch.ones(4, device="npu")
+dist.all_reduce(t)
+began = time.monotonic()
+if rank == 1:
+    if mode == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif mode == "inside":  # within the operation, after all have agreed to it
+        control.latency("kernel:HcclAllReduce=20000000")
+        work = dist.all_reduce(t, async_op=True)
+        time.sleep(1.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif mode == "raise":
+        raise KeyError("mine")
+    elif mode == "late":
+        time.sleep(5)
+    elif mode == "fault":
+        control.inject("kernel:HcclAllReduce:1=507015")
+    elif mode == "slow":
+        control.latency("kernel:HcclAllReduce=700000")
+try:
+    dist.all_reduce(t)
+except dist.DistributedError as error:
+    took = time.monotonic() - began
+    said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
+    print(f"after {took:.1f} s: {said}", flush=True)
+else:
+    print(f"all is well: {t.tolist()}, waited {time.monotonic() - began > 0.6}")
+if mode != "slow":
+    try:  # the group is of no use any more, and says so at once
+        dist.barrier()
+    except dist.DistributedError as error:
+        print(f"then {error.rank}")
