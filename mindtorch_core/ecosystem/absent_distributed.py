@@ -28,12 +28,6 @@ _FSDP: Final = Absent(
     functions="fully_shard register_fsdp_forward_method",
     enums=_STATE_TYPES,
 )
-_TENSOR: Final = Absent(
-    _LATER,
-    classes="DTensor DeviceMesh Partial Placement Replicate Shard _StridedShard",
-    functions="distribute_module distribute_tensor empty full ones rand randn zeros",
-)
-_MESH: Final = Absent(_LATER, classes="DeviceMesh", functions="init_device_mesh")
 _CHECKPOINT: Final = Absent(
     _LATER,
     classes="DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
@@ -43,13 +37,9 @@ _CHECKPOINT: Final = Absent(
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed": Absent(_LATER, functions="split_group"),
-    "distributed.tensor": _TENSOR,
-    "distributed._tensor": _TENSOR,
-    "distributed._tensor.api": _TENSOR,
-    "distributed._tensor.experimental": Absent(_LATER, functions="implicit_replication"),
+    "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
-    "distributed.tensor.placement_types": _TENSOR,
-    "distributed.tensor.device_mesh": _MESH,
+    "distributed.tensor.placement_types": Absent(_LATER, classes="_StridedShard"),
     "distributed.tensor.experimental": Absent(
         _LATER, functions="context_parallel implicit_replication local_map"
     ),

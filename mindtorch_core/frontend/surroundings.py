@@ -127,6 +127,8 @@ ELSEWHERE: Final = {
     "_tensor_str": ".frontend.printing",
     "accelerator.memory": ".ecosystem.accelerator",
     "cpu.amp": ".ecosystem.cpu_amp",
+    "distributed._tensor": ".ecosystem.distributed.tensor",
+    "distributed._tensor.api": ".ecosystem.distributed.tensor",
     **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
         for name in ("_functions", "comm", "parallel_apply", "replicate", "scatter_gather")
