@@ -21,11 +21,9 @@ _STATE_TYPES: Final = {
 }
 _FSDP: Final = Absent(
     _LATER,
-    classes="CPUOffload CPUOffloadPolicy FSDPModule FullOptimStateDictConfig FullStateDictConfig "
-    "FullyShardedDataParallel LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision "
-    "MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig ShardedOptimStateDictConfig "
-    "ShardedStateDictConfig StateDictConfig StateDictSettings UnshardHandle",
-    functions="fully_shard register_fsdp_forward_method",
+    classes="CPUOffload FullOptimStateDictConfig FullStateDictConfig FullyShardedDataParallel "
+    "LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision OptimStateDictConfig "
+    "ShardedOptimStateDictConfig ShardedStateDictConfig StateDictConfig StateDictSettings",
     enums=_STATE_TYPES,
 )
 _CHECKPOINT: Final = Absent(
@@ -55,7 +53,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.fsdp": _FSDP,
     "distributed.fsdp.api": _FSDP,
     "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
-    "distributed.fsdp._fully_shard": _FSDP,
     "distributed.fsdp.sharded_grad_scaler": Absent(_LATER, classes="ShardedGradScaler"),
     "distributed.fsdp.wrap": Absent(
         _LATER,
@@ -63,9 +60,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         functions="_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
         "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
     ),
-    "distributed._composable": Absent(_LATER, functions="checkpoint fully_shard replicate"),
-    "distributed._composable.fsdp": _FSDP,
-    "distributed._composable.fsdp.fully_shard": _FSDP,
+    "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),
     "distributed.algorithms": Absent(),
     "distributed.algorithms._checkpoint": Absent(),
     "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(
