@@ -28,9 +28,8 @@ _FSDP: Final = Absent(
 )
 _CHECKPOINT: Final = Absent(
     _LATER,
-    classes="DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
-    "SavePlanner StorageReader StorageWriter",
-    functions="async_save load load_sharded_optimizer_state_dict load_state_dict save save_state_dict",
+    classes="LoadPlanner SavePlanner StorageReader StorageWriter",
+    functions="load_sharded_optimizer_state_dict",
 )
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
@@ -88,8 +87,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         _LATER, classes="ModelAverager PeriodicModelAverager"
     ),
     "distributed.checkpoint": _CHECKPOINT,
-    "distributed.checkpoint.default_planner": _CHECKPOINT,
-    "distributed.checkpoint.filesystem": _CHECKPOINT,
     "distributed.checkpoint._consolidate_hf_safetensors": Absent(
         _LATER, functions="consolidate_safetensors_files"
     ),
@@ -103,14 +100,8 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.checkpoint.optimizer": _CHECKPOINT,
     "distributed.checkpoint.planner": _CHECKPOINT,
-    "distributed.checkpoint.state_dict": Absent(
-        _LATER,
-        classes="StateDictOptions",
-        functions="get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict "
-        "set_optimizer_state_dict set_state_dict",
-    ),
-    "distributed.checkpoint.state_dict_loader": Absent(_LATER, functions="_load_state_dict load"),
-    "distributed.checkpoint.stateful": Absent(_LATER, classes="Stateful"),
+    "distributed.checkpoint.state_dict": Absent(),
+    "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),
     "distributed.elastic.multiprocessing": Absent(),
     "distributed.elastic.multiprocessing.errors": Absent(

@@ -131,6 +131,10 @@ ELSEWHERE: Final = {
     "distributed._composable.fsdp.fully_shard": ".ecosystem.distributed.fsdp",
     "distributed._tensor": ".ecosystem.distributed.tensor",
     "distributed._tensor.api": ".ecosystem.distributed.tensor",
+    **{
+        f"distributed.checkpoint.{name}": ".ecosystem.distributed.checkpoint"
+        for name in ("api", "default_planner", "filesystem", "state_dict_loader", "state_dict_saver")
+    },
     "distributed.fsdp._fully_shard": ".ecosystem.distributed.fsdp",
     **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
