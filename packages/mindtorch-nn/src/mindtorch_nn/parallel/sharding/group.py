@@ -56,7 +56,7 @@ class ParameterGroup:
         self.wholes: list[Tensor] | None = None
         self.traffic = Traffic()  # of the root, once that is known
         self._gathering: Gathering | None = None
-        self._versions: list[int] = []
+        self._versions: list[tuple[int, int]] = []
         self._exposed = False
         self._kept: list[Tensor | None] = [None] * len(parameters)  # gradients that are not summed yet
         self._sums: dict[int, Tensor] = {}  # summed within a row of the mesh, not over its copies
@@ -93,8 +93,8 @@ class ParameterGroup:
                 self.shard_group,
             )
 
-    def _now(self) -> list[int]:
-        return [p.local._version for p in self.parameters]
+    def _now(self) -> list[tuple[int, int]]:
+        return [(id(p.local), p.local._version) for p in self.parameters]
 
     def unshard(self) -> list[Tensor]:
         """The parameters, put together."""

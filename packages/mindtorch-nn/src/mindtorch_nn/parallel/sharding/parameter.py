@@ -48,7 +48,6 @@ class ShardedParameter:
         self.device = device
         self.pieces: int = mesh.size(mesh.ndim - 1)
         self.shape = tuple(whole.shape)
-        self.dtype = whole.dtype
         size = self.shape[dim]
         if dim and size % self.pieces:
             raise NotImplementedError(
@@ -70,6 +69,12 @@ class ShardedParameter:
     def local(self) -> Tensor:
         """This process's part as a plain tensor."""
         found: Tensor = self.part._local_tensor
+        return found
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the part."""
+        found: torch.dtype = self.part.dtype
         return found
 
     def take_over(self) -> None:
