@@ -133,7 +133,13 @@ ELSEWHERE: Final = {
     "distributed._tensor.api": ".ecosystem.distributed.tensor",
     **{
         f"distributed.checkpoint.{name}": ".ecosystem.distributed.checkpoint"
-        for name in ("api", "default_planner", "filesystem", "state_dict_loader", "state_dict_saver")
+        for name in (
+            "api",
+            "default_planner",
+            "filesystem",
+            "state_dict_loader",
+            "state_dict_saver",
+        )
     },
     "distributed.fsdp._fully_shard": ".ecosystem.distributed.fsdp",
     **{

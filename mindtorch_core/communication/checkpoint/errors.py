@@ -13,7 +13,7 @@ __all__ = ["CheckpointException", "Together"]
 T = TypeVar("T")
 
 
-class CheckpointException(RuntimeError):  # noqa: N818 (PyTorch's name)
+class CheckpointException(RuntimeError):
     """A checkpoint could not be written or read. Every rank raises it.
 
     Args:
@@ -81,4 +81,3 @@ def _sendable(error: Exception) -> Exception:
         return kind(str(error)).with_traceback(error.__traceback__)
     except TypeError:  # of a kind that wants more than a text
         return RuntimeError(f"{type(error).__name__}: {error}")
-

@@ -169,4 +169,3 @@ class FileSystemReader:
         except RuntimeError as error:
             raise RuntimeError(f"{self.path / name} is damaged: {error}") from error
         return found
-

@@ -61,7 +61,9 @@ def offered(state: Mapping[str, Any]) -> tuple[list[Item], Own]:
             own[name, ()] = value
             continue
         if isinstance(value, DTensor) and any(isinstance(p, Partial) for p in value.placements):
-            raise ValueError(f"{name} is partial, with placements {value.placements}: redistribute it")
+            raise ValueError(
+                f"{name} is partial, with placements {value.placements}: redistribute it"
+            )
         if value.is_meta:
             raise ValueError(f"{name} is on the device meta and has no values")
         local, boxes = box_of(value)
@@ -120,4 +122,3 @@ def planned(save: str, offers: Sequence[Sequence[Item]]) -> tuple[Metadata, list
             )
         entry.chunks = []  # ranks say what they have written
     return found, plan
-

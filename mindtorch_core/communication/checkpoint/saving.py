@@ -91,9 +91,7 @@ class _Job:
         return found
 
 
-def _prepared(
-    state_dict: Mapping[str, Any], writer: FileSystemWriter, together: Together
-) -> _Job:
+def _prepared(state_dict: Mapping[str, Any], writer: FileSystemWriter, together: Together) -> _Job:
     """What this rank has to write; all ranks agree on it."""
 
     def offer() -> tuple[str, list[Item]]:
@@ -209,15 +207,15 @@ def async_save(
         A future; ``result()`` waits until the checkpoint is on the disk, and raises what went wrong.
     """
     if async_stager is not None:
-        raise NotImplementedError("async_save copies tensors to host memory itself: no async_stager")
+        raise NotImplementedError(
+            "async_save copies tensors to host memory itself: no async_stager"
+        )
     check_planner(planner)
     writer = _writer(storage_writer, checkpoint_id)
     together = Together(process_group, alone=no_dist)
     job = _prepared(state_dict, writer, together)
     chosen_items = {(item.name, item.offset) for item in job.plan}
-    job.own = {
-        key: _copied(value) for key, value in job.own.items() if key in chosen_items
-    }
+    job.own = {key: _copied(value) for key, value in job.own.items() if key in chosen_items}
     beside = Together(_group_beside(together), alone=together.alone)
     future: Future[Metadata] = Future()
     future.set_running_or_notify_cancel()
@@ -242,8 +240,9 @@ def _group_beside(together: Together) -> Any:
     group = chosen(together.group)
     found = _GROUPS.get(id(group))
     if found is None or found[0] is not group:
-        _GROUPS[id(group)] = found = group, new_group(
-            list(group.ranks), use_local_synchronization=True
+        _GROUPS[id(group)] = found = (
+            group,
+            new_group(list(group.ranks), use_local_synchronization=True),
         )
     return found[1]
 
@@ -271,4 +270,3 @@ def _begin(work: Callable[[], None]) -> None:
 
     _Line.last = threading.Thread(target=run, name="mindtorch-checkpoint")
     _Line.last.start()
-

@@ -145,7 +145,9 @@ def _begun(optimizer: Any) -> None:
     try:
         optimizer.step(closure=None)
     finally:
-        for group, rate in zip([g for g in optimizer.param_groups if "lr" in g], rates, strict=True):
+        for group, rate in zip(
+            [g for g in optimizer.param_groups if "lr" in g], rates, strict=True
+        ):
             group["lr"] = rate
         optimizer.zero_grad(set_to_none=True)
 

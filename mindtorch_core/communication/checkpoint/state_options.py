@@ -69,7 +69,9 @@ def clean(model: Any, name: str) -> str:
 
 
 def _is_wrapper(model: Any) -> bool:
-    return any(k.__name__ in ("DistributedDataParallel", "DataParallel") for k in type(model).__mro__)
+    return any(
+        k.__name__ in ("DistributedDataParallel", "DataParallel") for k in type(model).__mro__
+    )
 
 
 def names_of_parameters(model: Any) -> dict[Tensor, str]:
@@ -124,7 +126,10 @@ def told(value: Any, options: StateDictOptions) -> Any:
 def nothing_here(options: StateDictOptions) -> bool:
     """Whether this rank is given nothing."""
     return (
-        options.full_state_dict and options.cpu_offload and is_initialized() and default_group().position != 0
+        options.full_state_dict
+        and options.cpu_offload
+        and is_initialized()
+        and default_group().position != 0
     )
 
 

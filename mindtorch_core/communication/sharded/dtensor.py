@@ -43,9 +43,10 @@ class DTensor(Tensor):
 
     _local_tensor: Tensor
     _spec: DTensorSpec
+
     def __new__(cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool) -> Any:  # noqa: D102
         meta = spec.tensor_meta
-        made = cls._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made = cls._make_wrapper_subclass(
             cls,
             meta.shape,
             strides=meta.stride,
@@ -292,7 +293,7 @@ class _FromLocal(Function):
     @staticmethod
     def forward(ctx: Any, local: Tensor, spec: DTensorSpec, placements: Any) -> Any:
         ctx.placements = spec.placements if placements is None else placements
-        return DTensor(local.view_as(local), spec, requires_grad=False)  # type: ignore[attr-defined]
+        return DTensor(local.view_as(local), spec, requires_grad=False)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:

@@ -165,7 +165,7 @@ def _whole(
         rows = fn.cat([rows, rows.new_zeros((step - rows.shape[0], *rest))])
     whole = rows.new_empty((step * pieces, *rest))
     all_gather_into_tensor(whole, rows.contiguous(), group)
-    return fn.movedim(whole.narrow(0, 0, size), 0, dim).contiguous()  # type: ignore[no-any-return]
+    return fn.movedim(whole.narrow(0, 0, size), 0, dim).contiguous()
 
 
 def _cut(local: Tensor, mesh: DeviceMesh, wanted: Placement, i: int) -> Tensor:
@@ -182,5 +182,5 @@ def _cut(local: Tensor, mesh: DeviceMesh, wanted: Placement, i: int) -> Tensor:
             raise NotImplementedError(f"{wanted} is what ops give; nothing is laid out as that")
         if neutral is None or place[i] == 0:  # reductions that a value repeated does not change
             return local
-        return fn.full_like(local, neutral)  # type: ignore[no-any-return]
+        return fn.full_like(local, neutral)
     return local

@@ -50,7 +50,9 @@ def distribute_tensor(
     mesh = default_mesh(device_mesh)
     placed = checked(placements, mesh, tensor.ndim)
     if any(isinstance(each, Partial) for each in placed):
-        raise ValueError("distribute_tensor takes Shard and Replicate: a whole tensor is not partial")
+        raise ValueError(
+            "distribute_tensor takes Shard and Replicate: a whole tensor is not partial"
+        )
     if isinstance(tensor, DTensor):
         if tensor.device_mesh != mesh or tensor.placements != placed:
             raise ValueError(
@@ -59,7 +61,9 @@ def distribute_tensor(
             )
         return tensor
     if not tensor.is_leaf:
-        raise RuntimeError("`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!")
+        raise RuntimeError(
+            "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
+        )
     whole = tensor.detach()
     if src_data_rank is not None and not whole.is_meta:
         whole = whole.clone().contiguous()
@@ -106,12 +110,14 @@ def _made(
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size)
     mesh = default_mesh(device_mesh)
     placed = checked(placements, mesh, len(shape))
-    local = make(shape if drawn else part_of(shape, mesh, placed)[0], dtype=dtype, device=mesh.device_type)
+    local = make(
+        shape if drawn else part_of(shape, mesh, placed)[0], dtype=dtype, device=mesh.device_type
+    )
     meta = TensorMeta(shape, contiguous_strides(shape), local.dtype)
     spec = DTensorSpec(mesh, placed, meta)
     if drawn:  # the numbers of one process
         local = laid_out(local, spec.placed([Replicate()] * mesh.ndim), placed)
-    return DTensor(local, spec, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    return DTensor(local, spec, requires_grad=requires_grad)
 
 
 def zeros(

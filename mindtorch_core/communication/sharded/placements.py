@@ -102,7 +102,7 @@ class PartialNorm(Partial):
         if order == 0:
             return Partial("sum").reduced(local, group)
         powers = Partial("sum").reduced(fn.pow(local, order), group)
-        return fn.pow(powers, 1 / order)  # type: ignore[no-any-return]
+        return fn.pow(powers, 1 / order)
 
     def __str__(self) -> str:
         return f"P(norm {self.norm_type})"

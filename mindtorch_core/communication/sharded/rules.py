@@ -26,10 +26,10 @@ _REFUSED: Final = (
     "full_tensor(), the whole"
 )
 # Not tagged as pointwise, and done to each part for itself.
-_BY_PARTS: Final = frozenset(
-    "detach alias clone _to_device zeros_like ones_like empty_like full_like fill_ zero_ copy_ view_as "
-    "contiguous detach_".split()
-)
+_BY_PARTS: Final = frozenset({
+    "detach", "alias", "clone", "_to_device", "zeros_like", "ones_like", "empty_like", "full_like", "fill_",
+    "zero_", "copy_", "view_as", "contiguous", "detach_",
+})  # fmt: skip
 
 
 def _refuse(func: Any, why: str) -> NotImplementedError:
@@ -267,7 +267,7 @@ def _vector_norm(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         raise _refuse(func, "only norms of all elements are")
     if any(type(p) is PartialNorm and p.norm_type == order for p in t.placements):
         norm = fn.linalg_vector_norm(t._local_tensor, order)
-        return DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False)
+        return _whole(DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False))
     t = _whole(t)
     local = t._local_tensor
     if not local.numel() and order < 0:

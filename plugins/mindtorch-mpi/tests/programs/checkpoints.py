@@ -7,15 +7,15 @@ import time
 from pathlib import Path
 
 import pytest
+from mindtorch_core.distributed.checkpoint import state_dict as states
+from mindtorch_core.distributed.checkpoint.stateful import Stateful
+from mindtorch_core.distributed.fsdp import fully_shard
+from mindtorch_core.distributed.tensor import Shard, distribute_tensor
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
 from mindtorch_core.distributed import checkpoint as dcp
-from mindtorch_core.distributed.checkpoint import state_dict as states
-from mindtorch_core.distributed.checkpoint.stateful import Stateful
-from mindtorch_core.distributed.fsdp import fully_shard
-from mindtorch_core.distributed.tensor import Shard, distribute_tensor
 
 what, folder = sys.argv[1], Path(sys.argv[2])
 dist.init_process_group("mpi")
@@ -123,7 +123,9 @@ def whole_states():
 def beside():
     """A save that goes on while the model is trained is of the model as it was."""
     model, optimizer = trained(2, sharded=True)
-    future = dcp.async_save(state_of(model, optimizer, epoch=2, note=[], numbers=torch.arange(5)), checkpoint_id=folder)
+    future = dcp.async_save(
+        state_of(model, optimizer, epoch=2, note=[], numbers=torch.arange(5)), checkpoint_id=folder
+    )
     for number in range(2, 5):
         step(model, optimizer, number)
     future.result()
@@ -136,7 +138,10 @@ def beside():
             self.count = 1
 
         def state_dict(self):
-            return {"count": self.count, "part": distribute_tensor(torch.arange(5.0), mesh, [Shard(0)])}
+            return {
+                "count": self.count,
+                "part": distribute_tensor(torch.arange(5.0), mesh, [Shard(0)]),
+            }
 
         def load_state_dict(self, state):
             self.count = state["count"]
@@ -153,10 +158,18 @@ def beside():
 
 def refused():
     """What is wrong is said on every rank, and nobody waits forever."""
-    good = {"weight": distribute_tensor(torch.ones(5, 2), dist.init_device_mesh("cpu", (size,)), [Shard(0)]), "x": 1}
+    good = {
+        "weight": distribute_tensor(
+            torch.ones(5, 2), dist.init_device_mesh("cpu", (size,)), [Shard(0)]
+        ),
+        "x": 1,
+    }
     dcp.save(good, checkpoint_id=folder)
     cases = [
-        ({"weight": torch.zeros(5, 3)}, r"Size mismatch between saved \[5, 2\] and current: \[5, 3\] for weight"),
+        (
+            {"weight": torch.zeros(5, 3)},
+            r"Size mismatch between saved \[5, 2\] and current: \[5, 3\] for weight",
+        ),
         ({"other": torch.zeros(1)}, "Missing key in checkpoint state_dict: other"),
         ({"x": torch.zeros(1)}, "x was saved as an object"),
     ]
@@ -173,7 +186,9 @@ def refused():
         dcp.load(dict(good), checkpoint_id=folder / "nothing")
     with pytest.raises(dcp.CheckpointException, match=r"rank 1: .*meta and has no values"):
         dcp.save({"w": torch.zeros(2, device="meta" if rank == 1 else "cpu")}, checkpoint_id=folder)
-    with pytest.raises(dcp.CheckpointException, match="is float32 \\[2\\] on rank 1, and float32 \\[1\\]"):
+    with pytest.raises(
+        dcp.CheckpointException, match="is float32 \\[2\\] on rank 1, and float32 \\[1\\]"
+    ):
         dcp.save({"w": torch.zeros(1 + rank)}, checkpoint_id=folder)
     with pytest.raises(dcp.CheckpointException, match="already exists"):
         dcp.save(good, storage_writer=dcp.FileSystemWriter(folder, overwrite=False))
@@ -223,5 +238,8 @@ def kill():
     print("told", flush=True)
 
 
-{each.__name__: each for each in (save, load_sharded, load_plain, whole_states, beside, refused, kill)}[what]()
+{
+    each.__name__: each
+    for each in (save, load_sharded, load_plain, whole_states, beside, refused, kill)
+}[what]()
 print("done")

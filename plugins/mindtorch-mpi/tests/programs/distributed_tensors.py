@@ -4,12 +4,12 @@ import copy
 import io
 
 import pytest
+from mindtorch_core.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
 from mindtorch_core.distributed import tensor as tensors
-from mindtorch_core.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -36,7 +36,10 @@ close(summed.full_tensor(), full * size)
 close(summed.redistribute(placements=[Shard(0)]).full_tensor(), full * size)
 assert tuple(DTensor.from_local(torch.ones(2, 3), mesh, [Shard(0)]).shape) == (2 * size, 3)
 close(tensors.zeros(5, 3, device_mesh=mesh, placements=[Shard(0)]).full_tensor(), torch.zeros(5, 3))
-close(tensors.full((5,), 2.0, device_mesh=mesh, placements=[Shard(0)]).full_tensor(), torch.full((5,), 2.0))
+close(
+    tensors.full((5,), 2.0, device_mesh=mesh, placements=[Shard(0)]).full_tensor(),
+    torch.full((5,), 2.0),
+)
 
 # What optimizers and norms do.
 computations = {
@@ -69,13 +72,19 @@ optimizers = [
     *(lambda p, kind=kind: getattr(torch.optim, kind)(p) for kind in ("Adagrad", "Adamax", "NAdam", "RAdam", "Adadelta", "ASGD")),
 ]  # fmt: skip
 for make in optimizers:
-    alone, own = nn.Parameter(full.clone()), nn.Parameter(tensors.distribute_tensor(full, mesh, [Shard(0)]))
+    alone, own = (
+        nn.Parameter(full.clone()),
+        nn.Parameter(tensors.distribute_tensor(full, mesh, [Shard(0)])),
+    )
     assert isinstance(own, nn.Parameter)
     first, second = make([alone]), make([own])
     for _ in range(3):
         g = torch.randn(5, 3, generator=draw)
         alone.grad, own.grad = g.clone(), tensors.distribute_tensor(g, mesh, [Shard(0)])
-        close(nn.utils.clip_grad_norm_([own], 1.0).full_tensor(), nn.utils.clip_grad_norm_([alone], 1.0))
+        close(
+            nn.utils.clip_grad_norm_([own], 1.0).full_tensor(),
+            nn.utils.clip_grad_norm_([alone], 1.0),
+        )
         first.step()
         second.step()
     close(own.full_tensor(), alone, msg=type(first).__name__)
@@ -101,14 +110,20 @@ torch.manual_seed(3)
 close(leaf.full_tensor(), nn.init.normal_(torch.empty(5, 3)))
 
 # What there is not is refused, by name.
-for refused in (lambda: leaf @ full, lambda: leaf + full, lambda: leaf[0], lambda: leaf.sum(0), lambda: leaf.t()):
+for refused in (
+    lambda: leaf @ full,
+    lambda: leaf + full,
+    lambda: leaf[0],
+    lambda: leaf.sum(0),
+    lambda: leaf.t(),
+):
     with pytest.raises((NotImplementedError, RuntimeError), match=r"to_local\(\).*full_tensor\(\)"):
         refused()
 with pytest.raises(RuntimeError, match="ask its to_local"):
     leaf.numpy()
 with pytest.raises(RuntimeError, match=r"torch\.distributed\.checkpoint"):
     torch.save(leaf, io.BytesIO())
-with pytest.raises(ValueError, match="same length as `device_mesh.ndim`"):
+with pytest.raises(ValueError, match=r"same length as `device_mesh\.ndim`"):
     tensors.distribute_tensor(full, mesh, [Shard(0), Shard(1)])
 with pytest.raises(IndexError, match="names no dimension"):
     tensors.distribute_tensor(full, mesh, [Shard(2)])

@@ -5,10 +5,6 @@ import dataclasses
 import sys
 
 import pytest
-
-import mindtorch_core as torch
-from mindtorch_core import distributed as dist
-from mindtorch_core import nn
 from mindtorch_core.distributed.fsdp import (
     CPUOffloadPolicy,
     FSDPModule,
@@ -17,6 +13,10 @@ from mindtorch_core.distributed.fsdp import (
     register_fsdp_forward_method,
 )
 from mindtorch_core.distributed.tensor import DTensor, Replicate, Shard
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+from mindtorch_core import nn
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -28,7 +28,9 @@ class Block(nn.Module):
         super().__init__()
         self.norm = nn.LayerNorm(width)
         self.attention = nn.MultiheadAttention(width, 2, batch_first=True)
-        self.feed = nn.Sequential(nn.Linear(width, 3 * width), nn.GELU(), nn.Linear(3 * width, width))
+        self.feed = nn.Sequential(
+            nn.Linear(width, 3 * width), nn.GELU(), nn.Linear(3 * width, width)
+        )
 
     def forward(self, x):
         y = self.norm(x)
@@ -151,7 +153,10 @@ def check_parts():
     model = nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 2 * size))
     before = copy.deepcopy(model.state_dict())
     fully_shard(model[0])
-    fully_shard(model, shard_placement_fn=lambda p: Shard(1) if p.ndim == 2 and not p.shape[1] % size else None)
+    fully_shard(
+        model,
+        shard_placement_fn=lambda p: Shard(1) if p.ndim == 2 and not p.shape[1] % size else None,
+    )
     step = -(-5 // size)
     sizes = [max(0, min(step, 5 - step * r)) for r in range(size)]
     weight = model[0].weight
@@ -170,9 +175,9 @@ def check_parts():
         fully_shard(nn.Linear(2 * size + 1, 2), shard_placement_fn=lambda p: Shard(p.ndim - 1))
     with pytest.raises(ValueError, match="does not support containers"):
         fully_shard(nn.ModuleList([nn.Linear(1, 1)]))
+    scalar = nn.Module()
+    scalar.p = nn.Parameter(torch.tensor(1.0))
     with pytest.raises(ValueError, match="doesn't support scalar parameters"):
-        scalar = nn.Module()
-        scalar.p = nn.Parameter(torch.tensor(1.0))
         fully_shard(scalar)
     with pytest.raises(AssertionError, match="only be applied to a module once"):
         fully_shard(model)
@@ -266,7 +271,9 @@ def check_mixed_precision():
     for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
         close(own.grad.full_tensor(), expected.grad, rtol=0.05, atol=0.02)
     reduced = perceptron()
-    fully_shard(reduced, mp_policy=MixedPrecisionPolicy(param_dtype=half, cast_forward_inputs=False))
+    fully_shard(
+        reduced, mp_policy=MixedPrecisionPolicy(param_dtype=half, cast_forward_inputs=False)
+    )
     with pytest.raises(RuntimeError, match="dtype"):
         reduced(x)
     reduced.reset_iter_state()

@@ -64,7 +64,9 @@ def fully_shard(
     for each in modules:
         _check_module(each)
     if dp_mesh_dims is not None:
-        raise NotImplementedError("dp_mesh_dims is for DTensors of other parallelisms: give the mesh")
+        raise NotImplementedError(
+            "dp_mesh_dims is for DTensors of other parallelisms: give the mesh"
+        )
     ignored = {id(p) for p in ignored_params or ()}
     managed = _managed(modules)
     places = _places(managed, ignored)
@@ -80,7 +82,7 @@ def fully_shard(
         made.append(ShardedParameter(whole, found, mesh, dim, device, offloaded=offloaded))
     for p, (whole, _) in zip(made, places, strict=True):
         p.show(p.part)
-        whole._has_parts = True  # type: ignore[attr-defined]  # a module that shares it finds out
+        whole._has_parts = True  # a module that shares it finds out
     for each in managed:
         for name, buffer in each._buffers.items():
             if buffer is not None and buffer.device.type not in (device.type, "meta"):
@@ -183,9 +185,7 @@ def _managed(roots: list[Any]) -> list[Any]:
     return list(found.values())
 
 
-def _places(
-    modules: Iterable[Any], ignored: set[int]
-) -> list[tuple[Any, list[tuple[Any, str]]]]:
+def _places(modules: Iterable[Any], ignored: set[int]) -> list[tuple[Any, list[tuple[Any, str]]]]:
     """Each parameter with the modules that have it and its names there.
 
     Raises:
@@ -231,7 +231,8 @@ def _dimension(whole: Tensor, choose: Callable[[Any], Any] | None) -> int:
         raise ValueError(
             f"shard_placement_fn chose {chosen} for a parameter of shape {list(whole.shape)}"
         )
-    return chosen.dim % whole.ndim
+    dim: int = chosen.dim
+    return dim % whole.ndim
 
 
 # ---- classes and methods ---------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import mindtorch_core as torch
@@ -58,7 +59,9 @@ class ParameterGroup:
         self._gathering: Gathering | None = None
         self._versions: list[tuple[int, int]] = []
         self._exposed = False
-        self._kept: list[Tensor | None] = [None] * len(parameters)  # gradients that are not summed yet
+        self._kept: list[Tensor | None] = [None] * len(
+            parameters
+        )  # gradients that are not summed yet
         self._sums: dict[int, Tensor] = {}  # summed within a row of the mesh, not over its copies
         self.recalled_last = False
 
@@ -103,7 +106,7 @@ class ParameterGroup:
             gathering, self._gathering = self._gathering, None
             self.wholes = gathering.finish()
             for number, whole in enumerate(self.wholes):
-                self.traffic.recalled.add(whole, lambda n=number: self._again(n))
+                self.traffic.recalled.add(whole, partial(self._again, number))
         return self.wholes or []
 
     def _again(self, number: int) -> Tensor:
@@ -128,9 +131,7 @@ class ParameterGroup:
         trained = [n for n, p in enumerate(self.parameters) if p.part.requires_grad]
         shown: list[Any] = [w.detach() for w in wholes]
         if trained and torch.is_grad_enabled() and self.traffic.start is not None:
-            made = _Gathered.apply(
-                self.traffic.start, self, trained, *[wholes[n] for n in trained]
-            )
+            made = _Gathered.apply(self.traffic.start, self, trained, *[wholes[n] for n in trained])
             for n, each in zip(trained, made, strict=True):
                 shown[n] = each
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mindtorch_core as torch
@@ -61,7 +62,11 @@ class ShardedParameter:
         if local.device.type != "meta":
             local = local.to("cpu" if offloaded else device)
         made = tensors.DTensor.from_local(
-            local.contiguous(), mesh, placements, shape=self.shape, stride=whole.contiguous().stride()
+            local.contiguous(),
+            mesh,
+            placements,
+            shape=self.shape,
+            stride=whole.contiguous().stride(),
         )
         self.part: Any = Parameter(made, requires_grad=whole.requires_grad)
 
@@ -141,9 +146,7 @@ class ShardedParameter:
     @property
     def numel(self) -> int:
         """How many elements a row has."""
-        count = self.step
-        for n in self.rest:
-            count *= n
+        count: int = self.step * math.prod(self.rest)
         return count
 
     def give_gradient(self, row: Tensor) -> None:
