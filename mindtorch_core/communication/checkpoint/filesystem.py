@@ -19,6 +19,11 @@ from .index import INDEX, Chunk, Metadata, read_index, write_index
 __all__ = ["FileSystemReader", "FileSystemWriter"]
 
 
+def crc(t: Tensor) -> int:
+    """The checksum of a tensor's bytes, as they are written."""
+    return zlib.crc32(t._host()) if t.nbytes else 0
+
+
 class FileSystemWriter:
     """Writes checkpoints into a folder that all ranks see. The one before stays until the new one is whole.
 
@@ -77,12 +82,20 @@ class FileSystemWriter:
         sizes: dict[str, int] = {}
         if tensors:
             held: dict[str, Tensor] = {}
+            keys: dict[Any, str] = {}  # of memory that is written
+            storages: set[int] = set()
             for number, (chunk, t) in enumerate(tensors):
                 plain = fn.view_as_real(t) if t.is_complex() else t
                 plain = plain.detach().contiguous()
-                chunk.file, chunk.key = f"{name}.safetensors", f"{chunk.key}@{number}"
-                chunk.crc32 = zlib.crc32(plain._host()) if plain.nbytes else 0
-                held[chunk.key] = plain
+                storage = id(plain._own_storage())
+                place = storage, plain.storage_offset(), tuple(plain.shape), plain.dtype
+                chunk.file, chunk.crc32 = f"{name}.safetensors", crc(plain)
+                chunk.key = keys.setdefault(place, f"{chunk.key}@{number}")
+                if (
+                    chunk.key not in held
+                ):  # else it is another name of the same, as of a tied parameter
+                    held[chunk.key] = plain.clone() if storage in storages else plain
+                storages.add(storage)
             sizes[f"{name}.safetensors"] = self._file(
                 f"{name}.safetensors", lambda file: safetensors.save_file(held, file)
             )
@@ -144,17 +157,19 @@ class FileSystemReader:
         Raises:
             RuntimeError: if a file is damaged.
         """
-        by_file: dict[str, dict[str, int]] = {}
+        by_file: dict[str, dict[str, list[int]]] = {}
         for number, (chunk, _) in enumerate(chunks):
-            by_file.setdefault(chunk.file, {})[chunk.key] = number
+            by_file.setdefault(chunk.file, {}).setdefault(chunk.key, []).append(number)
         for name, keys in by_file.items():
             path = self.path / name
             try:
                 for key, t, data in safetensors.read_tensors(path, names=keys):
-                    chunk, dtype = chunks[keys[key]]
-                    if (zlib.crc32(data) if len(data) else 0) != chunk.crc32:
+                    chunk, dtype = chunks[keys[key][0]]
+                    if zlib.crc32(data) != chunk.crc32:
                         raise RuntimeError(f"the bytes of {key!r} are not those that were written")
-                    yield keys[key], fn.view_as_complex(t) if DTYPES[dtype].is_complex else t
+                    found = fn.view_as_complex(t) if DTYPES[dtype].is_complex else t
+                    for number in keys[key]:
+                        yield number, found
             except RuntimeError as error:
                 raise RuntimeError(f"{path} is damaged: {error}") from error
 
