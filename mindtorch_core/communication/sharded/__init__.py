@@ -4,3 +4,9 @@ The public face is ``torch.distributed.tensor``. Optimizers, norms, clipping and
 `rules` serves; other ops are refused there. A rule of its own for an op, as tensor parallelism wants, is an
 entry of the table in `rules`.
 """
+
+from __future__ import annotations
+
+from .rules import RULES
+
+__all__ = ["RULES"]

@@ -59,3 +59,7 @@ def test_the_example_has_the_losses_of_one_process(ranks, tmp_path):
     done = ranks(3, EXAMPLE, *options, tmp_path / "parts")
     assert done.returncode == 0, done.stderr
     assert losses(done.stdout) == pytest.approx(expected[3:], abs=2e-4)
+
+
+def test_an_optimizer_with_states_in_two_processes(ranks):
+    passes(ranks(2, "zero_redundancy.py"), 2)
