@@ -10,9 +10,14 @@ import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "sharded_gpt.py"
 CHECKS = {
-    "training": ("perceptrons", "accumulation", "mixed_precision"),
+    "training": ("perceptrons", "accumulation", "mixed_precision", "what_is_begun_ahead"),
     "models": ("transformer", "parts", "where_parameters_are", "states"),
-    "cases": ("frozen_unused_and_ignored", "groups_of_modules", "recomputation"),
+    "cases": (
+        "frozen_unused_and_ignored",
+        "groups_of_modules",
+        "recomputation",
+        "several_forwards",
+    ),
 }
 
 

@@ -5,6 +5,10 @@ import dataclasses
 import sys
 
 import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+from mindtorch_core import nn
 from mindtorch_core.distributed.fsdp import (
     CPUOffloadPolicy,
     FSDPModule,
@@ -13,10 +17,6 @@ from mindtorch_core.distributed.fsdp import (
     register_fsdp_forward_method,
 )
 from mindtorch_core.distributed.tensor import DTensor, Replicate, Shard
-
-import mindtorch_core as torch
-from mindtorch_core import distributed as dist
-from mindtorch_core import nn
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -382,6 +382,73 @@ def check_recomputation():
         mse(run(alone, data[0][0]), data[0][1]).backward()
         for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
             close(own.grad.full_tensor(), expected.grad)
+
+
+def check_several_forwards():
+    """Two forwards before a backward, roots that stand side by side, and other layers."""
+    alone, model = perceptron(), perceptron()
+    shard(model, [model[0], model[2]])
+    for net, batches in ((model, mine(data)), (alone, data)):
+        first, second = (mse(net(x), y) for x, y in batches[:2])
+        (first + 2 * second).backward()
+    for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+        close(own.grad.full_tensor(), expected.grad)
+    alone, model = perceptron(), perceptron()
+    for part in (model[0], model[2], model[4]):
+        fully_shard(part)
+    train(model, mine(data), OPTIMIZERS["sgd"](model.parameters()), mse)
+    train(alone, data, OPTIMIZERS["sgd"](alone.parameters()), mse)
+    same(model, alone)
+
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(0)
+            self.sliding = nn.Conv1d(3, 5, 3, padding=1)
+            self.recurrent = nn.LSTM(5, 3, num_layers=2, batch_first=True)
+            self.last = nn.Linear(3, 3)
+
+        def forward(self, x):
+            x = self.sliding(x.transpose(1, 2)).transpose(1, 2)
+            return self.last(self.recurrent(x)[0])
+
+    alone, model = Mixed(), Mixed()
+    shard(model, [model.sliding, model.recurrent])
+    x = torch.randn(2 * size, 4, 3, generator=torch.Generator().manual_seed(2))
+    for _ in range(2):
+        model(x[rank::size]).square().mean().backward()
+        alone(x).square().mean().backward()
+    for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+        close(own.grad.full_tensor(), expected.grad)
+    model.eval()
+    with torch.no_grad():
+        close(model(x), alone(x))
+
+
+def check_what_is_begun_ahead():
+    """From the second forward on, a group is sent for while the one before it computes."""
+    model = perceptron()
+    shard(model, [model[0], model[2]])
+    sent, begun = [], dist.all_gather_into_tensor
+
+    def counted(*args, **kwargs):
+        sent.append(tuple(args[1].shape))
+        return begun(*args, **kwargs)
+
+    seen = []
+    model[0].register_forward_hook(lambda *_: seen.append(len(sent)))
+    model[4].register_full_backward_hook(lambda *_: seen.append(len(sent)))
+    dist.all_gather_into_tensor = counted
+    try:
+        for _ in range(2):
+            sent.clear()
+            seen.clear()
+            model(mine(data)[0][0].requires_grad_()).sum().backward()
+    finally:
+        dist.all_gather_into_tensor = begun
+    # Forward: the root's, the first layer's, and ahead the second's. Backward: those of both again.
+    assert seen == [3, 3]
+    assert len(sent) == 5
 
 
 def check_states():
