@@ -46,7 +46,8 @@ _WRITTEN: Final = """
     autograd autograd.function autograd.functional autograd.graph autograd.profiler
     backends backends.cpu backends.cuda backends.cudnn backends.mkldnn backends.mps backends.openmp
     compiler cpu cuda cuda.amp
-    distributed distributed.device_mesh distributed.distributed_c10d distributed.nn
+    distributed distributed.checkpoint distributed.checkpoint.state_dict distributed.device_mesh
+    distributed.distributed_c10d distributed.fsdp distributed.nn distributed.tensor
     distributions distributions.constraints distributions.distribution distributions.kl
     distributions.transforms distributions.utils
     fft func fx hub jit library linalg masked mps mtia multiprocessing

@@ -21,35 +21,22 @@ _STATE_TYPES: Final = {
 }
 _FSDP: Final = Absent(
     _LATER,
-    classes="CPUOffload CPUOffloadPolicy FSDPModule FullOptimStateDictConfig FullStateDictConfig "
-    "FullyShardedDataParallel LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision "
-    "MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig ShardedOptimStateDictConfig "
-    "ShardedStateDictConfig StateDictConfig StateDictSettings UnshardHandle",
-    functions="fully_shard register_fsdp_forward_method",
+    classes="CPUOffload FullOptimStateDictConfig FullStateDictConfig FullyShardedDataParallel "
+    "LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision OptimStateDictConfig "
+    "ShardedOptimStateDictConfig ShardedStateDictConfig StateDictConfig StateDictSettings",
     enums=_STATE_TYPES,
 )
-_TENSOR: Final = Absent(
-    _LATER,
-    classes="DTensor DeviceMesh Partial Placement Replicate Shard _StridedShard",
-    functions="distribute_module distribute_tensor empty full ones rand randn zeros",
-)
-_MESH: Final = Absent(_LATER, classes="DeviceMesh", functions="init_device_mesh")
 _CHECKPOINT: Final = Absent(
     _LATER,
-    classes="DefaultLoadPlanner DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlanner "
-    "SavePlanner StorageReader StorageWriter",
-    functions="async_save load load_sharded_optimizer_state_dict load_state_dict save save_state_dict",
+    classes="LoadPlanner SavePlanner StorageReader StorageWriter",
+    functions="load_sharded_optimizer_state_dict",
 )
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed": Absent(_LATER, functions="split_group"),
-    "distributed.tensor": _TENSOR,
-    "distributed._tensor": _TENSOR,
-    "distributed._tensor.api": _TENSOR,
-    "distributed._tensor.experimental": Absent(_LATER, functions="implicit_replication"),
+    "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
-    "distributed.tensor.placement_types": _TENSOR,
-    "distributed.tensor.device_mesh": _MESH,
+    "distributed.tensor.placement_types": Absent(_LATER, classes="_StridedShard"),
     "distributed.tensor.experimental": Absent(
         _LATER, functions="context_parallel implicit_replication local_map"
     ),
@@ -65,7 +52,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.fsdp": _FSDP,
     "distributed.fsdp.api": _FSDP,
     "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
-    "distributed.fsdp._fully_shard": _FSDP,
     "distributed.fsdp.sharded_grad_scaler": Absent(_LATER, classes="ShardedGradScaler"),
     "distributed.fsdp.wrap": Absent(
         _LATER,
@@ -73,9 +59,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         functions="_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
         "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
     ),
-    "distributed._composable": Absent(_LATER, functions="checkpoint fully_shard replicate"),
-    "distributed._composable.fsdp": _FSDP,
-    "distributed._composable.fsdp.fully_shard": _FSDP,
+    "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),
     "distributed.algorithms": Absent(),
     "distributed.algorithms._checkpoint": Absent(),
     "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(
@@ -103,8 +87,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         _LATER, classes="ModelAverager PeriodicModelAverager"
     ),
     "distributed.checkpoint": _CHECKPOINT,
-    "distributed.checkpoint.default_planner": _CHECKPOINT,
-    "distributed.checkpoint.filesystem": _CHECKPOINT,
     "distributed.checkpoint._consolidate_hf_safetensors": Absent(
         _LATER, functions="consolidate_safetensors_files"
     ),
@@ -118,14 +100,8 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.checkpoint.optimizer": _CHECKPOINT,
     "distributed.checkpoint.planner": _CHECKPOINT,
-    "distributed.checkpoint.state_dict": Absent(
-        _LATER,
-        classes="StateDictOptions",
-        functions="get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict "
-        "set_optimizer_state_dict set_state_dict",
-    ),
-    "distributed.checkpoint.state_dict_loader": Absent(_LATER, functions="_load_state_dict load"),
-    "distributed.checkpoint.stateful": Absent(_LATER, classes="Stateful"),
+    "distributed.checkpoint.state_dict": Absent(),
+    "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),
     "distributed.elastic.multiprocessing": Absent(),
     "distributed.elastic.multiprocessing.errors": Absent(
@@ -133,9 +109,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.launcher": Absent(),
     "distributed.launcher.api": Absent(_LATER, classes="LaunchConfig elastic_launch"),
-    "distributed.optim": Absent(
-        _LATER, classes="DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer"
-    ),
+    "distributed.optim": Absent(_LATER, classes="DistributedOptimizer PostLocalSGDOptimizer"),
     "distributed.pipelining": Absent(
         _LATER,
         classes="PipelineStage Schedule1F1B ScheduleGPipe",

@@ -127,6 +127,21 @@ ELSEWHERE: Final = {
     "_tensor_str": ".frontend.printing",
     "accelerator.memory": ".ecosystem.accelerator",
     "cpu.amp": ".ecosystem.cpu_amp",
+    "distributed._composable.fsdp": ".ecosystem.distributed.fsdp",
+    "distributed._composable.fsdp.fully_shard": ".ecosystem.distributed.fsdp",
+    "distributed._tensor": ".ecosystem.distributed.tensor",
+    "distributed._tensor.api": ".ecosystem.distributed.tensor",
+    **{
+        f"distributed.checkpoint.{name}": ".ecosystem.distributed.checkpoint"
+        for name in (
+            "api",
+            "default_planner",
+            "filesystem",
+            "state_dict_loader",
+            "state_dict_saver",
+        )
+    },
+    "distributed.fsdp._fully_shard": ".ecosystem.distributed.fsdp",
     **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
         for name in ("_functions", "comm", "parallel_apply", "replicate", "scatter_gather")

@@ -16,6 +16,7 @@ from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.storage import held_once
+from ..tensors.subclasses import dispatches
 from ..values.forks import fork_safe
 from ..values.layouts import strided
 from ..values.references import if_counted
@@ -88,8 +89,8 @@ def _wanted_strides(leaf: Tensor) -> Shape:
 
 def _copy(leaf: Tensor, g: Any) -> Any:
     """A copy of a gradient that lies in memory as the leaf does."""
-    if len(g._shape) < 2 or g.layout is not strided:
-        return g.clone()
+    if len(g._shape) < 2 or g.layout is not strided or dispatches(type(g)):
+        return g.clone()  # a class with a handler makes its own
     made: Any = fn.empty_strided(g._shape, _wanted_strides(leaf), dtype=g._dtype, device=g._device)
     return made.copy_(g)
 

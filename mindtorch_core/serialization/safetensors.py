@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from ..tensors.autograd_state import born
@@ -22,7 +22,15 @@ from .archive import opened
 if TYPE_CHECKING:
     from . import Path
 
-__all__ = ["is_safetensors", "load", "load_file", "load_metadata", "save", "save_file"]
+__all__ = [
+    "is_safetensors",
+    "load",
+    "load_file",
+    "load_metadata",
+    "read_tensors",
+    "save",
+    "save_file",
+]
 
 _CODES: Final[dict[str, str]] = {
     "bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "uint32": "U32",
@@ -140,22 +148,41 @@ def load_file(filename: Path | IO[bytes], device: str | device = "cpu") -> dict[
         RuntimeError: if the file is damaged.
         TypeError: if it has elements of which there is no dtype here.
     """
+    return {name: t for name, t, _ in read_tensors(filename, device)}
+
+
+def read_tensors(
+    filename: Path | IO[bytes], device: str | device = "cpu", names: Iterable[str] | None = None
+) -> Iterator[tuple[str, Tensor, memoryview]]:
+    """One tensor of a file after the other, with its name and its bytes.
+
+    Args:
+        filename: path, or file open for reading bytes.
+        device: where to put them.
+        names: those to read; all by default.
+
+    Raises:
+        RuntimeError: if the file is damaged, or lacks one of the names.
+        TypeError: if it has elements of which there is no dtype here.
+    """
     where = concrete(device)
     runtime = row_of(where.type).runtime
-    made = {}
     with opened(filename, "rb") as file:
         header, begin = _header(file)
-        for name, (d, shape, start, end) in header.items():
+        for name in header if names is None else names:
+            if name not in header:
+                raise _damaged(f"it has no tensor {name!r}")
+            d, shape, start, end = header[name]
             file.seek(begin + start)
             data = memoryview(file.read(end - start))
             if len(data) != end - start:
                 raise RuntimeError(f"the file ends within tensor {name!r}")
-            made[name] = born(
+            made = born(
                 runtime.from_host(data, shape, d, where)
                 if runtime.executes
                 else runtime.empty(shape, None, d, where)
             )
-    return made
+            yield name, made, data
 
 
 def load_metadata(filename: Path | IO[bytes]) -> dict[str, str]:

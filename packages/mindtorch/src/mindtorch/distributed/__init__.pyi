@@ -72,7 +72,10 @@ from mindtorch_core.distributed import (
     send_object_list as send_object_list,
 )
 from mindtorch_core.distributed import (
+    checkpoint as checkpoint,
     device_mesh as device_mesh,
     distributed_c10d as distributed_c10d,
+    fsdp as fsdp,
     nn as nn,
+    tensor as tensor,
 )

@@ -1,0 +1,83 @@
+"""`CheckpointException`: what went wrong, on every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..membership import get_rank, get_world_size, is_initialized
+from ..objects import all_gather_object
+
+__all__ = ["CheckpointException", "Together"]
+
+T = TypeVar("T")
+
+
+class CheckpointException(RuntimeError):
+    """A checkpoint could not be written or read. Every rank raises it.
+
+    Args:
+        msg: what was being done.
+        failures: the error of each rank that has one.
+    """
+
+    def __init__(self, msg: str, failures: dict[int, BaseException]) -> None:
+        self._failures = failures
+        lines = [f"CheckpointException ranks:{list(failures)}: {msg}"]
+        lines += [
+            f"  rank {rank}: {type(error).__name__}: {error}" for rank, error in failures.items()
+        ]
+        super().__init__("\n".join(lines))
+
+    @property
+    def failures(self) -> dict[int, BaseException]:
+        """The error of each rank that has one."""
+        return self._failures
+
+
+class Together:
+    """Steps that the processes of a group make together: an error of one is an error of all.
+
+    Args:
+        group: the processes; None for all.
+        alone: whether there is only this one.
+    """
+
+    def __init__(self, group: Any = None, *, alone: bool = False) -> None:
+        self.alone = alone or not is_initialized()
+        self.group = group
+        self.rank = 0 if self.alone else get_rank(group)
+        self.size = 1 if self.alone else get_world_size(group)
+
+    def step(self, what: str, work: Callable[[], T]) -> list[T]:
+        """Do something; what all ranks' gave.
+
+        Args:
+            what: is done, for the error.
+            work: of this rank; what it gives is pickled.
+
+        Raises:
+            CheckpointException: if it fails somewhere.
+        """
+        found: tuple[Any, Exception | None]
+        try:
+            found = work(), None
+        except Exception as error:  # noqa: BLE001 (all ranks raise it)
+            found = None, _sendable(error)
+        every: list[Any] = [found]
+        if not self.alone and self.size > 1:
+            every = [None] * self.size
+            all_gather_object(every, found, group=self.group)
+        failures = {rank: error for rank, (_, error) in enumerate(every) if error is not None}
+        if failures:
+            raise CheckpointException(what, failures) from found[1]
+        return [result for result, _ in every]
+
+
+def _sendable(error: Exception) -> Exception:
+    """An error as other ranks can have it."""
+    kind = type(error) if type(error).__module__ == "builtins" else RuntimeError
+    try:
+        return kind(str(error)).with_traceback(error.__traceback__)
+    except TypeError:  # of a kind that wants more than a text
+        return RuntimeError(f"{type(error).__name__}: {error}")

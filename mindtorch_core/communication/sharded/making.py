@@ -1,0 +1,199 @@
+"""DTensors of plain tensors, of modules and of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...dispatch.functions import fn
+from ...gradients.grad_mode import no_grad
+from ...tensors.tensor import Tensor
+from ...values.shapes import contiguous_strides
+from ..collectives import broadcast
+from ..mesh import DeviceMesh
+from .dtensor import DTensor, default_mesh
+from .layouts import DTensorSpec, TensorMeta, checked, laid_out, part_of
+from .placements import Partial, Placement, Replicate
+
+__all__ = [
+    "distribute_module",
+    "distribute_tensor",
+    "empty",
+    "full",
+    "ones",
+    "rand",
+    "randn",
+    "zeros",
+]
+
+
+def distribute_tensor(
+    tensor: Tensor,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+    *,
+    src_data_rank: int | None = 0,
+) -> DTensor:
+    """A tensor of which each process of a mesh keeps its part. All ranks of the mesh call it together.
+
+    Args:
+        tensor: the whole, a leaf.
+        device_mesh: the ranks.
+        placements: one for each dimension of the mesh; all replicated by default.
+        src_data_rank: whose values count, as a position along each dimension of the mesh; None for each
+            rank's own, without a message.
+
+    Raises:
+        RuntimeError: if it is no leaf, or the result of an op.
+        ValueError: for partial placements.
+    """
+    mesh = default_mesh(device_mesh)
+    placed = checked(placements, mesh, tensor.ndim)
+    if any(isinstance(each, Partial) for each in placed):
+        raise ValueError(
+            "distribute_tensor takes Shard and Replicate: a whole tensor is not partial"
+        )
+    if isinstance(tensor, DTensor):
+        if tensor.device_mesh != mesh or tensor.placements != placed:
+            raise ValueError(
+                f"Cannot distribute a DTensor with placements {tensor.placements} to {placed}: use "
+                f"redistribute"
+            )
+        return tensor
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
+        )
+    whole = tensor.detach()
+    if src_data_rank is not None and not whole.is_meta:
+        whole = whole.clone().contiguous()
+        for i in range(mesh.ndim):
+            broadcast(whole, group=mesh.get_group(i), group_src=src_data_rank)
+    meta = TensorMeta(tuple(tensor.shape), contiguous_strides(tuple(tensor.shape)), tensor.dtype)
+    spec = DTensorSpec(mesh, (Replicate(),) * mesh.ndim, meta)
+    with no_grad():
+        local = laid_out(whole, spec, placed)
+    made: Any = DTensor(local, spec.placed(placed), requires_grad=tensor.requires_grad)
+    if getattr(tensor, "_is_param", False) or type(tensor).__name__ == "Parameter":
+        made._is_param = True
+    return made  # type: ignore[no-any-return]
+
+
+def distribute_module(
+    module: Any,
+    device_mesh: DeviceMesh | None = None,
+    partition_fn: Callable[[str, Any, DeviceMesh], None] | None = None,
+    input_fn: Callable[..., Any] | None = None,
+    output_fn: Callable[..., Any] | None = None,
+) -> Any:
+    """Refused: modules compute on plain tensors.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "distribute_module is not part of mindtorch, as tensor parallelism is not: use fully_shard, or "
+        "distribute_tensor for single tensors"
+    )
+
+
+def _made(
+    make: Callable[..., Tensor],
+    size: Sequence[Any],
+    dtype: Any,
+    requires_grad: bool,
+    device_mesh: DeviceMesh | None,
+    placements: Sequence[Placement] | None,
+    *,
+    drawn: bool = False,
+) -> DTensor:
+    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else tuple(size)
+    mesh = default_mesh(device_mesh)
+    placed = checked(placements, mesh, len(shape))
+    local = make(
+        shape if drawn else part_of(shape, mesh, placed)[0], dtype=dtype, device=mesh.device_type
+    )
+    meta = TensorMeta(shape, contiguous_strides(shape), local.dtype)
+    spec = DTensorSpec(mesh, placed, meta)
+    if drawn:  # the numbers of one process
+        local = laid_out(local, spec.placed([Replicate()] * mesh.ndim), placed)
+    return DTensor(local, spec, requires_grad=requires_grad)
+
+
+def zeros(
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Zeros, of which each rank makes its part."""
+    return _made(fn.zeros, size, dtype, requires_grad, device_mesh, placements)
+
+
+def ones(
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Ones, of which each rank makes its part."""
+    return _made(fn.ones, size, dtype, requires_grad, device_mesh, placements)
+
+
+def empty(
+    *size: Any,
+    dtype: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Whatever was in memory, of which each rank makes its part."""
+    return _made(fn.empty, size, dtype, requires_grad, device_mesh, placements)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    requires_grad: bool = False,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """A number everywhere, of which each rank makes its part."""
+
+    def make(shape: Any, **options: Any) -> Tensor:
+        found: Tensor = fn.full(shape, fill_value, **options)
+        return found
+
+    return _made(make, [tuple(size)], dtype, requires_grad, device_mesh, placements)
+
+
+def rand(
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Random numbers between 0 and 1: those of one process where all ranks have one seed."""
+    return _made(fn.rand, size, dtype, requires_grad, device_mesh, placements, drawn=True)
+
+
+def randn(
+    *size: Any,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    layout: Any = None,
+    device_mesh: DeviceMesh | None = None,
+    placements: Sequence[Placement] | None = None,
+) -> DTensor:
+    """Normally distributed numbers: those of one process where all ranks have one seed."""
+    return _made(fn.randn, size, dtype, requires_grad, device_mesh, placements, drawn=True)

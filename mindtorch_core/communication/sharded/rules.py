@@ -1,0 +1,388 @@
+"""What ops do with tensors of which each process holds a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NoReturn
+
+from ...dispatch.functions import fn
+from ...gradients.grad_mode import no_grad
+from ...opdefs.tags import Tag
+from ...tensors.tensor import Tensor
+from ..collectives import all_reduce
+from ..reductions import ReduceOp
+from .dtensor import ANSWER, DTensor
+from .layouts import DTensorSpec, laid_out
+from .placements import Partial, PartialNorm, Placement, Replicate
+
+__all__ = ["RULES", "answer"]
+
+_MIXED: Final = (
+    "{op}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling "
+    "distributed operators! Use distribute_tensor, or compute with to_local() or full_tensor()"
+)
+_REFUSED: Final = (
+    "{op} is not served for DTensor ({why}): compute with to_local(), this rank's part, or with "
+    "full_tensor(), the whole"
+)
+# Not tagged as pointwise, and done to each part for itself.
+_BY_PARTS: Final = frozenset({
+    "detach", "alias", "clone", "_to_device", "zeros_like", "ones_like", "empty_like", "full_like", "fill_",
+    "zero_", "copy_", "view_as", "contiguous", "detach_",
+})  # fmt: skip
+
+
+def _refuse(func: Any, why: str) -> NotImplementedError:
+    return NotImplementedError(_REFUSED.format(op=func, why=why))
+
+
+def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What an op makes of arguments of which some are DTensors.
+
+    Raises:
+        NotImplementedError: if there is no rule for the op, or for such placements.
+        RuntimeError: if plain tensors stand among the arguments.
+    """
+    name = func.overloadpacket.__name__
+    with no_grad():
+        if name in RULES:
+            return RULES[name](func, args, kwargs)
+        if name.startswith(("_foreach_", "_fused_")):
+            return _by_lists(func, args, kwargs)
+        tags = func.tags
+        if Tag.nondeterministic_seeded in tags:
+            return _drawn(func, args, kwargs)
+        if Tag.pointwise in tags or name in _BY_PARTS:
+            return _pointwise(func, args, kwargs)
+        if all(_replicated(t) for t in _distributed(args, kwargs)):
+            return _replicas(func, args, kwargs)
+    raise _refuse(func, "its parts would have to know of each other")
+
+
+# ---- arguments -------------------------------------------------------------------------------------
+
+
+def _leaves(values: Iterable[Any]) -> Iterable[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _leaves(value)
+        else:
+            yield value
+
+
+def _distributed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[DTensor]:
+    return [t for t in _leaves((*args, *kwargs.values())) if isinstance(t, DTensor)]
+
+
+def _replicated(t: DTensor) -> bool:
+    return all(isinstance(each, Replicate) for each in t.placements)
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)([_mapped(each, change) for each in value])
+    return change(value)
+
+
+def _wrapped(result: Any, spec: DTensorSpec) -> Any:
+    """Results that lie as a spec says."""
+
+    def wrap(t: Any) -> Any:
+        if not isinstance(t, Tensor):
+            return t
+        return DTensor(t, spec.like(spec.shape, t.dtype), requires_grad=False)
+
+    return _mapped(result, wrap)
+
+
+def _whole(t: Any) -> Any:
+    """A DTensor of which all ranks have all, if what they have of it is partial."""
+    if isinstance(t, DTensor) and any(isinstance(each, Partial) for each in t.placements):
+        wanted = [Replicate() if isinstance(p, Partial) else p for p in t.placements]
+        return t.redistribute(placements=wanted)
+    return t
+
+
+def _returned(func: Any, args: tuple[Any, ...], result: Any, spec: DTensorSpec) -> Any:
+    """The first argument of an op that writes it, or the results as DTensors."""
+    if func.overloadpacket.__name__.endswith("_"):
+        return args[0]
+    return _wrapped(result, spec)
+
+
+# ---- element by element ----------------------------------------------------------------------------
+
+
+def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op on each element for itself."""
+    writes = func.overloadpacket.__name__.endswith("_")
+    if not writes and func.overloadpacket.__name__ in ("detach", "alias", "clone", "contiguous"):
+        result = func(args[0]._local_tensor, *args[1:], **kwargs)  # also of what is partial
+        return _wrapped(result, args[0]._spec)
+    args, kwargs = _mapped(args, _whole), {k: _mapped(v, _whole) for k, v in kwargs.items()}
+    spec = _leading(func, _distributed(args, kwargs), args[0] if writes else None)
+
+    def local(value: Any) -> Any:
+        return _local(func, value, spec)
+
+    result = func(*_mapped(args, local), **{k: _mapped(v, local) for k, v in kwargs.items()})
+    return _returned(func, args, result, spec)
+
+
+def _leading(func: Any, tensors: Sequence[DTensor], written: Any) -> DTensorSpec:
+    """The layout of an op's result.
+
+    Raises:
+        NotImplementedError: for operands on several meshes, or of shapes that must be expanded.
+    """
+    if any(t.device_mesh != tensors[0].device_mesh for t in tensors):
+        raise _refuse(func, "its operands lie on different meshes")
+    if isinstance(written, DTensor):
+        return written._spec
+    largest = max(tensors, key=lambda t: (t.ndim, t.numel(), not _replicated(t)))
+    if _replicated(largest):
+        shapes = {tuple(t.shape) for t in tensors if t.ndim}
+        if len(shapes) > 1 and any(not _replicated(t) for t in tensors):
+            raise _refuse(func, "a part would have to be expanded")
+        if len(shapes) > 1:
+            found = fn.broadcast_tensors(*[t._local_tensor for t in tensors])[0]
+            return largest._spec.like(found.shape, largest.dtype)
+    return largest._spec
+
+
+def _local(func: Any, value: Any, spec: DTensorSpec) -> Any:
+    """An operand as the part that meets the others' parts.
+
+    Raises:
+        NotImplementedError: for shapes that would have to be expanded.
+        RuntimeError: for a plain tensor of several elements.
+    """
+    if not isinstance(value, DTensor):
+        if isinstance(value, Tensor) and value.ndim:
+            raise RuntimeError(_MIXED.format(op=func))
+        return value
+    if value.ndim == 0 or value.placements == spec.placements:
+        if value.ndim and value.shape != spec.shape and not _replicated(value):
+            raise _refuse(func, "a part would have to be expanded")
+        return value._local_tensor
+    if tuple(value.shape) != tuple(spec.shape):
+        raise _refuse(func, "a part would have to be expanded")
+    return laid_out(value._local_tensor, value._spec, spec.placements)
+
+
+def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op on lists of tensors, each with those at its place in the other lists."""
+    name = func.overloadpacket.__name__
+    args, kwargs = _mapped(args, _whole), {k: _mapped(v, _whole) for k, v in kwargs.items()}
+    specs = [t._spec if isinstance(t, DTensor) else None for t in args[0]]
+
+    def parts(value: Any) -> Any:
+        if isinstance(value, list | tuple) and len(value) == len(specs):
+            return [
+                each if spec is None else _local(func, each, spec)
+                for each, spec in zip(value, specs, strict=True)
+            ]
+        if isinstance(value, DTensor):
+            if value.ndim:
+                raise _refuse(func, "its operand lies in parts")
+            return value._local_tensor
+        return value
+
+    first = [t._local_tensor if isinstance(t, DTensor) else t for t in args[0]]
+    if any(
+        type(t) is not DTensor and isinstance(t, Tensor) and t.ndim and any(specs) for t in args[0]
+    ) and not name.startswith("_foreach_"):
+        raise RuntimeError(_MIXED.format(op=func))
+    result = func(first, *map(parts, args[1:]), **{k: parts(v) for k, v in kwargs.items()})
+    if name.endswith("_"):
+        return result
+    if name == "_foreach_norm":
+        order = float(args[1]) if len(args) > 1 else float(kwargs.get("ord", 2))
+        return [
+            r if s is None else _norm_of(r, s, order) for r, s in zip(result, specs, strict=True)
+        ]
+    return [r if s is None else _wrapped(r, s) for r, s in zip(result, specs, strict=True)]
+
+
+# ---- the same on all ranks -------------------------------------------------------------------------
+
+
+def _replicas(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op on tensors of which all ranks have all."""
+    spec = _distributed(args, kwargs)[0]._spec
+
+    def local(value: Any) -> Any:
+        return _local(func, value, value._spec if isinstance(value, DTensor) else spec)
+
+    result = func(*_mapped(args, local), **{k: _mapped(v, local) for k, v in kwargs.items()})
+    if func.overloadpacket.__name__.endswith("_"):
+        return args[0]
+    return _mapped(
+        result, lambda t: _wrapped(t, spec.like(t.shape, t.dtype)) if isinstance(t, Tensor) else t
+    )
+
+
+def _drawn(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Random numbers: each rank draws the whole and keeps its part, so that they are one process's.
+
+    Raises:
+        NotImplementedError: for an op that does not fill its first argument.
+    """
+    target, name = args[0], func.overloadpacket.__name__
+    if not isinstance(target, DTensor) or len(_distributed(args, kwargs)) > 1:
+        raise _refuse(func, "it draws random numbers from several tensors")
+    if not name.endswith(("_", "_like")) or any(isinstance(p, Partial) for p in target.placements):
+        raise _refuse(func, "it draws random numbers from values")
+    local = target._local_tensor
+    whole = local.new_empty(tuple(target.shape))
+    drawn = func(whole, *args[1:], **kwargs)
+    spec = target._spec.placed([Replicate()] * target.device_mesh.ndim)
+    part = laid_out(drawn, spec, target.placements)
+    if name.endswith("_"):
+        local.copy_(part)
+        return target
+    return _wrapped(part, target._spec)
+
+
+# ---- reductions ------------------------------------------------------------------------------------
+
+
+def _partial(t: DTensor, placement: Partial) -> tuple[Placement, ...]:
+    """Placements of what is reduced part by part."""
+    return tuple(Replicate() if isinstance(p, Replicate) else placement for p in t.placements)
+
+
+def _norm_of(local: Tensor, spec: DTensorSpec, order: float) -> DTensor:
+    held = [p if isinstance(p, Replicate) else PartialNorm("norm", order) for p in spec.placements]
+    return DTensor(local, spec.placed(held).like((), local.dtype), requires_grad=False)
+
+
+def _vector_norm(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    t: DTensor = args[0]
+    given = dict(zip(("ord", "dim", "keepdim"), args[1:], strict=False)) | kwargs
+    given = {("ord" if k == "p" else k): v for k, v in given.items()}
+    dims = given.get("dim")
+    order = 2.0 if given.get("ord") is None else given["ord"]
+    if type(order) is str or not _over_all(dims, t.ndim) or given.get("keepdim"):
+        raise _refuse(func, "only norms of all elements are")
+    if any(type(p) is PartialNorm and p.norm_type == order for p in t.placements):
+        norm = fn.linalg_vector_norm(t._local_tensor, order)
+        return _whole(DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False))
+    t = _whole(t)
+    local = t._local_tensor
+    if not local.numel() and order < 0:
+        local = fn.full_like(local.new_empty(1), float("inf"))
+    elif not local.numel():
+        local = local.new_zeros(1)
+    norm = fn.linalg_vector_norm(local, order, dtype=given.get("dtype"))
+    return _norm_of(norm, t._spec, float(order))
+
+
+def _over_all(dims: Any, ndim: int) -> bool:
+    """Whether dimensions that are reduced are all that there are."""
+    if dims is None or dims in ([], ()):
+        return True
+    named = (dims,) if isinstance(dims, int) else dims
+    return {d % ndim for d in named} == set(range(ndim)) if ndim else True
+
+
+def _reducing(reduce_op: str) -> Callable[..., Any]:
+    """The rule of a reduction of all elements."""
+
+    def rule(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        t: DTensor = _whole(args[0])
+        if len(args) > 1 or kwargs.get("dim") not in (None, [], ()) or kwargs.get("keepdim"):
+            if _replicated(t):
+                return _replicas(func, (t, *args[1:]), kwargs)
+            raise _refuse(func, "only reductions of all elements are")
+        local, name = t._local_tensor, func.overloadpacket.__name__
+        if name == "mean":
+            count = t.numel()
+            dtype = kwargs.get("dtype")
+            found = local.sum(dtype=dtype) / count
+        elif not local.numel() and name in ("amax", "max", "amin", "min"):
+            found = local.new_full((), _neutral(local.dtype, largest=name.endswith("min")))
+        else:
+            found = func(local, **kwargs)
+        spec = t._spec.placed(_partial(t, Partial(reduce_op))).like((), found.dtype)
+        return DTensor(found, spec, requires_grad=False)
+
+    return rule
+
+
+def _neutral(dtype: Any, *, largest: bool) -> Any:
+    if dtype.is_floating_point:
+        return float("inf") if largest else float("-inf")
+    bits = dtype.itemsize * 8 - (1 if dtype.is_signed else 0)
+    if largest:
+        return 2**bits - 1
+    return -(2**bits) if dtype.is_signed else 0
+
+
+def _equal(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    a, b = _whole(args[0]), _whole(args[1])
+    if not (isinstance(a, DTensor) and isinstance(b, DTensor)):
+        raise RuntimeError(_MIXED.format(op=func))
+    if a.shape != b.shape:
+        return False
+    same = func(a._local_tensor, laid_out(b._local_tensor, b._spec, a.placements))
+    told = fn.ones([], dtype=fn.zeros([]).dtype) * int(same)
+    for dim in range(a.device_mesh.ndim):
+        all_reduce(told, ReduceOp.MIN, a.device_mesh.get_group(dim))
+    return bool(told)
+
+
+def _stack(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Values side by side; those that are partial in one way stay so."""
+    tensors = list(args[0])
+    first = next(t for t in tensors if isinstance(t, DTensor))
+    kinds = {getattr(t, "placements", None) for t in tensors}
+    meshes = {t.device_mesh for t in tensors if isinstance(t, DTensor)}
+    if len(kinds) == 1 and len(meshes) == 1 and not any(p.is_shard() for p in first.placements):
+        result = func([t._local_tensor for t in tensors], *args[1:], **kwargs)
+        return DTensor(result, first._spec.like(result.shape, result.dtype), requires_grad=False)
+    found = [_whole(t) for t in tensors]
+    if all(_replicated(t) for t in found if isinstance(t, DTensor)):
+        if len(meshes) > 1:  # such as norms of parameters that lie on several meshes
+            locals_ = [t._local_tensor if isinstance(t, DTensor) else t for t in found]
+            result = func(locals_, *args[1:], **kwargs)
+            return DTensor(
+                result, found[0]._spec.like(result.shape, result.dtype), requires_grad=False
+            )
+        return _replicas(func, (found, *args[1:]), kwargs)
+    raise _refuse(func, "its operands lie in parts")
+
+
+def _unsqueeze(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A value of no dimensions as one of one; what is partial stays so."""
+    t: DTensor = args[0]
+    if t.ndim:
+        return _replicas(func, args, kwargs) if _replicated(t) else _unserved(func)
+    local = func(t._local_tensor, *args[1:], **kwargs)
+    return DTensor(local, t._spec.like(local.shape, local.dtype), requires_grad=False)
+
+
+def _unserved(func: Any) -> NoReturn:
+    raise _refuse(func, "it changes the shape of parts")
+
+
+# By the name of an op; one that is not here is served by its tags, see `answer`.
+RULES: Final[dict[str, Callable[..., Any]]] = {
+    "linalg_vector_norm": _vector_norm,
+    "norm": _vector_norm,
+    "sum": _reducing("sum"),
+    "mean": _reducing("sum"),
+    "prod": _reducing("product"),
+    "amax": _reducing("max"),
+    "max": _reducing("max"),
+    "amin": _reducing("min"),
+    "min": _reducing("min"),
+    "all": _reducing("min"),
+    "any": _reducing("max"),
+    "equal": _equal,
+    "stack": _stack,
+    "unsqueeze": _unsqueeze,
+    "cat": _stack,
+}
+
+ANSWER.append(answer)

@@ -1,0 +1,18 @@
+"""`mindtorch_core.ecosystem.distributed.checkpoint` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.ecosystem.distributed.checkpoint import (
+    CheckpointException as CheckpointException,
+    DefaultLoadPlanner as DefaultLoadPlanner,
+    DefaultSavePlanner as DefaultSavePlanner,
+    FileSystemReader as FileSystemReader,
+    FileSystemWriter as FileSystemWriter,
+    Metadata as Metadata,
+    async_save as async_save,
+    load as load,
+    load_state_dict as load_state_dict,
+    save as save,
+    save_state_dict as save_state_dict,
+)
+from mindtorch_core.distributed.checkpoint import (
+    state_dict as state_dict,
+)

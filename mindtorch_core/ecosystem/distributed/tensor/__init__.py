@@ -1,0 +1,38 @@
+"""``torch.distributed.tensor``: tensors of which each process holds a part."""
+
+from __future__ import annotations
+
+from ....communication.mesh import DeviceMesh, init_device_mesh
+from ....communication.sharded.dtensor import DTensor
+from ....communication.sharded.making import (
+    distribute_module,
+    distribute_tensor,
+    empty,
+    full,
+    ones,
+    rand,
+    randn,
+    zeros,
+)
+from ....communication.sharded.placements import Partial, Placement, Replicate, Shard
+from ...absent import names_of
+
+__all__ = [
+    "DTensor",
+    "DeviceMesh",
+    "Partial",
+    "Placement",
+    "Replicate",
+    "Shard",
+    "distribute_module",
+    "distribute_tensor",
+    "empty",
+    "full",
+    "init_device_mesh",
+    "ones",
+    "rand",
+    "randn",
+    "zeros",
+]
+
+__getattr__ = names_of(__name__)

@@ -1,0 +1,10 @@
+"""``torch.distributed.tensor.placement_types``."""
+
+from __future__ import annotations
+
+from ....communication.sharded.placements import Partial, Placement, Replicate, Shard
+from ...absent import names_of
+
+__all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+__getattr__ = names_of(__name__)
