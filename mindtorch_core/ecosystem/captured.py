@@ -18,7 +18,7 @@ from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..dispatch.masks import without_gradients
 from ..frontend.creation import is_array
-from ..tensors.autograd_state import BORN
+from ..tensors.autograd_state import BORN, GRADS_UNSET, AutogradMeta
 from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten
@@ -71,6 +71,7 @@ class _Recorder(Pipeline):
         constants: the tensors that were made of Python's data.
         shared: memory of arrays, and the like, that tensors were made around.
         looks: lines that looked at the value of a tensor that was there before.
+        unset: places of the tensors whose grad was set to None.
     """
 
     def __init__(self) -> None:
@@ -82,6 +83,7 @@ class _Recorder(Pipeline):
         self.constants: list[Constant] = []
         self.shared: list[Tensor] = []
         self.looks: list[str] = []
+        self.unset: list[AutogradMeta] = []
 
     def learn(self, count: int) -> None:
         """Describe the ops of a launch."""
@@ -120,14 +122,20 @@ class _Recorder(Pipeline):
             else:
                 self.shared.append(t)
 
+        def unset(meta: AutogradMeta) -> None:
+            if get_ident() == thread:
+                self.unset.append(meta)
+
         with self:
             BEFORE_LOOK.append(looked)
             BORN.append(born)
+            GRADS_UNSET.append(unset)
             try:
                 return fn(*args, **kwargs)
             finally:
                 BEFORE_LOOK.remove(looked)
                 BORN.remove(born)
+                GRADS_UNSET.remove(unset)
 
     def refusal(self) -> str | None:
         """Why what was recorded cannot stand for the function; None where it can."""
@@ -188,7 +196,7 @@ class _Captured:
 
     @property
     def _name(self) -> str:
-        return getattr(self._fn, "__qualname__", repr(self._fn))
+        return getattr(self._fn, "__qualname__", type(self._fn).__qualname__)
 
     def _record(
         self, leaves: list[Any], spec: TreeSpec, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -218,7 +226,7 @@ class _Captured:
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )
-            step.compute(pipe.description, pipe.program)
+            step.compute(pipe.description, pipe.program, pipe.unset)
             self._last = None
             if changed is None or (last is not None and step.is_like(last)):
                 self._step = step

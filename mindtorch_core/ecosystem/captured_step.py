@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,13 +15,14 @@ from ..deferred.programs.checks import Checked
 from ..deferred.programs.describing import Description
 from ..deferred.programs.payloads import as_tensor
 from ..deferred.programs.planned import compiled_program
-from ..deferred.programs.program import Halted, Number, Program, Ref, Value
+from ..deferred.programs.program import Halted, Number, Program, Ref, Value, refs_of
 from ..deferred.replay.following import same
 from ..deferred.replay.known import partition
 from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import AUTOGRAD
 from ..dispatch.masks import without_gradients
+from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
@@ -71,6 +72,49 @@ class _Part(NamedTuple):
     start: int | None
 
 
+class _Grad:
+    """The grad of a leaf that the function uses.
+
+    Attributes:
+        leaf: the tensor.
+        output: which output its gradient is; -1 where that is added to a grad that is there.
+        how: ``set`` where the function begins anew, ``add`` where it adds to what is there, ``none``
+            where nothing may be there, as the function computes with it, ``same`` for a grad that has
+            to be the one it was.
+        was: that one.
+    """
+
+    __slots__ = ("how", "leaf", "output", "was")
+
+    def __init__(self, leaf: Tensor, output: int, how: str, was: Tensor | None = None) -> None:
+        self.leaf, self.output, self.how, self.was = leaf, output, how, was
+
+    def check(self, name: str) -> None:
+        """Refuse a grad that the recording does not stand for."""
+        meta = self.leaf._autograd
+        now = None if meta is None else meta.grad
+        if self.how == "same" and now is not self.was:
+            raise CaptureError(
+                f"{name}(): the grad of a tensor that it used, {_shown(_guard(self.leaf))} was another "
+                f"tensor when it was captured; reset() captures anew"
+            )
+        if self.how == "none" and now is not None:
+            raise CaptureError(
+                f"{name}(): the grad of a tensor that it used, {_shown(_guard(self.leaf))} was None when "
+                f"it was captured, and is a tensor now: set it to None before, or in the function"
+            )
+
+    def put(self, outputs: list[Tensor]) -> None:
+        """Set the grad, or add to it."""
+        meta = self.leaf._autograd
+        if self.output < 0 or meta is None:
+            return
+        if self.how == "add" and meta.grad is not None:
+            without_gradients(dispatch, "add_", None, meta.grad, outputs[self.output])
+        else:
+            meta.grad = outputs[self.output]
+
+
 class Step:
     """A recording.
 
@@ -107,6 +151,7 @@ class Step:
         self._returned: list[tuple[int, Value] | None] = [None] * len(results)
         self._kept: list[tuple[int, weakref.ref[Tensor]]] = []
         self._numbers: list[Any] = []
+        self._grads: list[_Grad] = []
 
     def is_like(self, other: Step) -> bool:
         """Whether another recording does the same, of the same things."""
@@ -127,12 +172,15 @@ class Step:
             )
         )
 
-    def compute(self, found: Description | None, program: Program | None) -> None:
+    def compute(
+        self, found: Description | None, program: Program | None, unset: Sequence[AutogradMeta]
+    ) -> None:
         """Compute ops in each call.
 
         Args:
             found: the ops; None where there are none.
             program: the same.
+            unset: places of the tensors whose grad the function has set to None.
         """
         leaves, results = self._given, self._results
         at = {id(t): i for i, t in enumerate(leaves) if isinstance(t, Tensor)}
@@ -166,6 +214,9 @@ class Step:
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
+            self._grads = _grads_of(found, program, unset, results)
+            taken = {grad.output for grad in self._grads}
+            self._kept = [kept for kept in self._kept if kept[0] not in taken]
         self._constants = [
             t if r is None else None
             for t, r in zip(map(source, results), self._returned, strict=True)
@@ -209,7 +260,11 @@ class Step:
             if not self._as_before(looks):
                 self._check_inputs(inputs)
                 self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
+            for grad in self._grads:
+                grad.check(self._name)
             outputs = self._compute(program, inputs)
+            for grad in self._grads:
+                grad.put(outputs)
             for i in self._written:
                 inputs[i]._own_storage().version += 1
         if self._kept:
@@ -354,6 +409,32 @@ def _shown(guard: tuple[Any, ...]) -> str:
     shape, dtype, device, strides, grad = guard
     text = f"{show(shape)} {dtype} on {device} with strides {strides}"
     return f"{text}, requiring grad," if grad else text
+
+
+def _grads_of(
+    found: Description, program: Program, unset: Sequence[AutogradMeta], results: list[Any]
+) -> list[_Grad]:
+    """The grads of the leaves that a program uses, after it was recorded."""
+    returned = {id(t) for t in results}
+    made = {id(t): i for i, t in enumerate(found.outputs)}
+    inputs = {id(t) for t in found.inputs}
+    read = {n for each in program.instructions for n in refs_of((each.args, each.kwargs))}
+    grads = []
+    for leaf in found.inputs:
+        meta = leaf._autograd
+        g = None if meta is None or not meta.is_leaf else meta.grad
+        if g is None:
+            continue
+        if id(g) in made:
+            how = "add"
+            if any(meta is each for each in unset):
+                how = "set"
+            elif found.number_of[id(g)] in read or id(g) in returned:
+                how = "none"
+            grads.append(_Grad(leaf, made[id(g)], how))
+        elif id(g) in inputs:
+            grads.append(_Grad(leaf, -1, "same", g))
+    return grads
 
 
 def _called_with(spec: TreeSpec) -> str:

@@ -127,7 +127,7 @@ class Surroundings:
                 continue
             for name, a, b in zip(watch.names, now, watch.was, strict=False):
                 if a is not b and not _equal(a, b):
-                    yield f"{name} was {_shown(b)} {text.format(_shown(a, b))}"
+                    yield f"{name.lstrip('.')} was {_shown(b)} {text.format(_shown(a, b))}"
 
     # ---- finding -------------------------------------------------------------------------------
 

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from ..gradients.node import Node
     from .tensor import Tensor
 
-__all__ = ["BORN", "INFERENCE", "AutogradMeta", "born"]
+__all__ = ["BORN", "GRADS_UNSET", "INFERENCE", "AutogradMeta", "born"]
 
 # Bit of inference tensors, in place of ADInplaceOrView; in a thread's include mask, the mode.
 INFERENCE: Final = int(DispatchKey.Inference)
 
 # Called with each tensor that no op makes, and whether its memory is its own.
 BORN: Final[list[Callable[[Tensor, bool], None]]] = []
+
+# Called where a user sets a grad to None, with the place of the tensor.
+GRADS_UNSET: Final[list[Callable[[AutogradMeta], None]]] = []
 
 T = TypeVar("T")
 
