@@ -26,7 +26,7 @@ from .replay.floating import floated
 from .replay.following import MISSED, follow, follow_at_once, located, options, put, same, takes
 from .replay.known import NOTHING
 from .results import Memo, flush_others, results_of
-from .trace import NO_OPTIONS, Entry, RecordedOp
+from .trace import NO_OPTIONS, TENSORS, Entry, RecordedOp
 
 __all__ = ["make_recorder"]
 
@@ -151,7 +151,7 @@ if @l$i is None and @len($arg._shape) > 1:
     @l$i = $arg._geometry()
 """)
 _LOOK_IF_TENSOR: Final = Template("""\
-if $arg.__class__ is @Tensor:
+if @TENSORS[$arg.__class__]:
     $look
     @k$i = ($key)
 else:
@@ -162,7 +162,7 @@ _TAKE: Final = Template("($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg))")
 _PUT: Final = Template("@PUT(@pipe, @e, $i, $arg)")
 _SAME: Final = Template("($arg is @e.args[$i] or @SAME($arg, @e.args[$i]))")
 _TAKE_IF_TENSOR: Final = Template(
-    "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if $arg.__class__ is @Tensor"
+    "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if @TENSORS[$arg.__class__]"
     " else @PUT(@pipe, @e, $i, $arg))"
 )
 # How a recorder of views looks whether this one is to be recorded.
@@ -226,6 +226,7 @@ def make_recorder(
             "SAME": same,
             "Storage": Storage,
             "TAKES": takes,
+            "TENSORS": TENSORS,
             "Tensor": Tensor,
             "USED_ELSEWHERE": USED_ELSEWHERE,
         }

@@ -33,9 +33,10 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Record what a function does in its first call, and only compute that in later ones.
 
     For steps whose control flow is fixed: it must not look at values, and everything that changes from
-    call to call is an argument or a tensor that is changed in place. Its Python code runs once. Numbers
-    that it computes with, the learning rate of an optimizer for instance, are part of the recording.
-    What the function has put somewhere, such as a ``grad``, is filled anew by each call; what it
+    call to call is an argument or a tensor that is changed in place. Its Python code runs once, or, where
+    it changes what it reads, until two calls do the same. Numbers that it computes with, the learning
+    rate of an optimizer for instance, are part of the recording. A ``grad`` is set anew or added to, as
+    the function does it; what else the function has put somewhere is filled anew by each call; what it
     returns is new, and has no history.
 
     Args:
@@ -46,8 +47,10 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises:
         CaptureError: by a call, before anything is computed, if arguments have other shapes, dtypes,
-            devices or strides than those that were recorded, or are other values; if it is called while
-            it runs. By the first call, after it was run as it is, if it looked at a value.
+            devices or strides than those that were recorded, or are other values; if what the function
+            reads besides, or what is set, is something else; if it is called while it runs. By the first
+            call, after it was run as it is, if it looked at a value; by the second if it does not do the same.
+        TypeError: for what cannot be called.
 
     Example:
         >>> import mindtorch_core as torch

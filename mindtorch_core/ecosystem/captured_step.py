@@ -269,7 +269,7 @@ class Step:
                 inputs[i]._own_storage().version += 1
         if self._kept:
             without_gradients(self._fill_kept, outputs)
-        results = []
+        results: list[Any] = []
         for made, constant in zip(self._returned, self._constants, strict=True):
             if made is not None:
                 results.append(_shown_as(outputs[made[0]], made[1]))
@@ -383,6 +383,7 @@ def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list
             return numbers[v]
         return type(v)([given(each) for each in v]) if isinstance(v, list | tuple) else v
 
+    made = several = None
     with Pipeline():
         for each in program.instructions:
             kwargs = {k: given(v) for k, v in each.kwargs.items()}

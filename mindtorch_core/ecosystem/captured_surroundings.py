@@ -117,7 +117,9 @@ class Surroundings:
 
     def changes(self) -> str | None:
         """What the function itself has changed since; None where it has changed nothing."""
-        found = self._differences([*self._watches, *self._sizes], "before the call, and is {} after it")
+        found = self._differences(
+            [*self._watches, *self._sizes], "before the call, and is {} after it"
+        )
         return next(found, None)
 
     def _differences(self, watches: list[_Watch], text: str) -> Iterator[str]:
@@ -136,7 +138,10 @@ class Surroundings:
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
             kind = type(value)
-            if isinstance(value, (Tensor, type, *_PLAIN, BuiltinFunctionType)) or id(value) in self._met:
+            if (
+                isinstance(value, (Tensor, type, *_PLAIN, BuiltinFunctionType))
+                or id(value) in self._met
+            ):
                 continue
             self._met[id(value)] = value
             if kind is FunctionType:
@@ -154,14 +159,18 @@ class Surroundings:
             elif isinstance(getattr(value, "__dict__", None), dict):
                 todo += self._object(path, value)
 
-    def _watch(self, read: Callable[[], Sequence[Any]], names: list[str]) -> Iterator[tuple[str, Any]]:
+    def _watch(
+        self, read: Callable[[], Sequence[Any]], names: list[str]
+    ) -> Iterator[tuple[str, Any]]:
         """Watch values; gives them, each with how it is called."""
         if names:
             watch = _Watch(read, names)
             self._watches.append(watch)
             yield from zip(names, watch.was, strict=False)
 
-    def _entries(self, path: str, holder: dict[Any, Any], keys: list[Any]) -> Iterator[tuple[str, Any]]:
+    def _entries(
+        self, path: str, holder: dict[Any, Any], keys: list[Any]
+    ) -> Iterator[tuple[str, Any]]:
         get = holder.get
 
         def read() -> list[Any]:
@@ -178,7 +187,11 @@ class Surroundings:
         loaded = _loaded_by(fn.__code__)
         self._names |= loaded
         names = [n for n in fn.__code__.co_freevars if n in loaded]
-        cells = [c for n, c in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True) if n in loaded]
+        cells = [
+            c
+            for n, c in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
+            if n in loaded
+        ]
 
         def read() -> list[Any]:
             return [_content(c) for c in cells]
@@ -194,7 +207,9 @@ class Surroundings:
         if _is_own(module.__name__):
             return
         held = vars(module)
-        keys = [n for n in sorted(self._names) if isinstance(held.get(n, module), (Tensor, *_PLAIN))]
+        keys = [
+            n for n in sorted(self._names) if isinstance(held.get(n, module), (Tensor, *_PLAIN))
+        ]
         for _ in self._entries(f"{path}.", held, keys):
             pass
 
@@ -247,7 +262,9 @@ class Surroundings:
             inner = held[name]
             yield from self._entries(f"{path}.", inner, [*inner])
         hooks = [held[name] for name in _HOOKS if name in held]
-        yield from self._watch(lambda: [*map(len, hooks)], [f"the number of hooks of {path}"] * len(hooks))
+        yield from self._watch(
+            lambda: [*map(len, hooks)], [f"the number of hooks of {path}"] * len(hooks)
+        )
 
 
 def _is_own(name: Any) -> bool:
@@ -284,4 +301,8 @@ def _shown(value: Any, other: Any = _MISSING) -> str:
         return f"another tensor, {what}," if isinstance(other, Tensor) else f"a tensor, {what},"
     if isinstance(value, _PLAIN):
         return repr(value)
-    return f"another {type(value).__name__}" if type(value) is type(other) else f"a {type(value).__name__}"
+    return (
+        f"another {type(value).__name__}"
+        if type(value) is type(other)
+        else f"a {type(value).__name__}"
+    )
