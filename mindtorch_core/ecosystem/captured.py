@@ -226,11 +226,16 @@ class _Captured:
             changed, last = around.changes(), self._last
             if changed is not None:
                 around = Surroundings(self._fn)
+            same_around = changed is None
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )
             step.compute(pipe.description, pipe.program, pipe.unset)
             self._last = None
+            changed = changed or step.begins_grads()
+            if last is not None and same_around and step.only_adds_to(last):
+                step = last  # which is right with and without a grad that is there
+                changed = None
             if changed is None or (last is not None and step.is_like(last)):
                 self._step = step
                 return result

@@ -78,16 +78,18 @@ class _Grad:
     Attributes:
         leaf: the tensor.
         output: which output its gradient is; -1 where that is added to a grad that is there.
+        only_added: whether nothing else is done with the one that is there.
         how: ``set`` where the function begins anew, ``add`` where it adds to what is there, ``none``
             where nothing may be there, as the function computes with it, ``same`` for a grad that has
             to be the one it was.
         was: that one.
     """
 
-    __slots__ = ("how", "leaf", "output", "was")
+    __slots__ = ("how", "leaf", "only_added", "output", "was")
 
     def __init__(self, leaf: Tensor, output: int, how: str, was: Tensor | None = None) -> None:
         self.leaf, self.output, self.how, self.was = leaf, output, how, was
+        self.only_added = False
 
     def check(self, name: str) -> None:
         """Refuse a grad that the recording does not stand for."""
@@ -170,6 +172,20 @@ class Step:
                 isinstance(v, Tensor | _Part) or same(v, w)
                 for v, w in zip(self._constants, other._constants, strict=True)
             )
+        )
+
+    def begins_grads(self) -> str | None:
+        """Which grads it has made that were None, and that it has not set to None itself."""
+        made = next((grad.leaf for grad in self._grads if grad.how in ("add", "none")), None)
+        if made is None:
+            return None
+        return f"the grad of a tensor, {_shown(_guard(made))} was None before the call and is not after it"
+
+    def only_adds_to(self, before: Step) -> bool:
+        """Whether it differs from an earlier recording in that it has added to the grads that this made."""
+        made = {id(grad.leaf) for grad in before._grads if grad.how == "add"}
+        return len(made) == len(before._grads) == len(self._grads) > 0 and all(
+            grad.only_added and id(grad.leaf) in made for grad in self._grads
         )
 
     def compute(
@@ -435,6 +451,14 @@ def _grads_of(
             grads.append(_Grad(leaf, made[id(g)], how))
         elif id(g) in inputs:
             grads.append(_Grad(leaf, -1, "same", g))
+            n = found.number_of[id(g)]
+            users = [e for e in program.instructions if n in refs_of((e.args, e.kwargs))]
+            grads[-1].only_added = (
+                len(users) == 1
+                and users[0].name == "aten::add_"
+                and users[0].args[0] == n
+                and id(g) not in returned
+            )
     return grads
 
 
