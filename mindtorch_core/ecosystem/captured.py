@@ -23,7 +23,8 @@ from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten
 from ..values.forks import fork_safe
-from .captured_step import CaptureError, Constant, Step
+from .captured_guards import CaptureError
+from .captured_step import Constant, Step
 from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["CaptureError", "capture"]
@@ -49,7 +50,8 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
         CaptureError: by a call, before anything is computed, if arguments have other shapes, dtypes,
             devices or strides than those that were recorded, or are other values; if what the function
             reads besides, or what is set, is something else; if it is called while it runs. By the first
-            call, after it was run as it is, if it looked at a value; by the second if it does not do the same.
+            call, after it was run as it is, if it looked at a value; by the second if that
+            does something else.
         TypeError: for what cannot be called.
 
     Example:

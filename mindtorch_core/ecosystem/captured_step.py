@@ -15,33 +15,22 @@ from ..deferred.programs.checks import Checked
 from ..deferred.programs.describing import Description
 from ..deferred.programs.payloads import as_tensor
 from ..deferred.programs.planned import compiled_program
-from ..deferred.programs.program import Halted, Number, Program, Ref, Value, refs_of
+from ..deferred.programs.program import Halted, Number, Program, Ref, Value
 from ..deferred.replay.following import same
 from ..deferred.replay.known import partition
 from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
-from ..dispatch.keys import AUTOGRAD
 from ..dispatch.masks import without_gradients
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
-from ..values.shapes import Shape, show
+from ..values.shapes import Shape
+from .captured_grads import Grad, grads_of
+from .captured_guards import CaptureError, guard_of, shown
 from .captured_surroundings import Settings, Surroundings
 
-__all__ = ["CaptureError", "Constant", "Step"]
-
-
-class CaptureError(RuntimeError):
-    """A captured function was called in a way that its recording does not stand for.
-
-    Attributes:
-        result: what the call has returned, where it was run as it is: its results are right.
-    """
-
-    def __init__(self, text: str, result: Any = None) -> None:
-        super().__init__(text)
-        self.result = result
+__all__ = ["Constant", "Step"]
 
 
 class Constant(NamedTuple):
@@ -72,51 +61,6 @@ class _Part(NamedTuple):
     start: int | None
 
 
-class _Grad:
-    """The grad of a leaf that the function uses.
-
-    Attributes:
-        leaf: the tensor.
-        output: which output its gradient is; -1 where that is added to a grad that is there.
-        only_added: whether nothing else is done with the one that is there.
-        how: ``set`` where the function begins anew, ``add`` where it adds to what is there, ``none``
-            where nothing may be there, as the function computes with it, ``same`` for a grad that has
-            to be the one it was.
-        was: that one.
-    """
-
-    __slots__ = ("how", "leaf", "only_added", "output", "was")
-
-    def __init__(self, leaf: Tensor, output: int, how: str, was: Tensor | None = None) -> None:
-        self.leaf, self.output, self.how, self.was = leaf, output, how, was
-        self.only_added = False
-
-    def check(self, name: str) -> None:
-        """Refuse a grad that the recording does not stand for."""
-        meta = self.leaf._autograd
-        now = None if meta is None else meta.grad
-        if self.how == "same" and now is not self.was:
-            raise CaptureError(
-                f"{name}(): the grad of a tensor that it used, {_shown(_guard(self.leaf))} was another "
-                f"tensor when it was captured; reset() captures anew"
-            )
-        if self.how == "none" and now is not None:
-            raise CaptureError(
-                f"{name}(): the grad of a tensor that it used, {_shown(_guard(self.leaf))} was None when "
-                f"it was captured, and is a tensor now: set it to None before, or in the function"
-            )
-
-    def put(self, outputs: list[Tensor]) -> None:
-        """Set the grad, or add to it."""
-        meta = self.leaf._autograd
-        if self.output < 0 or meta is None:
-            return
-        if self.how == "add" and meta.grad is not None:
-            without_gradients(dispatch, "add_", None, meta.grad, outputs[self.output])
-        else:
-            meta.grad = outputs[self.output]
-
-
 class Step:
     """A recording.
 
@@ -142,7 +86,7 @@ class Step:
     ) -> None:
         self._name, self._fn = name, fn
         self._around, self._settings = around, settings
-        self._leaves = [_guard(t) if isinstance(t, Tensor) else t for t in leaves]
+        self._leaves = [guard_of(t) if isinstance(t, Tensor) else t for t in leaves]
         self._spec = spec
         results, self._result_spec = tree_flatten(result)
         self._program: Program | None = None
@@ -153,7 +97,7 @@ class Step:
         self._returned: list[tuple[int, Value] | None] = [None] * len(results)
         self._kept: list[tuple[int, weakref.ref[Tensor]]] = []
         self._numbers: list[Any] = []
-        self._grads: list[_Grad] = []
+        self._grads: list[Grad] = []
 
     def is_like(self, other: Step) -> bool:
         """Whether another recording does the same, of the same things."""
@@ -179,7 +123,7 @@ class Step:
         made = next((grad.leaf for grad in self._grads if grad.how in ("add", "none")), None)
         if made is None:
             return None
-        return f"the grad of a tensor, {_shown(_guard(made))} was None before the call and is not after it"
+        return f"the grad of a tensor, {shown(guard_of(made))} was None before the call and is not after it"
 
     def only_adds_to(self, before: Step) -> bool:
         """Whether it differs from an earlier recording in that it has added to the grads that this made."""
@@ -230,7 +174,7 @@ class Step:
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
-            self._grads = _grads_of(found, program, unset, results)
+            self._grads = grads_of(found, program, unset, results)
             taken = {grad.output for grad in self._grads}
             self._kept = [kept for kept in self._kept if kept[0] not in taken]
         self._constants = [
@@ -244,7 +188,7 @@ class Step:
         self._executable = compiled_program(program).executable or partial(_one_by_one, program)
         self._numbers = found.numbers
         self._looks: list[tuple[Any, ...]] = []
-        self._guards = [_guard(t) for t in found.inputs]
+        self._guards = [guard_of(t) for t in found.inputs]
         written = program.written
         self._written = [
             i for i, n in enumerate(program.inputs) if program.values[n].memory in written
@@ -307,10 +251,10 @@ class Step:
         for i, (t, guard) in enumerate(zip(inputs, self._guards, strict=True)):
             if t._pending or t._data is None:
                 t._settled()
-            if self._inputs[i].__class__ is not _Part and _guard(t) != guard:
+            if self._inputs[i].__class__ is not _Part and guard_of(t) != guard:
                 raise CaptureError(
-                    f"{self._name}(): a tensor that it used was {_shown(guard)} when it was captured, "
-                    f"and is {_shown(_guard(t))} now"
+                    f"{self._name}(): a tensor that it used was {shown(guard)} when it was captured, "
+                    f"and is {shown(guard_of(t))} now"
                 )
         if self._sharing is not None and partition(inputs) != self._sharing:
             raise CaptureError(
@@ -335,14 +279,14 @@ class Step:
             )
         for i, (value, wanted) in enumerate(zip(leaves, self._leaves, strict=True)):
             if isinstance(value, Tensor):
-                if (found := _guard(value)) != wanted:
-                    was = _shown(wanted) if wanted.__class__ is tuple else repr(wanted)
+                if (found := guard_of(value)) != wanted:
+                    was = shown(wanted) if wanted.__class__ is tuple else repr(wanted)
                     raise CaptureError(
                         f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
-                        f"{_shown(found)} now; reset() captures anew"
+                        f"{shown(found)} now; reset() captures anew"
                     )
             elif not same(value, wanted):
-                was = _shown(wanted) if wanted.__class__ is tuple else repr(wanted)
+                was = shown(wanted) if wanted.__class__ is tuple else repr(wanted)
                 raise CaptureError(
                     f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
                     f"{value!r} now; reset() captures anew"
@@ -415,51 +359,6 @@ def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list
         for n in dead:
             del values[n]
     return [values[n] for n in program.outputs]
-
-
-def _guard(t: Tensor) -> tuple[Any, ...]:
-    """What a tensor has to be like."""
-    return t._shape, t._dtype, t._device, t._geometry()[0], bool(t._keys & AUTOGRAD)
-
-
-def _shown(guard: tuple[Any, ...]) -> str:
-    shape, dtype, device, strides, grad = guard
-    text = f"{show(shape)} {dtype} on {device} with strides {strides}"
-    return f"{text}, requiring grad," if grad else text
-
-
-def _grads_of(
-    found: Description, program: Program, unset: Sequence[AutogradMeta], results: list[Any]
-) -> list[_Grad]:
-    """The grads of the leaves that a program uses, after it was recorded."""
-    returned = {id(t) for t in results}
-    made = {id(t): i for i, t in enumerate(found.outputs)}
-    inputs = {id(t) for t in found.inputs}
-    read = {n for each in program.instructions for n in refs_of((each.args, each.kwargs))}
-    grads = []
-    for leaf in found.inputs:
-        meta = leaf._autograd
-        g = None if meta is None or not meta.is_leaf else meta.grad
-        if g is None:
-            continue
-        if id(g) in made:
-            how = "add"
-            if any(meta is each for each in unset):
-                how = "set"
-            elif found.number_of[id(g)] in read or id(g) in returned:
-                how = "none"
-            grads.append(_Grad(leaf, made[id(g)], how))
-        elif id(g) in inputs:
-            grads.append(_Grad(leaf, -1, "same", g))
-            n = found.number_of[id(g)]
-            users = [e for e in program.instructions if n in refs_of((e.args, e.kwargs))]
-            grads[-1].only_added = (
-                len(users) == 1
-                and users[0].name == "aten::add_"
-                and users[0].args[0] == n
-                and id(g) not in returned
-            )
-    return grads
 
 
 def _called_with(spec: TreeSpec) -> str:
