@@ -2,8 +2,8 @@
 
 A walk through the graph whose forward ops were all followed computes what it did last time: no formula need
 be asked, and no op be looked up. What it depends on is guarded: every node is that of a result of this run,
-with the same edges and without hooks; leaves that are given one have no gradient yet; numbers that the forward pass computed
-with are the same. Where a guard fails, the engine walks as always.
+with the same edges and without hooks; leaves that are given one have no gradient yet; numbers that the
+forward pass computed with are the same. Where a guard fails, the engine walks as always.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def wanted_gradients(
     """Walk the graph and give the gradients at some places, in a pipeline perhaps as the last time.
 
     Args:
-        starts, grads, keep, create_graph: as of `accumulate_gradients`.
+        starts: the places where the walk begins.
+        grads: the gradients there.
+        keep: leave saved values in place, for another walk.
+        create_graph: record what the formulas compute.
         wanted: the places.
 
     Returns:
