@@ -172,6 +172,10 @@ if @pipe.site is not None:
     if @found is not @MISSED:
         return @found
 """)
+# By what a recorder compares a call with the one that is expected.
+_FOLLOWING: Final = {
+    "LOCATED": located, "OPTIONS": options, "PUT": put, "SAME": same, "TAKES": takes, "TENSORS": TENSORS,
+}  # fmt: skip
 _OWN_LIST: Final = Template("""\
 if $arg.__class__ is @list:
     $arg = $arg.copy()
@@ -214,19 +218,13 @@ def make_recorder(
         dropped = frozenset() if d is None else FRONT_ONLY
         named = [a for a in schema.keyword_only if not (a.is_out or a.name in dropped)]
         source = _with_parameters(name, schema, named, op.numbers, numbers=numbers)
-        scope |= {
+        scope |= _FOLLOWING | {
             "ASK": (memo := Memo(rule)).ask,
             "KEYS": row.keys,
-            "LOCATED": located,
             "MEMO": memo,
             "NEW": object.__new__,
             "NONE": NO_OPTIONS,
-            "OPTIONS": options,
-            "PUT": put,
-            "SAME": same,
             "Storage": Storage,
-            "TAKES": takes,
-            "TENSORS": TENSORS,
             "Tensor": Tensor,
             "USED_ELSEWHERE": USED_ELSEWHERE,
         }
