@@ -7,12 +7,14 @@ looks at a value.
 
 from .. import dispatch
 from ..dispatch.registry import registry
+from ..values.dtypes import BEFORE_DEFAULT
 from . import record
-from .blocks import current_pipeline
+from .blocks import current_pipeline, flush_current
 from .context import Pipeline, pipeline_context
 from .pictures import attached as pictures
 from .programs import PROGRAMS
 from .replay.sites import forget_sites
+from .results import forget_answers
 from .trace import Batch, Entry, Plan, RecordedOp, Step, StepFailed, Unsent, tensors_of
 
 __all__ = [
@@ -35,6 +37,7 @@ def install() -> None:
     """Serve the Pipeline key, and let pipelines be found in `mindtorch_core.dispatch` and be drawn."""
     record.serve_key()
     registry.removed += PROGRAMS.forget, forget_sites
+    BEFORE_DEFAULT.extend((flush_current, forget_answers))
     pictures.attach()
     dispatch.current_pipeline = current_pipeline
     dispatch.pipeline_context = pipeline_context

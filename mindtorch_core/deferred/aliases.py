@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tensors.tensor import Tensor
-from .trace import Entry
+from .trace import TENSORS, Entry
 
 __all__ = ["without_aliases"]
 
@@ -51,7 +51,7 @@ class _Made:
     def replaced(self, value: Any) -> Any:
         """An argument with the tensors of ops in it; the same object if it has them already."""
         kind = value.__class__
-        if kind is Tensor:
+        if TENSORS[kind]:
             return self._own(value)
         if kind is list or kind is tuple:
             changed = [self.replaced(each) for each in value]

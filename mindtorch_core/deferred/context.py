@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
 from ..values.shapes import numel
 from .blocks import RESUMED, STACK, Block, End, Exit, current_pipeline, flush_current, resume_all
+from .bounds import check_bound, size_of
 from .counts import Counts
 from .demand import Claim, claim_key, release_key
 from .dependence import bound_to_order, memory_of, needed_for
@@ -56,12 +57,14 @@ class Pipeline(Replaying):
         through_backward: whether `backward()` and `grad()` are recorded as well, instead of flushing.
         observer: what follows it, if it is traced.
         announced: what ends the block that is entered next.
+        launching: whether its ops are just being run.
     """
 
     announced: weakref.ref[End] | None = None
     _blocks: int = 0  # how many are open: a pipeline may be entered again
     _claim: Claim | None = None  # while blocks are open, or ops are left over
     _turn: int = 0  # how often entries were taken
+    launching: bool = False
 
     def __init__(
         self,
@@ -72,8 +75,8 @@ class Pipeline(Replaying):
         through_backward: bool = False,
     ) -> None:
         if max_ops is not MAX_OPS or max_bytes is not MAX_BYTES:
-            _check_bound("max_ops", max_ops)
-            _check_bound("max_bytes", max_bytes)
+            check_bound("max_ops", max_ops)
+            check_bound("max_bytes", max_bytes)
         super().__init__()
         observer = TRACING[-1]() if TRACING else PICTURES.observer() if trace else None
         self.observer = observer
@@ -129,6 +132,8 @@ class Pipeline(Replaying):
             RuntimeError: if they are just being computed, by this thread.
         """
         with self.lock:
+            if storage.memory is not None and self._comes_later():
+                return
             if self._blocks and self.through_backward:
                 self._flush_what(storage)
             elif self._blocks:
@@ -143,6 +148,12 @@ class Pipeline(Replaying):
                     "this value is just being computed: a signal handler or a finaliser that "
                     "interrupts the launch cannot have it, nor a process that was forked meanwhile"
                 )
+
+    def _comes_later(self) -> bool:
+        """Whether an outer block is launching: a kernel of its wants what is there before our writes."""
+        stack = self._stack
+        nested = len(stack) > 1 and get_ident() == self._thread and self in stack
+        return nested and any(outer.launching for outer in stack[: stack.index(self)])
 
     def _flush_what(self, storage: Storage) -> None:
         """Launch what one value waits for, and leave the rest for a plan of all of it."""
@@ -194,6 +205,14 @@ class Pipeline(Replaying):
 
     def _flush(self, reason: str, chosen: Sequence[int] | None) -> None:
         """As `flush_because`, of this pipeline only."""
+        before = self.launching
+        try:
+            self.launching = True
+            self._flush_own(reason, chosen)
+        finally:
+            self.launching = before
+
+    def _flush_own(self, reason: str, chosen: Sequence[int] | None) -> None:
         with self.lock:
             if self.expected is not NOTHING:
                 nothing = self.known is not None and self.expected is self.known.first
@@ -256,7 +275,7 @@ class Pipeline(Replaying):
     def _launch(self, launch: Launch, reason: str) -> None:
         """Plan and run a launch."""
         counts, entries = self._counts, launch.entries
-        nbytes = _size_of(entries) if self.recorded else self.nbytes
+        nbytes = size_of(entries) if self.recorded else self.nbytes
         self.nbytes -= nbytes
         counts.flush(reason)
         start = time.perf_counter()
@@ -283,7 +302,7 @@ class Pipeline(Replaying):
         launch.announce_checks()
         self.fill_aliases()
         launched = len(launch.entries) - len(rest)
-        nbytes = _size_of(rest)
+        nbytes = size_of(rest)
         # Together: no interrupt comes between lines that call nothing.
         self.recorded[:0] = rest
         self.nbytes += nbytes
@@ -456,20 +475,6 @@ class Pipeline(Replaying):
         if s.pending.__class__ is not Failed:
             s.pending = self
         self.nbytes += numel(t._shape) * t._dtype.itemsize
-
-
-def _size_of(entries: Iterable[Entry | None]) -> int:
-    """Bytes of the results of ops."""
-    return sum(
-        numel(t._shape) * t._dtype.itemsize for e in entries if e is not None for t in e.outs
-    )
-
-
-def _check_bound(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, got {type(value).__name__}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
 
 
 def pipeline_context(

@@ -16,6 +16,7 @@ from .planning import Part, backend_of, warn_of_plan
 from .programs.checks import Unchecked
 from .settling import move, settle
 from .trace import (
+    TENSORS,
     Batch,
     Entry,
     RecordedOp,
@@ -175,7 +176,7 @@ class Launch:
                 self._fail(outs, failed)
             else:
                 for t in (*args, *kwargs.values()) if kwargs else args:
-                    if t.__class__ is Tensor:
+                    if TENSORS[t.__class__]:
                         if t._data is None:
                             _ready(t)
                     elif t.__class__ is list or t.__class__ is tuple:

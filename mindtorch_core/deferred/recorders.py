@@ -26,7 +26,7 @@ from .replay.floating import floated
 from .replay.following import MISSED, follow, follow_at_once, located, options, put, same, takes
 from .replay.known import NOTHING
 from .results import Memo, flush_others, results_of
-from .trace import NO_OPTIONS, Entry, RecordedOp
+from .trace import NO_OPTIONS, TENSORS, Entry, RecordedOp
 
 __all__ = ["make_recorder"]
 
@@ -151,7 +151,7 @@ if @l$i is None and @len($arg._shape) > 1:
     @l$i = $arg._geometry()
 """)
 _LOOK_IF_TENSOR: Final = Template("""\
-if $arg.__class__ is @Tensor:
+if @TENSORS[$arg.__class__]:
     $look
     @k$i = ($key)
 else:
@@ -162,7 +162,7 @@ _TAKE: Final = Template("($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg))")
 _PUT: Final = Template("@PUT(@pipe, @e, $i, $arg)")
 _SAME: Final = Template("($arg is @e.args[$i] or @SAME($arg, @e.args[$i]))")
 _TAKE_IF_TENSOR: Final = Template(
-    "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if $arg.__class__ is @Tensor"
+    "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if @TENSORS[$arg.__class__]"
     " else @PUT(@pipe, @e, $i, $arg))"
 )
 # How a recorder of views looks whether this one is to be recorded.
@@ -172,6 +172,10 @@ if @pipe.site is not None:
     if @found is not @MISSED:
         return @found
 """)
+# By what a recorder compares a call with the one that is expected.
+_FOLLOWING: Final = {
+    "LOCATED": located, "OPTIONS": options, "PUT": put, "SAME": same, "TAKES": takes, "TENSORS": TENSORS,
+}  # fmt: skip
 _OWN_LIST: Final = Template("""\
 if $arg.__class__ is @list:
     $arg = $arg.copy()
@@ -214,18 +218,13 @@ def make_recorder(
         dropped = frozenset() if d is None else FRONT_ONLY
         named = [a for a in schema.keyword_only if not (a.is_out or a.name in dropped)]
         source = _with_parameters(name, schema, named, op.numbers, numbers=numbers)
-        scope |= {
+        scope |= _FOLLOWING | {
             "ASK": (memo := Memo(rule)).ask,
             "KEYS": row.keys,
-            "LOCATED": located,
             "MEMO": memo,
             "NEW": object.__new__,
             "NONE": NO_OPTIONS,
-            "OPTIONS": options,
-            "PUT": put,
-            "SAME": same,
             "Storage": Storage,
-            "TAKES": takes,
             "Tensor": Tensor,
             "USED_ELSEWHERE": USED_ELSEWHERE,
         }

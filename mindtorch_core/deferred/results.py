@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -20,9 +21,10 @@ from ..values.shapes import contiguous_strides, numel
 from .context import USED_ELSEWHERE, Pipeline
 from .trace import RecordedOp, tensors_of
 
-__all__ = ["Memo", "Results", "flush_others", "moved", "results_of"]
+__all__ = ["Memo", "Results", "flush_others", "forget_answers", "moved", "results_of"]
 
 _BOUND: Final = 4096
+_MEMOS: Final[list[weakref.ref[Memo]]] = []
 Spec = tuple[tuple[int, ...], Any, Any, int]
 # Given a pipeline, arguments and keyword arguments of a call: the tensors that its results go into,
 # and what the call returns.
@@ -35,6 +37,7 @@ class Memo(dict[Any, Spec]):
     def __init__(self, rule: Callable[..., Any]) -> None:
         super().__init__()
         self.rule = rule
+        _MEMOS.append(weakref.ref(self, _MEMOS.remove))
 
     def ask(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Spec:
         """Ask the rule, and keep its answer if the key can be looked up."""
@@ -46,6 +49,14 @@ class Memo(dict[Any, Spec]):
                 self.clear()
             self[key] = spec
         return spec
+
+
+def forget_answers() -> None:
+    """Ask all rules anew: what they go by besides arguments changes, such as the default dtype."""
+    for ref in [*_MEMOS]:
+        memo = ref()
+        if memo is not None:
+            memo.clear()
 
 
 def _layout(spec: Any, shape: tuple[int, ...]) -> Any:

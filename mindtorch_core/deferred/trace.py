@@ -17,6 +17,7 @@ from ..tensors.tensor import Tensor
 __all__ = [
     "COPIES",
     "NO_OPTIONS",
+    "TENSORS",
     "Batch",
     "Entry",
     "Plan",
@@ -277,10 +278,24 @@ class Plan:
         self.cached = cached
 
 
+class _Classes(dict[type, bool]):
+    """Whether values of a class are tensors, parameters for instance; asked once for each class."""
+
+    def __missing__(self, kind: type) -> bool:
+        if len(self) >= _CLASSES:
+            self.clear()
+        found = self[kind] = issubclass(kind, Tensor)
+        return found
+
+
+_CLASSES: Final = 1_000  # some make classes as they go
+TENSORS: Final = _Classes()
+
+
 def tensors_of(args: Any) -> Iterator[Tensor]:
     """Every tensor among arguments, looking into lists and tuples."""
     for value in args:
-        if value.__class__ is Tensor:
+        if TENSORS[value.__class__]:
             yield value
         elif value.__class__ is list or value.__class__ is tuple:
             yield from tensors_of(value)

@@ -3,54 +3,41 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
-import weakref
 from collections.abc import Callable
-from functools import partial
+from threading import get_ident
 from typing import Any
 
-from ..deferred import Pipeline, StepFailed, current_pipeline
-from ..deferred.failures import error_from
-from ..deferred.programs.checks import Checked
+from ..deferred import Pipeline, current_pipeline
+from ..deferred.dependence import memory_of
+from ..deferred.frames import request, user_line
 from ..deferred.programs.describing import Description, Undescribable
-from ..deferred.programs.payloads import as_tensor
-from ..deferred.programs.planned import compiled_program
-from ..deferred.programs.program import Halted, Number, Program, Ref, Value
-from ..deferred.replay.following import same
-from ..deferred.replay.known import partition
-from ..deferred.replay.replaying import computed
+from ..deferred.programs.program import Program
+from ..deferred.trace import location_of
 from ..dispatch.dispatcher import dispatch
-from ..dispatch.keys import AUTOGRAD
+from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..dispatch.masks import without_gradients
-from ..tensors.making import make_view
+from ..frontend.creation import is_array
+from ..tensors.autograd_state import BORN, GRADS_UNSET, AutogradMeta
+from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
-from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..utils._pytree import TreeSpec, tree_flatten
 from ..values.forks import fork_safe
-from ..values.shapes import show
+from .captured_guards import CaptureError
+from .captured_step import Constant, Step
+from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["CaptureError", "capture"]
-
-
-class CaptureError(RuntimeError):
-    """A captured function was called in a way that its recording does not stand for.
-
-    Attributes:
-        result: what the call has returned, where it was run as it is: its results are right.
-    """
-
-    def __init__(self, text: str, result: Any = None) -> None:
-        super().__init__(text)
-        self.result = result
 
 
 def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Record what a function does in its first call, and only compute that in later ones.
 
     For steps whose control flow is fixed: it must not look at values, and everything that changes from
-    call to call is an argument or a tensor that is changed in place. Its Python code runs once. Numbers
-    that it computes with, the learning rate of an optimizer for instance, are part of the recording.
-    What the function has put somewhere, such as a ``grad``, is filled anew by each call; what it
+    call to call is an argument or a tensor that is changed in place. Its Python code runs once, or, where
+    it changes what it reads, until two calls do the same. Numbers that it computes with, the learning
+    rate of an optimizer for instance, are part of the recording. A ``grad`` is set anew or added to, as
+    the function does it; what else the function has put somewhere is filled anew by each call; what it
     returns is new, and has no history.
 
     Args:
@@ -61,8 +48,11 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     Raises:
         CaptureError: by a call, before anything is computed, if arguments have other shapes, dtypes,
-            devices or strides than those that were recorded, or are other values; if it is called while
-            it runs. By the first call, after it was run as it is, if it looked at a value.
+            devices or strides than those that were recorded, or are other values; if what the function
+            reads besides, or what is set, is something else; if it is called while it runs. By the first
+            call, after it was run as it is, if it looked at a value; by the second if that
+            does something else.
+        TypeError: for what cannot be called.
 
     Example:
         >>> import mindtorch_core as torch
@@ -74,11 +64,20 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
         >>> [step(x).item() for _ in range(3)]
         [1.5, 0.0, -1.5]
     """
+    if not callable(fn):
+        raise TypeError(f"torch.pipeline.capture() takes a function or a module, got {type(fn)}")
     return functools.wraps(fn)(_Captured(fn))
 
 
 class _Recorder(Pipeline):
-    """A pipeline that remembers the only launch of its block."""
+    """A pipeline that remembers the only launch of its block, and who looks at values.
+
+    Attributes:
+        constants: the tensors that were made of Python's data.
+        shared: memory of arrays, and the like, that tensors were made around.
+        looks: lines that looked at the value of a tensor that was there before.
+        unset: places of the tensors whose grad was set to None.
+    """
 
     def __init__(self) -> None:
         super().__init__(max_ops=1 << 40, max_bytes=1 << 62, through_backward=True)
@@ -86,6 +85,10 @@ class _Recorder(Pipeline):
         self.description: Description | None = None
         self.program: Program | None = None
         self.undescribable = False
+        self.constants: list[Constant] = []
+        self.shared: list[Tensor] = []
+        self.looks: list[str] = []
+        self.unset: list[AutogradMeta] = []
 
     def learn(self, count: int) -> None:
         """Describe the ops of a launch."""
@@ -101,18 +104,85 @@ class _Recorder(Pipeline):
         # Now: when the ops have run, tensors have other storages.
         self.program = self.description.program(self.recorded[0].op.device)
 
+    def run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function in a block, and watch what it looks at."""
+        thread = get_ident()
+
+        def looked(storage: Storage) -> None:
+            if get_ident() == thread and not any(
+                memory_of(c.tensor) is storage.root for c in self.constants
+            ):
+                self.looks.append(f"{request()} at {location_of(*user_line(2))}")
+
+        def born(t: Tensor, own: bool) -> None:
+            if get_ident() != thread or t._pending:
+                return
+            if own:
+                keep = MASKS.keep & ~DispatchKey.Pipeline
+                before = with_masks(
+                    MASKS.include, keep, without_gradients, dispatch, "clone", None, t
+                )
+                t._own_storage()
+                self.constants.append(Constant(t, before))
+            else:
+                self.shared.append(t)
+
+        def unset(meta: AutogradMeta) -> None:
+            if get_ident() == thread:
+                self.unset.append(meta)
+
+        with self:
+            BEFORE_LOOK.append(looked)
+            BORN.append(born)
+            GRADS_UNSET.append(unset)
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                BEFORE_LOOK.remove(looked)
+                BORN.remove(born)
+                GRADS_UNSET.remove(unset)
+
+    def refusal(self) -> str | None:
+        """Why what was recorded cannot stand for the function; None where it can."""
+        found, program = self.description, self.program
+        stats = self.stats()
+        looked = [w for w in stats["flush_lines"] if not w.startswith("end of block")]
+        looked += [why for why in stats["breaks"] if not why.endswith("()")]
+        looked += self.looks
+        if looked or self.launches > 1:
+            return f"it looks at values: {', '.join(dict.fromkeys(looked))}"
+        if self.undescribable:
+            return "an argument of one of its ops cannot be kept"
+        if found is None or program is None:
+            return None
+        entries = found.entries
+        devices = {e.op.device for e in entries} | {t.device.type for e in entries for t in e.outs}
+        if len(devices) > 1:
+            return f"its ops are on several devices: {', '.join(sorted(devices))}"
+        shared = {id(memory_of(t)) for t in self.shared}
+        for t, n in zip(found.inputs, program.inputs, strict=True):
+            if program.values[n].memory in program.written and id(memory_of(t)) in shared:
+                return "it writes to an array that it has made a tensor of: pass that tensor to it"
+        return None
+
 
 class _Captured:
-    """A function that was captured."""
+    """A function that was captured.
+
+    Attributes:
+        step: its recording.
+        last: the last recording of a function that changes what it reads, which is compared with the next.
+    """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
         self._lock = fork_safe(threading.Lock())
-        self._step: _Step | None = None
+        self._step: Step | None = None
+        self._last: Step | None = None
 
     def reset(self) -> None:
         """Forget the recording: the next call makes a new one."""
-        self._step = None
+        self._step = self._last = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not self._lock.acquire(blocking=False):
@@ -131,271 +201,53 @@ class _Captured:
 
     @property
     def _name(self) -> str:
-        return getattr(self._fn, "__qualname__", repr(self._fn))
+        return getattr(self._fn, "__qualname__", type(self._fn).__qualname__)
 
     def _record(
         self, leaves: list[Any], spec: TreeSpec, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """Run the function as it is, and remember what it did.
 
+        A function that changes what it reads, as an optimizer does that makes its state in the first
+        step, is recorded by a later call: when it does what it did the last time.
+
         Raises:
-            CaptureError: if it looked at a value, or its ops are on several devices.
+            CaptureError: if it looked at a value, its ops are on several devices, or if it does something
+                else in each call.
         """
         if current_pipeline() is not None:
             raise CaptureError(f"{self._name}() cannot be recorded inside a torch.pipeline()")
-        pipe = _Recorder()
-        with pipe:
-            result = self._fn(*args, **kwargs)
-        found = pipe.description
-        stats = pipe.stats()
-        looked = [w for w in stats["flush_lines"] if not w.startswith("end of block")]
-        looked += [why for why in stats["breaks"] if not why.endswith("()")]
-        entries = [] if found is None else found.entries
-        devices = {e.op.device for e in entries} | {t.device.type for e in entries for t in e.outs}
-        if looked or pipe.launches > 1:
-            why = f"it looks at values: {', '.join(looked)}"
-        elif pipe.undescribable:
-            why = "an argument of one of its ops cannot be kept"
-        elif len(devices) > 1:
-            why = f"its ops are on several devices: {', '.join(sorted(devices))}"
-        else:
-            step = _Step(self._name, self._fn, leaves, spec, result)
-            if found is not None and pipe.program is not None:
-                step.compute(found, pipe.program, leaves)
-            self._step = step
-            return result
+        pipe, settings = _Recorder(), Settings()
+        around = Surroundings(self._fn)
+        result = pipe.run(self._fn, args, kwargs)
+        why = pipe.refusal()
+        for i, value in enumerate(leaves):
+            if why is None and is_array(value):
+                why = f"argument {i} is an array, whose numbers may change: pass a tensor"
+        if why is None:
+            changed, last = around.changes(), self._last
+            if changed is not None:
+                around = Surroundings(self._fn)
+            same_around = changed is None
+            step = Step(
+                self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
+            )
+            step.compute(pipe.description, pipe.program, pipe.unset)
+            self._last = None
+            changed = changed or step.begins_grads()
+            if last is not None and same_around and step.only_adds_to(last):
+                step = last  # which is right with and without a grad that is there
+                changed = None
+            if changed is None or (last is not None and step.is_like(last)):
+                self._step = step
+                return result
+            if last is None:
+                self._last = step
+                return result
+            why = f"it does something else in each call: {changed}"
+        self._last = None
         raise CaptureError(
             f"{self._name}() cannot be captured, since {why}. This call was run as it is; its result is "
             f"the attribute `result` of this error",
             result,
         )
-
-
-class _Step:
-    """A recording.
-
-    Args:
-        name, fn: of the function, for errors.
-        leaves, spec: its arguments.
-        result: what it returned.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        fn: Callable[..., Any],
-        leaves: list[Any],
-        spec: TreeSpec,
-        result: Any,
-    ) -> None:
-        self._name, self._fn = name, fn
-        self._leaves = [_guard(t) if isinstance(t, Tensor) else t for t in leaves]
-        self._spec = spec
-        results, self._result_spec = tree_flatten(result)
-        self._constants = results
-        self._program: Program | None = None
-
-    def compute(self, found: Description, program: Program, leaves: list[Any]) -> None:
-        """Compute ops in each call.
-
-        Args:
-            found: the ops.
-            program: the same.
-            leaves: the arguments of the call that was recorded.
-        """
-        results = self._constants
-        kept = compiled_program(program)
-        self._program = program
-        self._executable = kept.executable or partial(_one_by_one, program)
-        self._numbers = found.numbers
-        self._looks: list[tuple[Any, ...]] = []
-        # By input: which argument it is, or the tensor itself, and what it has to be like.
-        at = {id(t): i for i, t in enumerate(leaves) if isinstance(t, Tensor)}
-        self._inputs = [at.get(id(t), t) for t in found.inputs]
-        self._guards = [_guard(t) for t in found.inputs]
-        written = program.written
-        self._written = [
-            i for i, n in enumerate(program.inputs) if program.values[n].memory in written
-        ]
-        self._sharing = partition(found.inputs) if self._written else None
-        numbers = [found.number_of.get(id(t)) if isinstance(t, Tensor) else None for t in results]
-        memories = {program.values[n].memory: i for i, n in enumerate(program.outputs)}
-        # By result: how to make it of an output; None for what is returned as it was.
-        self._returned = [
-            None if n is None or (m := program.values[n].memory) not in memories
-            else (memories[m], program.values[n])
-            for n in numbers
-        ]  # fmt: skip
-        self._arguments = {i: at[id(t)] for i, t in enumerate(results) if id(t) in at}
-        given = {id(t) for t in results}
-        self._kept = [
-            (i, weakref.ref(t)) for i, t in enumerate(found.outputs) if id(t) not in given
-        ]
-        self._constants = [
-            None if r is not None else t for r, t in zip(self._returned, results, strict=True)
-        ]
-
-    def __call__(self, leaves: list[Any], spec: TreeSpec) -> Any:
-        """Compute what was recorded, of other arguments."""
-        self._check(leaves, spec)
-        program = self._program
-        if program is None:
-            return tree_unflatten(self._constants, self._result_spec)
-        inputs: list[Tensor] = [leaves[t] if isinstance(t, int) else t for t in self._inputs]
-        looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
-        if not self._as_before(looks):
-            self._check_inputs(inputs)
-            self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
-        outputs = self._compute(program, inputs)
-        for i in self._written:
-            inputs[i]._own_storage().version += 1
-        if self._kept:
-            without_gradients(self._fill_kept, outputs)
-        results = []
-        for at, (made, constant) in enumerate(zip(self._returned, self._constants, strict=True)):
-            if made is not None:
-                results.append(_shown_as(outputs[made[0]], made[1]))
-            elif at in self._arguments:
-                results.append(leaves[self._arguments[at]])
-            else:
-                results.append(constant)
-        return tree_unflatten(results, self._result_spec)
-
-    def _as_before(self, looks: list[tuple[Any, ...]]) -> bool:
-        """Whether what the call reads and writes are the very objects that the last one did."""
-        return all(
-            a[0] is b[0] is not None and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] == b[4]
-            for a, b in zip(looks, self._looks, strict=False)
-        ) and len(looks) == len(self._looks)  # fmt: skip
-
-    def _check_inputs(self, inputs: list[Tensor]) -> None:
-        """Check what the function uses besides its arguments, and who shares memory."""
-        for i, (t, guard) in enumerate(zip(inputs, self._guards, strict=True)):
-            if t._pending or t._data is None:
-                t._settled()
-            if not isinstance(self._inputs[i], int) and _guard(t) != guard:
-                raise CaptureError(
-                    f"{self._name}(): a tensor that it used was {_shown(guard)} when it was captured, "
-                    f"and is {_shown(_guard(t))} now"
-                )
-        if self._sharing is not None and partition(inputs) != self._sharing:
-            raise CaptureError(
-                f"{self._name}(): other tensors share memory than when it was captured, and it writes "
-                f"to some of them"
-            )
-
-    def _fill_kept(self, outputs: list[Tensor]) -> None:
-        """Fill anew what the function has put somewhere."""
-        for i, ref in self._kept:
-            if (kept := ref()) is not None:
-                dispatch("copy_", None, kept, outputs[i])
-
-    def _check(self, leaves: list[Any], spec: TreeSpec) -> None:
-        if spec != self._spec:
-            raise CaptureError(
-                f"{self._name}(): the arguments are other ones than when it was captured: {spec} "
-                f"instead of {self._spec}"
-            )
-        for i, (value, wanted) in enumerate(zip(leaves, self._leaves, strict=True)):
-            if isinstance(value, Tensor):
-                if (found := _guard(value)) != wanted:
-                    was = _shown(wanted) if wanted.__class__ is tuple else repr(wanted)
-                    raise CaptureError(
-                        f"{self._name}(): {self._argument(i)} was {was} when it was captured, and is "
-                        f"{_shown(found)} now; reset() captures anew"
-                    )
-            elif not same(value, wanted):
-                was = _shown(wanted) if wanted.__class__ is tuple else repr(wanted)
-                raise CaptureError(
-                    f"{self._name}(): {self._argument(i)} was {was} when it was captured, and is "
-                    f"{value!r} now; reset() captures anew"
-                )
-
-    def _argument(self, leaf: int) -> str:
-        """How an error names an argument."""
-        placeholders = tree_unflatten(list(range(self._spec.num_leaves)), self._spec)
-        args, kwargs = placeholders
-        try:
-            given = inspect.signature(self._fn).bind(*args, **kwargs).arguments
-        except (TypeError, ValueError):
-            return f"argument {leaf}"
-        for name, value in given.items():
-            if leaf in tree_leaves(value):
-                return f"argument {name!r}"
-        return f"argument {leaf}"
-
-    def _compute(self, program: Program, inputs: list[Any]) -> list[Tensor]:
-        """The outputs, as tensors."""
-        try:
-            found = computed(self._executable, inputs, self._numbers)
-            if isinstance(found, Checked):
-                for check in found.checks:
-                    if not check.passed():
-                        raise StepFailed(check.instruction, check.error)
-                found = found.outputs
-        except Halted as halted:
-            at, cause = program.instructions[halted.instruction], halted.cause
-            if not isinstance(cause, Exception):
-                raise cause from None
-            raise error_from(at.op, None, at.location, cause) from cause
-        except StepFailed as failed:
-            where = failed.entry
-            if not isinstance(where, int):  # executables know no entries
-                raise
-            at = program.instructions[where]
-            raise error_from(at.op, None, at.location, failed.cause) from failed.cause
-        values = [program.values[n] for n in program.outputs]
-        return [
-            as_tensor(t, v.shape, v.dtype, v.device, (v.strides, v.offset))
-            for t, v in zip(found, values, strict=True)
-        ]
-
-
-def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list[Any]:
-    """Compute a program that its backend does not compile: in a pipeline, whose plan is kept."""
-    values: dict[int, Any] = dict(zip(program.inputs, inputs, strict=True))
-
-    def given(v: Any) -> Any:
-        if isinstance(v, Ref):
-            return values[v]
-        if isinstance(v, Number):
-            return numbers[v]
-        return type(v)([given(each) for each in v]) if isinstance(v, list | tuple) else v
-
-    with Pipeline():
-        for each in program.instructions:
-            kwargs = {k: given(v) for k, v in each.kwargs.items()}
-            made = dispatch(each.op.name, None, *map(given, each.args), **kwargs)
-            if each.op.writes:
-                continue
-            several = made if isinstance(made, tuple | list) else (made,)
-            if len(several) != len(each.outs):
-                several = [t for t in several if t is not None]
-            values.update((n, t) for n, t in zip(each.outs, several, strict=True) if n is not None)
-        del made, several
-        dead = values.keys() - {*program.outputs}
-        for n in dead:
-            del values[n]
-    return [values[n] for n in program.outputs]
-
-
-def _guard(t: Tensor) -> tuple[Any, ...]:
-    """What a tensor has to be like."""
-    return t._shape, t._dtype, t._device, t._geometry()[0], bool(t._keys & AUTOGRAD)
-
-
-def _shown(guard: tuple[Any, ...]) -> str:
-    shape, dtype, device, strides, grad = guard
-    text = f"{show(shape)} {dtype} on {device} with strides {strides}"
-    return f"{text}, requiring grad," if grad else text
-
-
-def _shown_as(t: Tensor, value: Value) -> Tensor:
-    """An output, or the view of it that the function returned."""
-    if (
-        t._shape == value.shape
-        and t._dtype is value.dtype
-        and t._geometry() == (value.strides, value.offset)
-    ):
-        return t
-    return make_view(t, value.shape, value.strides, value.offset, value.dtype)

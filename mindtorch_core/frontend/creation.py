@@ -50,7 +50,7 @@ def tensor(
     else:
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
-    made = born(made)
+    made = born(made, own=True)
     return made.requires_grad_() if requires_grad else made
 
 

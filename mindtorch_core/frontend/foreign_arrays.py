@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from ..tensors.attached import attach
 from ..tensors.autograd_state import born
-from ..tensors.storage import BEFORE_EXPORT
+from ..tensors.storage import BEFORE_EXPORT, BEFORE_LOOK
 from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
@@ -247,7 +247,9 @@ def _exported(self: Tensor) -> DeviceRow:
     """Leave nothing recorded to run on memory that others are about to see; its device."""
     for flush in BEFORE_EXPORT:
         flush()
-    self._own_storage()
+    storage = self._own_storage()
+    for note in BEFORE_LOOK:
+        note(storage)
     return TABLE[self._device.type]
 
 

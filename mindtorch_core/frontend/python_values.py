@@ -12,6 +12,7 @@ from ..dispatch.calls.binding import python_number
 from ..dispatch.functions import fn
 from ..dispatch.keys import UNRESOLVED
 from ..tensors.attached import attach
+from ..tensors.storage import BEFORE_LOOK
 from ..tensors.tensor import Tensor, alias
 from ..values.devices import TABLE
 from ..values.dtypes import unpack
@@ -24,6 +25,9 @@ def _host(self: Tensor) -> memoryview:
     """Row-major bytes in host memory."""
     # Below autograd: reading the elements is not recorded.
     plain = alias(self._settled())
+    if BEFORE_LOOK:
+        for note in BEFORE_LOOK:
+            note(plain._own_storage())
     if plain._keys & UNRESOLVED:
         plain = plain.resolve_conj().resolve_neg()._settled()
     return TABLE[self._device.type].runtime.to_host(plain)

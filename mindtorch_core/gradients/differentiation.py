@@ -10,7 +10,7 @@ from ..dispatch.keys import ACTIVE
 from ..tensors.tensor import Tensor
 from .engine import run
 from .node import GradientEdge
-from .replayed import accumulate_gradients
+from .replayed import accumulate_gradients, wanted_gradients
 from .roots import as_list, inputs_of, places_of, prepare
 from .stacked import batched
 
@@ -118,7 +118,7 @@ def grad(
         found = batched(roots, targets, grad_outputs, keep, create_graph)
     else:
         starts, grads = prepare(roots, grad_outputs, shown=True)
-        found = run(starts, grads, keep, create_graph, places_of(targets))
+        found = wanted_gradients(starts, grads, keep, create_graph, places_of(targets))
     if materialize_grads:
         found = [_or_zeros(g, t, create_graph) for g, t in zip(found, targets, strict=True)]
     elif not allow_unused and any(g is None for g in found):

@@ -22,7 +22,7 @@ from .nesting import nests, too_deep
 from .node import HOOKED_LEAVES, Node
 from .walks import OBSERVED
 
-__all__ = ["run"]
+__all__ = ["leading_to", "run"]
 
 
 Place = tuple[Any, int]
@@ -215,6 +215,11 @@ def _collect(
         if (node, i) in targets:
             targets[node, i] = g
     return ends
+
+
+def leading_to(starts: list[AutogradMeta], wanted: Sequence[AutogradMeta]) -> dict[Node, bool]:
+    """The nodes that a walk visits if only gradients at some places are wanted."""
+    return _on_the_way(starts, dict.fromkeys(map(_place, wanted)))
 
 
 def _on_the_way(roots: list[AutogradMeta], targets: dict[Place, Any]) -> dict[Node, bool]:

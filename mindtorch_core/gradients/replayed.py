@@ -2,8 +2,8 @@
 
 A walk through the graph whose forward ops were all followed computes what it did last time: no formula need
 be asked, and no op be looked up. What it depends on is guarded: every node is that of a result of this run,
-with the same edges and without hooks; leaves have no gradient yet; numbers that the forward pass computed
-with are the same. Where a guard fails, the engine walks as always.
+with the same edges and without hooks; leaves that are given one have no gradient yet; numbers that the
+forward pass computed with are the same. Where a guard fails, the engine walks as always.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..dispatch.keys import AUTOGRAD, MASKS
 from ..dispatch.registry import registry
 from ..tensors.autograd_state import AutogradMeta
 from . import anomaly_mode
-from .engine import run
+from .engine import leading_to, run
 from .node import Node
 from .saved import Packed
 
-__all__ = ["accumulate_gradients"]
+__all__ = ["accumulate_gradients", "wanted_gradients"]
 
 _LARGEST: Final = 2_000  # nodes of a walk
 Masks = tuple[int, int]
@@ -47,20 +47,69 @@ def accumulate_gradients(
         keep: leave saved values in place, for another walk.
         create_graph: record what the formulas compute.
     """
-    pipe = STACK.open[-1] if STACK.open else None
-    several = keep or create_graph or len(starts) != 1
-    if pipe is None or several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
+    pipe = _pipe_of(starts, keep, create_graph)
+    if pipe is None:
         run(starts, grads, keep, create_graph, accumulating=True)
         return
     e = pipe.expected
-    if e.walk is not None and e.walk.follow(pipe, e, starts[0], grads[0]):
+    if e.walk is not None and e.walk.follow(pipe, e, starts[0], grads[0], None) is not None:
         return
-    walk = None
-    if e is NOTHING and pipe.site.entered >= 2:
-        walk = Walk.begun(starts[0], grads[0], pipe)
+    walk = _begun(pipe, starts[0], grads[0], None)
     run(starts, grads, keep, create_graph, accumulating=True)
-    if walk is not None and walk.ended(pipe.recorded):
+    if walk is not None and walk.ended(pipe.recorded, [meta.grad for meta in walk.leaves]):
         pipe.walks = [*pipe.walks, walk]
+
+
+def wanted_gradients(
+    starts: list[AutogradMeta],
+    grads: list[Any],
+    keep: bool,
+    create_graph: bool,
+    wanted: list[AutogradMeta],
+) -> list[Any]:
+    """Walk the graph and give the gradients at some places, in a pipeline perhaps as the last time.
+
+    Args:
+        starts: the places where the walk begins.
+        grads: the gradients there.
+        keep: leave saved values in place, for another walk.
+        create_graph: record what the formulas compute.
+        wanted: the places.
+
+    Returns:
+        The gradients, None where none arrived.
+    """
+    pipe = _pipe_of(starts, keep, create_graph)
+    if pipe is None:
+        return run(starts, grads, keep, create_graph, wanted)
+    e = pipe.expected
+    if e.walk is not None:
+        followed: list[Any] | None = e.walk.follow(pipe, e, starts[0], grads[0], wanted)
+        if followed is not None:
+            return followed
+    walk = _begun(pipe, starts[0], grads[0], wanted)
+    found = run(starts, grads, keep, create_graph, wanted)
+    if walk is not None and walk.ended(pipe.recorded, found):
+        pipe.walks = [*pipe.walks, walk]
+    return found
+
+
+def _pipe_of(starts: list[AutogradMeta], keep: bool, create_graph: bool) -> Pipeline | None:
+    """The pipeline that may replay a walk, or learn it; None where it is an engine's."""
+    pipe = STACK.open[-1] if STACK.open else None
+    several = keep or create_graph or len(starts) != 1
+    if pipe is None or several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
+        return None
+    return pipe
+
+
+def _begun(
+    pipe: Pipeline, start: AutogradMeta, seed: Any, wanted: list[AutogradMeta] | None
+) -> Walk | None:
+    site = pipe.site
+    if pipe.expected is not NOTHING or site is None or site.entered < 2:
+        return None
+    return Walk.begun(start, seed, pipe, wanted)
 
 
 class Walk:
@@ -71,6 +120,7 @@ class Walk:
         nodes: of each node the tensor that it has made, its class, the classes of what it saved, and
             the tensors that its edges lead to.
         leaves: the leaves, with the gradients that they got.
+        returns: whether these are returned, and not put into the leaves' ``grad``.
         root, seed: where it began, and the gradient there.
         identities: where the graph was recorded by the part of the block before this one, the tensors
             of that part: nodes, root and leaves are places there.
@@ -83,8 +133,11 @@ class Walk:
     numbers_before: list[Any] | None
     known_before: object
 
-    def __init__(self, root: int, seed: int, nodes: list[Any], leaves: list[AutogradMeta]) -> None:
+    def __init__(
+        self, root: int, seed: int, nodes: list[Any], leaves: list[AutogradMeta], returns: bool
+    ) -> None:
         self.root, self.seed = root, seed
+        self.returns = returns
         self.nodes = nodes
         self.leaves: list[Any] = leaves
         self.start = self.end = 0
@@ -95,10 +148,15 @@ class Walk:
     # ---- learning ------------------------------------------------------------------------------
 
     @classmethod
-    def begun(cls, start: AutogradMeta, seed: Any, pipe: Pipeline) -> Walk | None:
+    def begun(
+        cls, start: AutogradMeta, seed: Any, pipe: Pipeline, wanted: list[AutogradMeta] | None
+    ) -> Walk | None:
         """Describe what a walk will visit; None if it cannot be replayed."""
         if MASKS.include or start.is_leaf:
             return None
+        if wanted is not None and not all(_unhooked(meta) for meta in wanted):
+            return None
+        needed = None if wanted is None else leading_to([start], wanted)
         metas, makers = _of_entries(pipe.recorded)
         before = pipe.identities
         if id(start) not in metas and before is not None:
@@ -110,7 +168,7 @@ class Walk:
         todo, met = [start.node], set()
         while todo:
             node = todo.pop()
-            if node is None or node in met:
+            if node is None or node in met or not (needed is None or node in needed):
                 continue
             met.add(node)
             if id(node) not in makers or len(met) > _LARGEST or not _plain(node):
@@ -118,7 +176,9 @@ class Walk:
             for edge in node.edges:
                 if edge is None:
                     continue
-                if id(edge) not in metas or (edge.is_leaf and not _empty(edge)):
+                if id(edge) not in metas:
+                    return None
+                if edge.is_leaf and wanted is None and not _empty(edge):
                     return None
                 if edge.is_leaf:
                     leaves[id(edge)] = edge
@@ -131,17 +191,24 @@ class Walk:
             nodes.append((makers[id(node)], type(node), kinds, edges))
         if id(start) not in metas:
             return None
-        walk = cls(metas[id(start)], id(seed), nodes, [*leaves.values()])
+        if wanted is not None:
+            if not all(id(meta) in leaves for meta in wanted):
+                return None
+            leaves = {id(meta): meta for meta in wanted}
+        given = [*leaves.values()] if wanted is None else wanted
+        walk = cls(metas[id(start)], id(seed), nodes, given, wanted is not None)
         walk.start, walk.identities = len(pipe.recorded), before
         walk.owners = {id(meta): metas[i] for i, meta in leaves.items()}
         return walk
 
-    def ended(self, entries: Sequence[Entry]) -> bool:
-        """Note what the walk has given; whether it can be replayed."""
+    def ended(self, entries: Sequence[Entry], found: Sequence[Any]) -> bool:
+        """Note what the walk has given, by leaf; whether it can be replayed."""
         self.end = len(entries)
-        if any(meta.grad is None for meta in self.leaves):
+        if any(g is None for g in found):
             return False
-        self.leaves = [(self.owners[id(meta)], id(meta.grad)) for meta in self.leaves]
+        self.leaves = [
+            (self.owners[id(meta)], id(g)) for meta, g in zip(self.leaves, found, strict=True)
+        ]
         return self.start < self.end
 
     def place(self, known: Known, found: Description) -> None:
@@ -196,8 +263,19 @@ class Walk:
 
     # ---- following -----------------------------------------------------------------------------
 
-    def follow(self, pipe: Pipeline, e: Expected, start: AutogradMeta, seed: Any) -> bool:
-        """Record the walk as it was, if all that it depends on is as it was."""
+    def follow(
+        self,
+        pipe: Pipeline,
+        e: Expected,
+        start: AutogradMeta,
+        seed: Any,
+        wanted: list[AutogradMeta] | None,
+    ) -> list[Any] | None:
+        """Record the walk as it was, if all that it depends on is as it was.
+
+        Returns:
+            The gradients, by leaf; None where the engine has to walk.
+        """
         values, numbers, before = pipe.values, pipe.numbers, pipe.before
         if (
             pipe.expected is not e  # a handler came between
@@ -206,42 +284,53 @@ class Walk:
             or values[self.seed] is not seed
             or not _called_at(e)
             or not all(_same(numbers[n], was) for n, was in self.earlier.items())
+            or self.returns is not (wanted is not None)
         ):
-            return False
+            return None
         own: Sequence[Any] = values
         if self.numbers_before is None:
             metas = [values[n]._autograd for n in self.places]
         elif before is None or before.known is not self.known_before:
-            return False  # the part before has come to be another one
+            return None  # the part before has come to be another one
         elif not all(map(_same, before.numbers, self.numbers_before)):
-            return False
+            return None
         else:
             own, metas = before.values, [before.metas[n] for n in self.places]
-        if metas[self.root] is not start:
-            return False
+        if metas[self.root] is not start or not self._wants(metas, wanted):
+            return None
         nodes = self._nodes(metas)
         if nodes is None or not all(
             own[stood]._data is not None and (values[n] is own[stood] or takes(pipe, n, own[stood]))
             for n, stood in self.inputs
         ):
-            return False
+            return None
         with pipe.lock:
             at = e
             while at is not self.after and pipe.expected is e:
                 hand_out(pipe, values, at)
                 at = at.next
             if pipe.expected is not e:
-                return False
+                return None
             for n, number in self.own.items():
                 numbers[n] = number
             pipe.expected = at
-        for leaf, g in self.leaves:
-            metas[leaf].grad = values[g]
+        found = [values[g] for _, g in self.leaves]
+        if not self.returns:
+            for (leaf, _), g in zip(self.leaves, found, strict=True):
+                metas[leaf].grad = g
         for node in nodes:
             node.release()
         pipe.before = None
         pipe.walk_followed()
-        return True
+        return found
+
+    def _wants(self, metas: Sequence[Any], wanted: list[AutogradMeta] | None) -> bool:
+        """Whether gradients are asked for where they were."""
+        if wanted is None:
+            return True
+        return len(wanted) == len(self.leaves) and all(
+            metas[leaf] is meta for (leaf, _), meta in zip(self.leaves, wanted, strict=True)
+        )
 
     def _nodes(self, metas: Sequence[Any]) -> list[Node] | None:
         """The nodes of this run; None if a guard of theirs fails."""
@@ -262,7 +351,7 @@ class Walk:
             nodes.append(node)
         for leaf, _ in self.leaves:
             meta = metas[leaf]
-            if meta is None or not (meta.is_leaf and _empty(meta)):
+            if meta is None or not (_unhooked(meta) if self.returns else _empty(meta)):
                 return None
             t = meta.tensor()
             if t is None or t._autograd is not meta or not t._keys & AUTOGRAD:
@@ -297,9 +386,14 @@ def _of_identities(before: Identities) -> tuple[dict[int, int], dict[int, int]]:
     return metas, makers
 
 
-def _empty(leaf: AutogradMeta) -> bool:
-    """Whether a leaf has neither a gradient nor hooks."""
-    return leaf.grad is None and (leaf.node is None or leaf.node.hooks is None)
+def _empty(meta: AutogradMeta) -> bool:
+    """Whether a place is a leaf's that has neither a gradient nor hooks."""
+    return meta.grad is None and _unhooked(meta)
+
+
+def _unhooked(meta: AutogradMeta) -> bool:
+    """Whether a place is a leaf's without hooks."""
+    return meta.is_leaf and (meta.node is None or meta.node.hooks is None)
 
 
 def _plain(node: Node) -> bool:

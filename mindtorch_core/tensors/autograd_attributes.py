@@ -9,7 +9,7 @@ from ..dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD
 from ..values.devices import device
 from ..values.dtypes import dtype
 from ..values.shapes import Shape
-from .autograd_state import INFERENCE, AutogradMeta
+from .autograd_state import GRADS_UNSET, INFERENCE, AutogradMeta
 
 if TYPE_CHECKING:
     from ..gradients.node import Node
@@ -113,6 +113,8 @@ class AutogradAttributes:
         if value is None:
             if meta is not None:
                 meta.grad = None
+                for note in GRADS_UNSET:
+                    note(meta)
             return
         if not isinstance(value, AutogradAttributes):
             raise TypeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..dispatch.keys import ACTIVE, ADINPLACE, MASKS, DispatchKey
@@ -11,10 +12,16 @@ if TYPE_CHECKING:
     from ..gradients.node import Node
     from .tensor import Tensor
 
-__all__ = ["INFERENCE", "AutogradMeta", "born"]
+__all__ = ["BORN", "GRADS_UNSET", "INFERENCE", "AutogradMeta", "born"]
 
 # Bit of inference tensors, in place of ADInplaceOrView; in a thread's include mask, the mode.
 INFERENCE: Final = int(DispatchKey.Inference)
+
+# Called with each tensor that no op makes, and whether its memory is its own.
+BORN: Final[list[Callable[[Tensor, bool], None]]] = []
+
+# Called where a user sets a grad to None, with the place of the tensor.
+GRADS_UNSET: Final[list[Callable[[AutogradMeta], None]]] = []
 
 T = TypeVar("T")
 
@@ -56,11 +63,18 @@ class AutogradMeta:
         return None if owner is None else owner()
 
 
-def born(t: T) -> T:
+def born(t: T, *, own: bool = False) -> T:
     """Make a new tensor an inference tensor if this thread is in inference mode; returns it.
 
     For tensors that no op makes, such as those of ``torch.tensor(data)``.
+
+    Args:
+        t: the tensor.
+        own: whether its memory is its own, and not that of an array, say.
     """
+    if BORN:
+        for note in BORN:
+            note(t, own)  # type: ignore[arg-type]
     if ACTIVE and MASKS.include & INFERENCE:
         t._keys = (t._keys & ~ADINPLACE) | INFERENCE  # type: ignore[attr-defined]
     return t

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from ..values.devices import device
     from .tensor import Tensor
 
-__all__ = ["BEFORE_EXPORT", "SharedStorage", "Storage", "held_alone", "held_once"]
+__all__ = ["BEFORE_EXPORT", "BEFORE_LOOK", "SharedStorage", "Storage", "held_alone", "held_once"]
 
 # Called before memory is shown to code that mindtorch does not see (NumPy arrays, addresses), which
 # may write to what recorded ops have still to read, and before the state of a generator or of a
 # stream is looked at: recorded ops come first.
 BEFORE_EXPORT: Final[list[Callable[[], None]]] = []
+# Called with the storage whose values are about to be looked at; empty unless somebody wants to know.
+BEFORE_LOOK: Final[list[Callable[[Storage], None]]] = []
 
 
 class Storage:
@@ -104,6 +106,8 @@ class Storage:
     def host_bytes(self) -> memoryview:
         """A copy of the bytes in host memory; empty for a device without data."""
         self.settle()
+        for note in BEFORE_LOOK:
+            note(self)
         runtime = row_of(self.device.type).runtime
         if not runtime.executes or not self.size_bytes:
             return memoryview(b"")

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import struct
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Complex, Integral, Real
 from typing import Any, Final
 
 from .float8 import FORMATS, decoded, encoded
 
 __all__ = [
+    "BEFORE_DEFAULT",
     "DTYPES",
     "FLOAT8",
     "INDEX_DTYPES",
@@ -167,6 +168,8 @@ ALIASES: Final[dict[str, dtype]] = {
 }
 
 _default: list[dtype] = [float32]
+# Called before the default changes: what was put off, or remembered by other things alone, depends on it.
+BEFORE_DEFAULT: Final[list[Callable[[], None]]] = []
 
 
 def get_default_dtype() -> dtype:
@@ -186,7 +189,10 @@ def set_default_dtype(d: dtype) -> None:
         )
     if not (isinstance(d, dtype) and d.is_floating_point):  # type: ignore[redundant-expr]
         raise TypeError(f"only floating-point types are supported as the default type, got {d!r}")
-    _default[0] = d
+    if d is not _default[0]:
+        for prepare in BEFORE_DEFAULT:
+            prepare()
+        _default[0] = d
 
 
 def default_complex() -> dtype:

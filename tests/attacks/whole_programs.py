@@ -42,7 +42,10 @@ class Helpers:
         return self.lib.tensor(values.tolist(), dtype=dtype)
 
     def leaf(self, seed, shape, dtype):
+        """Every other one is a parameter: a tensor of another class, of which ops make plain ones."""
         made = self.given(seed, shape, dtype).requires_grad_()
+        if seed % 2:
+            made = self.lib.nn.Parameter(made)
         self.leaves.append(made)
         return made
 

@@ -246,3 +246,108 @@ def test_reset():
     f(torch.ones(2))
     f.reset()
     assert f(torch.ones(3)).tolist() == [2.0] * 3
+
+
+def test_nothing_to_call():
+    with pytest.raises(TypeError, match="takes a function or a module, got <class 'int'>"):
+        torch.pipeline.capture(3)
+
+
+LOOKS = {
+    "item": lambda x: x * 2 if x[0].item() > 0 else x,
+    "bool of an argument": lambda x: x * 2 if x.prod() else x,
+    "tolist": lambda x: x.tolist(),
+    "numpy": lambda x: torch.from_numpy(x.numpy() * 2),
+    "array": lambda x: x * float(x.__array__()[0]),
+    "text": lambda x: f"{x}",
+    "storage": lambda x: x.untyped_storage().tolist(),
+    "tensor of tensors": lambda x: torch.tensor([x[0], x[1]]),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_look_at_an_argument_is_refused(look):
+    """Arguments have their values when the function runs: nothing waits for a launch."""
+    f = torch.pipeline.capture(LOOKS[look])
+    for n in (1.0, -2.0):
+        x = torch.tensor([n, 3.0])
+        with pytest.raises(CaptureError, match=rf"looks at values: .* at {__file__}:") as raised:
+            f(x)
+        assert repr(raised.value.result) == repr(LOOKS[look](x))
+
+
+def test_a_look_by_another_thread_is_its_own():
+    x, other = torch.ones(2), []
+
+    def f(y):
+        thread = threading.Thread(target=lambda: other.append(x.tolist()))
+        thread.start()
+        thread.join()
+        return y * 2
+
+    g = torch.pipeline.capture(f)
+    assert [g(torch.full((2,), n)).tolist() for n in (1.0, 2.0)] == [[2.0, 2.0], [4.0, 4.0]]
+    assert other == [[1.0, 1.0]]
+
+
+def test_what_the_function_makes_of_numbers_is_no_look():
+    f = torch.pipeline.capture(lambda x: x[torch.tensor(1)] * torch.tensor([2.0]).item())
+    assert [f(torch.tensor([1.0, n])).item() for n in (3.0, 4.0)] == [6.0, 8.0]
+
+
+RETURNS = {
+    "the argument": lambda x: x,
+    "a view": lambda x: x[1:],
+    "views": lambda x: [*x, x.view(1, 3), x.expand(2, 3)],
+    "a view and a result": lambda x: (x[0], x * 2, (x + 1)[1:]),
+    "what was written": lambda x: (x[1:].add_(5), x)[1],
+    "what was written as data": lambda x: (x.data.mul_(3), x)[1],
+    "parts": lambda x: x.split([1, 2]),
+    "a leaf of its own": lambda x: torch.autograd.grad(
+        (y := x.detach().requires_grad_()).square().sum(), y
+    )[0],
+}
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("case", RETURNS)
+def test_results_that_show_the_argument(case):
+    fn = RETURNS[case]
+    f = torch.pipeline.capture(fn)
+    base = torch.arange(30.0)
+    for i in (0, 2, 5):
+        x, y = base[i : i + 3].clone(), base[: i + 3].clone()[i:]
+        assert repr(f(x)) == repr(fn(y))
+        assert torch.equal(x, y)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(
+    "make",
+    [lambda: torch.tensor([0.0, 1.0]), lambda: torch.zeros(2), lambda: torch.empty(2).zero_()],
+)
+def test_tensors_that_it_makes_are_new_in_each_call(make):
+    def fn(x):
+        total, same = make(), torch.tensor([7.0, 8.0])
+        total.add_(x)
+        return total, total[1:], same
+
+    f, kept = torch.pipeline.capture(fn), []
+    for i in range(4):
+        x = torch.full((2,), float(i))
+        found, wanted = f(x), fn(x)
+        assert [t.tolist() for t in found] == [t.tolist() for t in wanted]
+        found[2].zero_()
+        kept.append((found[0], wanted[0]))
+    assert all(torch.equal(a, b) for a, b in kept)
+
+
+def test_writes_to_an_array_are_refused():
+    numpy = pytest.importorskip("numpy")
+    f = torch.pipeline.capture(lambda x: torch.from_numpy(numpy.zeros(2, "f4")).add_(x))
+    with pytest.raises(CaptureError, match="writes to an array") as raised:
+        f(torch.ones(2))
+    assert raised.value.result.tolist() == [1.0, 1.0]
+    g = torch.pipeline.capture(lambda a: torch.ones(2) * float(a[0]))
+    with pytest.raises(CaptureError, match="is an array"):
+        g(numpy.ones(2))

@@ -10,7 +10,7 @@ from ...tensors.tensor import Tensor
 from ...values.references import LOOK
 from ...values.shapes import Shape
 from ..dependence import memory_of
-from ..trace import NO_OPTIONS, Entry
+from ..trace import NO_OPTIONS, TENSORS, Entry
 from .program import Instruction, Number, Program, Ref, Value, refs_of
 
 __all__ = ["Description", "Undescribable"]
@@ -85,7 +85,7 @@ class Description:
         parts += op.number, len(args), len(outs)
         numbers = op.numbers
         for i, value in enumerate(args):
-            if value.__class__ is Tensor:
+            if TENSORS[value.__class__]:
                 self._use(value, 1)
             else:
                 self._describe(value, i in numbers)
@@ -109,7 +109,7 @@ class Description:
 
     def _describe(self, value: Any, numeric: bool) -> None:
         kind = value.__class__
-        if kind is Tensor:
+        if TENSORS[kind]:
             self._use(value, 1)
         elif kind in _PLAIN and numeric:
             self._parts.append(kind)
@@ -117,7 +117,7 @@ class Description:
         elif kind is list or kind is tuple:
             self._parts += kind, len(value)
             for each in value:  # a tuple may be the user's: its tensors count as seen
-                if each.__class__ is Tensor:
+                if TENSORS[each.__class__]:
                     self._use(each, kind is list)
                 else:
                     self._describe(each, False)
@@ -277,7 +277,7 @@ class Description:
 
     def _numbered(self, value: Any, numeric: bool, counter: Iterator[int]) -> Any:
         kind = value.__class__
-        if kind is Tensor:
+        if TENSORS[kind]:
             return Ref(self.number_of[id(value)])
         if kind in _PLAIN and numeric:
             return Number(next(counter))
@@ -287,7 +287,7 @@ class Description:
 
 
 def _tensors_of(value: Any) -> Iterator[Tensor]:
-    if value.__class__ is Tensor:
+    if TENSORS[value.__class__]:
         yield value
     elif isinstance(value, tuple | list | dict):
         for each in value.values() if isinstance(value, dict) else value:

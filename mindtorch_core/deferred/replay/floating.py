@@ -12,9 +12,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dispatch.keys import MASKS, DispatchKey, with_masks
-from ...tensors.tensor import Tensor
 from ..frames import INSIDE
-from ..trace import RecordedOp
+from ..trace import TENSORS, RecordedOp
 from .following import MISSED, stands_at
 from .known import Expected
 from .sites import Site
@@ -44,7 +43,7 @@ def floated(
     if site is None or not (otherwise or site.floating):
         return MISSED
     base = args[0]
-    if base.__class__ is not Tensor or base._data is None:
+    if not TENSORS[base.__class__] or base._data is None:
         return MISSED  # its memory is still to be made
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and INSIDE[frame.f_globals.get("__name__")]:

@@ -16,7 +16,7 @@ from ...values.devices import TABLE
 from ...values.shapes import numel
 from ..frames import INSIDE
 from ..programs.program import Number, Ref
-from ..trace import Entry
+from ..trace import TENSORS, Entry
 from .known import NOTHING, Expected, Known, strides_of
 
 __all__ = [
@@ -370,7 +370,7 @@ def follow(
 
 
 def _matches(pipe: Following, value: Any, wanted: Any) -> bool:
-    if value.__class__ is Tensor:
+    if TENSORS[value.__class__]:
         if wanted.__class__ is not Ref:
             return False
         return takes(pipe, wanted, value)

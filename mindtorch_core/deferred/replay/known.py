@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any, Final
 
 from ...tensors.tensor import Tensor
+from ...values.dtypes import get_default_dtype
 from ...values.references import if_counted
 from ...values.shapes import numel
 from ..dependence import memory_of
@@ -136,6 +137,7 @@ class Known:
         first: the first op.
         size, nbytes: number of ops, and bytes of their results.
         device: whose ops they are.
+        default: the default dtype, by which ops without one go.
         blank: the values before the first op: None for each, and one that no operand is, at `nowhere`.
         spare: lists of values whose last run is over, see `keep_spare`.
         no_numbers, kinds: the same of the Python numbers, and their types.
@@ -153,7 +155,7 @@ class Known:
     """
 
     __slots__ = (
-        "_again", "_apart", "_held", "_of_made", "_seen", "blank", "device", "first", "guards",
+        "_again", "_apart", "_held", "_of_made", "_seen", "blank", "default", "device", "first", "guards",
         "identities", "inputs", "kinds", "made", "nbytes", "no_numbers", "nowhere", "reads_before",
         "ready", "sharing", "size", "spare", "views", "written",
     )  # fmt: skip
@@ -167,6 +169,7 @@ class Known:
             raise Undescribable
         tensors = found.tensors
         self.device = entries[0].op.device
+        self.default = get_default_dtype()
         self.size = len(entries)
         self.nbytes = 0
         self.nowhere = len(tensors)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...dispatch.keys import ACTIVE, AUTOGRAD, MASKS, DispatchKey
 from ...tensors.tensor import Tensor
+from ...values.dtypes import get_default_dtype
 from ...values.references import LOOK
 from ..aliases import without_aliases
 from ..failures import error_of
@@ -73,7 +74,7 @@ class Replaying(Following, ABC):
     def _follow_part(self) -> None:
         site = self.site
         known = None if site is None else site.known.get(self.part)
-        if site is None or known is None:
+        if site is None or known is None or known.default is not get_default_dtype():
             return
         if site.missed >= HOPELESS:
             site.known.clear()

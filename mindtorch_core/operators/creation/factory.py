@@ -9,6 +9,7 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...tensors.autograd_state import BORN, born
 from ...tensors.tensor import Tensor
 from ...values.devices import TABLE, concrete
 from ...values.dtypes import (
@@ -83,7 +84,8 @@ def _empty(
     shape, strides = checked_size(size), None
     if memory_format is not None:
         strides = _if_permuted(shape, format_strides(shape, memory_format))
-    return TABLE[on.type].runtime.empty(shape, strides, dtype or get_default_dtype(), on)
+    made = TABLE[on.type].runtime.empty(shape, strides, dtype or get_default_dtype(), on)
+    return born(made, own=True) if BORN else made
 
 
 def _if_permuted(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -122,7 +124,8 @@ def _empty_strided(size: Any, stride: Any, *, dtype: Any = None, device: Any = N
     spec = _strided_rule(size, stride, dtype=dtype)
     on = concrete(device)
     strides = _if_permuted(spec.shape, tuple(stride))
-    return TABLE[on.type].runtime.empty(spec.shape, strides, spec.dtype, on)
+    made = TABLE[on.type].runtime.empty(spec.shape, strides, spec.dtype, on)
+    return born(made, own=True) if BORN else made
 
 
 op(

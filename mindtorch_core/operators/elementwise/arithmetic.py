@@ -161,7 +161,7 @@ binary(
 
 def conj(value: Any) -> Any:
     """Complex conjugate of a tensor or number, written out; real values are returned as they are."""
-    if value.__class__ is Tensor:
+    if value.__class__ is Tensor or isinstance(value, Tensor):  # a parameter is one
         return value if value._dtype.category != COMPLEX else value.conj_physical()
     return value.conjugate() if isinstance(value, complex) else value
 

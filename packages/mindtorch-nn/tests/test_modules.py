@@ -158,3 +158,15 @@ def test_every_public_class_is_documented(name):
     kind = getattr(nn, name)
     assert kind.__doc__
     assert kind.__module__.startswith("mindtorch_nn.modules.")
+
+
+def test_gradients_through_complex_parameters():
+    """The conjugate of a parameter is taken as that of any tensor."""
+    grads = []
+    for made in (nn.Parameter, torch.Tensor.requires_grad_):
+        x = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+        w = made(torch.tensor([2 - 1j, 1 + 1j]))
+        (x * w).sum().abs().backward()
+        grads.append((x.grad, w.grad))
+    assert torch.equal(grads[0][0], grads[1][0])
+    assert torch.equal(grads[0][1], grads[1][1])

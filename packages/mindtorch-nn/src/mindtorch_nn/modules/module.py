@@ -333,11 +333,11 @@ class Module(Calling, StateDict, Conversion, Traversal):
                 stacklevel=2,
             )
         for parameter in self.parameters():
+            if set_to_none:  # also where it is None: a recording of a step learns of it
+                parameter.grad = None
+                continue
             grad = parameter.grad
             if grad is None:
-                continue
-            if set_to_none:
-                parameter.grad = None
                 continue
             if grad.grad_fn is not None:
                 grad.detach_()

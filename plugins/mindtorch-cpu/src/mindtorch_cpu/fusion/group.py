@@ -106,7 +106,7 @@ class _Run:
     def _place_operands(self, entry: Entry, made: set[int]) -> None:
         """Number the values: operands from outside first, results as they come."""
         for t in (*entry.args, *entry.kwargs.values()):
-            if t.__class__ is Tensor and id(t) not in self.places and id(t) not in made:
+            if isinstance(t, Tensor) and id(t) not in self.places and id(t) not in made:
                 self.places[id(t)] = len(self.outside)
                 self.outside.append(t.raw_data)
                 self.dtypes.append(t.raw_dtype)
@@ -129,7 +129,7 @@ class _Run:
         maker: dict[int, int] = {}
         for n, entry in enumerate(self.entries):
             for t in (*entry.args, *entry.kwargs.values(), *entry.outs):
-                if t.__class__ is Tensor and id(t) in made:
+                if isinstance(t, Tensor) and id(t) in made:
                     last[id(t)] = n
             out = id(entry.outs[0])
             if out in made:
@@ -167,7 +167,7 @@ class _Run:
         return op
 
     def _referred(self, value: Any) -> Any:
-        return _Place(self.places[id(value)]) if value.__class__ is Tensor else value
+        return _Place(self.places[id(value)]) if isinstance(value, Tensor) else value
 
     def _as_ufunc(self, op: _Op, entry: Entry, dying: set[int]) -> None:
         """Let the tiles call the op's ufunc, if it has one for these operands."""
@@ -179,7 +179,7 @@ class _Run:
             return
         given: list[Any] = []
         for a, referred in zip(args, op.args, strict=True):
-            if a.__class__ is Tensor:
+            if isinstance(a, Tensor):
                 if a.raw_dtype is not d:
                     return
                 given.append(referred)
@@ -200,7 +200,7 @@ class _Run:
                 (
                     _Place(self.places[id(a)])
                     for a in args
-                    if a.__class__ is Tensor
+                    if isinstance(a, Tensor)
                     and id(a) in dying
                     and self.places[id(a)] not in self._kept
                     and a.raw_shape == out.raw_shape

@@ -107,7 +107,7 @@ def _settings(entry: Entry) -> tuple[Any, ...]:
     made: list[Any] = []
     for value in (*entry.args, *entry.kwargs.values()):
         kind = value.__class__
-        if kind is Tensor:
+        if isinstance(value, Tensor):
             continue
         if kind is list:
             value = tuple(value)
@@ -117,7 +117,7 @@ def _settings(entry: Entry) -> tuple[Any, ...]:
 
 def tensors(entry: Entry) -> list[Any]:
     """An entry's operands, in a fixed order."""
-    return [v for v in (*entry.args, *entry.kwargs.values()) if v.__class__ is Tensor]
+    return [v for v in (*entry.args, *entry.kwargs.values()) if isinstance(v, Tensor)]
 
 
 class _Tracing:
@@ -199,7 +199,7 @@ class _Tracing:
         results: dict[int, Traced] = {}
 
         def traced(n: int, value: Any) -> Any:
-            if value.__class__ is not Tensor:
+            if not isinstance(value, Tensor):
                 return value
             made = self._made.get(id(value))
             if made is not None and made in results:

@@ -78,12 +78,12 @@ class Survey:
         if op.writes:
             self._written.update(map(memory_of, outs))
         for value in (*args, *kwargs.values()):
-            if value.__class__ is Tensor:
+            if isinstance(value, Tensor):
                 self._internal[id(value)] = self._internal.get(id(value), 0) + 1
                 self._use(value, i)
             elif value.__class__ is list or value.__class__ is tuple:
                 for each in value:  # the tuple may be the user's: its tensors count as seen
-                    if each.__class__ is Tensor:
+                    if isinstance(each, Tensor):
                         self._use(each, i)
 
     def _use(self, t: Tensor, i: int) -> None:

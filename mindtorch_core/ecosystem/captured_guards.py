@@ -1,0 +1,35 @@
+"""What a captured function was given has to be like, and the error where it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dispatch.keys import AUTOGRAD
+from ..tensors.tensor import Tensor
+from ..values.shapes import show
+
+__all__ = ["CaptureError", "guard_of", "shown"]
+
+
+class CaptureError(RuntimeError):
+    """A captured function was called in a way that its recording does not stand for.
+
+    Attributes:
+        result: what the call has returned, where it was run as it is: its results are right.
+    """
+
+    def __init__(self, text: str, result: Any = None) -> None:
+        super().__init__(text)
+        self.result = result
+
+
+def guard_of(t: Tensor) -> tuple[Any, ...]:
+    """What a tensor has to be like."""
+    return t._shape, t._dtype, t._device, t._geometry()[0], bool(t._keys & AUTOGRAD)
+
+
+def shown(guard: tuple[Any, ...]) -> str:
+    """The same as an error says it."""
+    shape, dtype, device, strides, grad = guard
+    text = f"{show(shape)} {dtype} on {device} with strides {strides}"
+    return f"{text}, requiring grad," if grad else text

@@ -1,0 +1,398 @@
+"""One recording of a captured function: what it was given, what it computes, what it returns."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..deferred import Pipeline, StepFailed
+from ..deferred.dependence import memory_of
+from ..deferred.failures import error_from
+from ..deferred.programs.checks import Checked
+from ..deferred.programs.describing import Description
+from ..deferred.programs.payloads import as_tensor
+from ..deferred.programs.planned import compiled_program
+from ..deferred.programs.program import Halted, Number, Program, Ref, Value
+from ..deferred.replay.following import same
+from ..deferred.replay.known import partition
+from ..deferred.replay.replaying import computed
+from ..dispatch.dispatcher import dispatch
+from ..dispatch.masks import without_gradients
+from ..tensors.autograd_state import AutogradMeta
+from ..tensors.making import make_view
+from ..tensors.tensor import Tensor
+from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..values.shapes import Shape
+from .captured_grads import Grad, grads_of
+from .captured_guards import CaptureError, guard_of, shown
+from .captured_surroundings import Settings, Surroundings
+
+__all__ = ["Constant", "Step"]
+
+
+class Constant(NamedTuple):
+    """A tensor that the function makes of Python's data, which is new in each call.
+
+    Attributes:
+        tensor: the one that it has made.
+        before: what that was, before anything was written to it.
+    """
+
+    tensor: Tensor
+    before: Tensor
+
+
+class _Part(NamedTuple):
+    """A tensor over the memory of another one that is there at a call.
+
+    Attributes:
+        of: the number of an argument; of a constant where it is negative, counted from -1.
+        shape, strides, dtype: what it is like.
+        start: where it begins behind the other one, in bytes; None for that one itself.
+    """
+
+    of: int
+    shape: Shape
+    strides: Shape
+    dtype: Any
+    start: int | None
+
+
+class Step:
+    """A recording.
+
+    Args:
+        name, fn: of the function, for errors.
+        leaves, spec: its arguments.
+        result: what it returned.
+        constants: the tensors that it has made of Python's data.
+        around: what it reads besides its arguments.
+        settings: what was set.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        fn: Callable[..., Any],
+        leaves: list[Any],
+        spec: TreeSpec,
+        result: Any,
+        constants: list[Constant],
+        around: Surroundings,
+        settings: Settings,
+    ) -> None:
+        self._name, self._fn = name, fn
+        self._around, self._settings = around, settings
+        self._leaves = [guard_of(t) if isinstance(t, Tensor) else t for t in leaves]
+        self._spec = spec
+        results, self._result_spec = tree_flatten(result)
+        self._program: Program | None = None
+        self._fresh: list[Constant] = []
+        self._made_of = constants
+        self._given = leaves  # until it is known what is computed
+        self._results = results
+        self._returned: list[tuple[int, Value] | None] = [None] * len(results)
+        self._kept: list[tuple[int, weakref.ref[Tensor]]] = []
+        self._numbers: list[Any] = []
+        self._grads: list[Grad] = []
+
+    def is_like(self, other: Step) -> bool:
+        """Whether another recording does the same, of the same things."""
+        a, b = self._program, other._program
+        if (a is None) is not (b is None) or len(self._inputs) != len(other._inputs):
+            return False
+        return (
+            (a is None or b is None or a.key == b.key)
+            and repr(self._numbers) == repr(other._numbers)
+            and all(
+                v is w or (v.__class__ is w.__class__ is _Part and v == w)
+                for v, w in zip(self._inputs, other._inputs, strict=True)
+            )
+            and self._result_spec == other._result_spec
+            and all(
+                isinstance(v, Tensor | _Part) or same(v, w)
+                for v, w in zip(self._constants, other._constants, strict=True)
+            )
+        )
+
+    def begins_grads(self) -> str | None:
+        """Which grads it has made that were None, and that it has not set to None itself."""
+        made = next((grad.leaf for grad in self._grads if grad.how in ("add", "none")), None)
+        if made is None:
+            return None
+        return f"the grad of a tensor, {shown(guard_of(made))} was None before the call and is not after it"
+
+    def only_adds_to(self, before: Step) -> bool:
+        """Whether it differs from an earlier recording in that it has added to the grads that this made."""
+        made = {id(grad.leaf) for grad in before._grads if grad.how == "add"}
+        return len(made) == len(before._grads) == len(self._grads) > 0 and all(
+            grad.only_added and id(grad.leaf) in made for grad in self._grads
+        )
+
+    def compute(
+        self, found: Description | None, program: Program | None, unset: Sequence[AutogradMeta]
+    ) -> None:
+        """Compute ops in each call.
+
+        Args:
+            found: the ops; None where there are none.
+            program: the same.
+            unset: places of the tensors whose grad the function has set to None.
+        """
+        leaves, results = self._given, self._results
+        at = {id(t): i for i, t in enumerate(leaves) if isinstance(t, Tensor)}
+        # Whose memory is that of an argument, or of what is made anew in each call.
+        memories: dict[int, tuple[int, Tensor]] = {}
+        touched = {id(memory_of(t)) for t in results if isinstance(t, Tensor)}
+        if found is not None and program is not None:
+            touched |= {
+                id(memory_of(t))
+                for t, n in zip(found.inputs, program.inputs, strict=True)
+                if program.values[n].memory in program.written
+            }
+        for made in self._made_of:
+            if id(memory_of(made.tensor)) in touched:
+                self._fresh.append(made)
+                memories[id(memory_of(made.tensor))] = -len(self._fresh), made.tensor
+        for i, t in enumerate(leaves):
+            if isinstance(t, Tensor):
+                memories.setdefault(id(memory_of(t)), (i, t))
+
+        def source(t: Any) -> Any:
+            if not isinstance(t, Tensor):
+                return t
+            if id(t) in at:
+                return _Part(at[id(t)], t._shape, (), t._dtype, None)
+            number, base = memories.get(id(memory_of(t)), (0, None))
+            return t if base is None else _part(number, base, t)
+
+        self._inputs: list[Any] = []
+        self._program = program
+        if found is not None and program is not None:
+            self._inputs = [source(t) for t in found.inputs]
+            self._compute_ops(found, program)
+            self._grads = grads_of(found, program, unset, results)
+            taken = {grad.output for grad in self._grads}
+            self._kept = [kept for kept in self._kept if kept[0] not in taken]
+        self._constants = [
+            t if r is None else None
+            for t, r in zip(map(source, results), self._returned, strict=True)
+        ]
+        del self._given, self._results, self._made_of
+
+    def _compute_ops(self, found: Description, program: Program) -> None:
+        results = self._results
+        self._executable = compiled_program(program).executable or partial(_one_by_one, program)
+        self._numbers = found.numbers
+        self._looks: list[tuple[Any, ...]] = []
+        self._guards = [guard_of(t) for t in found.inputs]
+        written = program.written
+        self._written = [
+            i for i, n in enumerate(program.inputs) if program.values[n].memory in written
+        ]
+        self._sharing = partition(found.inputs) if self._written else None
+        numbers = [found.number_of.get(id(t)) if isinstance(t, Tensor) else None for t in results]
+        memories = {program.values[n].memory: i for i, n in enumerate(program.outputs)}
+        # By result: how to make it of an output; None for what no op has made.
+        self._returned = [
+            None if n is None or (m := program.values[n].memory) not in memories
+            else (memories[m], program.values[n])
+            for n in numbers
+        ]  # fmt: skip
+        given = {id(t) for t in results}
+        self._kept = [
+            (i, weakref.ref(t)) for i, t in enumerate(found.outputs) if id(t) not in given
+        ]
+
+    def __call__(self, leaves: list[Any], spec: TreeSpec) -> Any:
+        """Compute what was recorded, of other arguments."""
+        self._check(leaves, spec)
+        fresh = [without_gradients(dispatch, "clone", None, c.before) for c in self._fresh]
+        program, outputs = self._program, []
+        if program is not None:
+            inputs: list[Tensor] = [
+                _taken(t, leaves, fresh) if t.__class__ is _Part else t for t in self._inputs
+            ]
+            looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
+            if not self._as_before(looks):
+                self._check_inputs(inputs)
+                self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
+            for grad in self._grads:
+                grad.check(self._name)
+            outputs = self._compute(program, inputs)
+            for grad in self._grads:
+                grad.put(outputs)
+            for i in self._written:
+                inputs[i]._own_storage().version += 1
+        if self._kept:
+            without_gradients(self._fill_kept, outputs)
+        results: list[Any] = []
+        for made, constant in zip(self._returned, self._constants, strict=True):
+            if made is not None:
+                results.append(_shown_as(outputs[made[0]], made[1]))
+            elif constant.__class__ is _Part:
+                results.append(_taken(constant, leaves, fresh))
+            else:
+                results.append(constant)
+        return tree_unflatten(results, self._result_spec)
+
+    def _as_before(self, looks: list[tuple[Any, ...]]) -> bool:
+        """Whether what the call reads and writes are the very objects that the last one did."""
+        return all(
+            a[0] is b[0] is not None and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] == b[4]
+            for a, b in zip(looks, self._looks, strict=False)
+        ) and len(looks) == len(self._looks)  # fmt: skip
+
+    def _check_inputs(self, inputs: list[Tensor]) -> None:
+        """Check what the function uses besides its arguments, and who shares memory."""
+        for i, (t, guard) in enumerate(zip(inputs, self._guards, strict=True)):
+            if t._pending or t._data is None:
+                t._settled()
+            if self._inputs[i].__class__ is not _Part and guard_of(t) != guard:
+                raise CaptureError(
+                    f"{self._name}(): a tensor that it used was {shown(guard)} when it was captured, "
+                    f"and is {shown(guard_of(t))} now"
+                )
+        if self._sharing is not None and partition(inputs) != self._sharing:
+            raise CaptureError(
+                f"{self._name}(): other tensors share memory than when it was captured, and it writes "
+                f"to some of them"
+            )
+
+    def _fill_kept(self, outputs: list[Tensor]) -> None:
+        """Fill anew what the function has put somewhere."""
+        for i, ref in self._kept:
+            if (kept := ref()) is not None:
+                dispatch("copy_", None, kept, outputs[i])
+
+    def _check(self, leaves: list[Any], spec: TreeSpec) -> None:
+        otherwise = self._settings.difference() or self._around.difference()
+        if otherwise is not None:
+            raise CaptureError(f"{self._name}(): {otherwise}; reset() captures anew")
+        if spec != self._spec:
+            raise CaptureError(
+                f"{self._name}(): the arguments are other ones than when it was captured: "
+                f"{_called_with(spec)} instead of {_called_with(self._spec)}; reset() captures anew"
+            )
+        for i, (value, wanted) in enumerate(zip(leaves, self._leaves, strict=True)):
+            if isinstance(value, Tensor):
+                if (found := guard_of(value)) != wanted:
+                    was = shown(wanted) if wanted.__class__ is tuple else repr(wanted)
+                    raise CaptureError(
+                        f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
+                        f"{shown(found)} now; reset() captures anew"
+                    )
+            elif not same(value, wanted):
+                was = shown(wanted) if wanted.__class__ is tuple else repr(wanted)
+                raise CaptureError(
+                    f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
+                    f"{value!r} now; reset() captures anew"
+                )
+
+    def argument(self, leaf: int) -> str:
+        """How an error names an argument."""
+        placeholders = tree_unflatten(list(range(self._spec.num_leaves)), self._spec)
+        args, kwargs = placeholders
+        try:
+            given = inspect.signature(self._fn).bind(*args, **kwargs).arguments
+        except (TypeError, ValueError):
+            return f"argument {leaf}"
+        for name, value in given.items():
+            if leaf in tree_leaves(value):
+                return f"argument {name!r}"
+        return f"argument {leaf}"
+
+    def _compute(self, program: Program, inputs: list[Any]) -> list[Tensor]:
+        """The outputs, as tensors."""
+        try:
+            found = computed(self._executable, inputs, self._numbers)
+            if isinstance(found, Checked):
+                for check in found.checks:
+                    if not check.passed():
+                        raise StepFailed(check.instruction, check.error)
+                found = found.outputs
+        except Halted as halted:
+            at, cause = program.instructions[halted.instruction], halted.cause
+            if not isinstance(cause, Exception):
+                raise cause from None
+            raise error_from(at.op, None, at.location, cause) from cause
+        except StepFailed as failed:
+            where = failed.entry
+            if not isinstance(where, int):  # executables know no entries
+                raise
+            at = program.instructions[where]
+            raise error_from(at.op, None, at.location, failed.cause) from failed.cause
+        values = [program.values[n] for n in program.outputs]
+        return [
+            as_tensor(t, v.shape, v.dtype, v.device, (v.strides, v.offset))
+            for t, v in zip(found, values, strict=True)
+        ]
+
+
+def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list[Any]:
+    """Compute a program that its backend does not compile: in a pipeline, whose plan is kept."""
+    values: dict[int, Any] = dict(zip(program.inputs, inputs, strict=True))
+
+    def given(v: Any) -> Any:
+        if isinstance(v, Ref):
+            return values[v]
+        if isinstance(v, Number):
+            return numbers[v]
+        return type(v)([given(each) for each in v]) if isinstance(v, list | tuple) else v
+
+    made = several = None
+    with Pipeline():
+        for each in program.instructions:
+            kwargs = {k: given(v) for k, v in each.kwargs.items()}
+            made = dispatch(each.op.name, None, *map(given, each.args), **kwargs)
+            if each.op.writes:
+                continue
+            several = made if isinstance(made, tuple | list) else (made,)
+            if len(several) != len(each.outs):
+                several = [t for t in several if t is not None]
+            values.update((n, t) for n, t in zip(each.outs, several, strict=True) if n is not None)
+        del made, several
+        dead = values.keys() - {*program.outputs}
+        for n in dead:
+            del values[n]
+    return [values[n] for n in program.outputs]
+
+
+def _called_with(spec: TreeSpec) -> str:
+    """Arguments as an error shows them: how many, and how they are called."""
+    args, kwargs = tree_unflatten(["..."] * spec.num_leaves, spec)
+    given = [str(a).replace("'", "") for a in args] + [f"{k}=..." for k in kwargs]
+    return f"({', '.join(given)})"
+
+
+def _part(number: int, base: Tensor, t: Tensor) -> _Part:
+    strides, offset = t._geometry()
+    start = offset * t._dtype.itemsize - base._geometry()[1] * base._dtype.itemsize
+    if t._shape == base._shape and t._dtype is base._dtype and t._geometry() == base._geometry():
+        return _Part(number, t._shape, strides, t._dtype, None if number < 0 else start)
+    return _Part(number, t._shape, strides, t._dtype, start)
+
+
+def _taken(part: _Part, leaves: list[Any], fresh: list[Tensor]) -> Tensor:
+    """A tensor over the memory of an argument of this call, or of what is new in it."""
+    base: Tensor = leaves[part.of] if part.of >= 0 else fresh[-part.of - 1]
+    if part.start is None:
+        return base
+    offset = (base._geometry()[1] * base._dtype.itemsize + part.start) // part.dtype.itemsize
+    t = make_view(base, part.shape, part.strides, offset, part.dtype)
+    t._base = None
+    return t
+
+
+def _shown_as(t: Tensor, value: Value) -> Tensor:
+    """An output, or the view of it that the function returned."""
+    if (
+        t._shape == value.shape
+        and t._dtype is value.dtype
+        and t._geometry() == (value.strides, value.offset)
+    ):
+        return t
+    return make_view(t, value.shape, value.strides, value.offset, value.dtype)

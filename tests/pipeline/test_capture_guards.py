@@ -1,0 +1,252 @@
+"""`torch.pipeline.capture`: what a recording stands for is guarded, and errors name what has changed."""
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.ecosystem.captured import CaptureError
+from mindtorch_core.values.devices import row_of
+
+
+@pytest.fixture(params=["compiled", "planned"])
+def way(request, monkeypatch):
+    """As straight code, and as a pipeline of ops where the backend compiles nothing."""
+    if request.param == "planned":
+        runtime = row_of("cpu").runtime
+        monkeypatch.setattr(type(runtime), "compile", lambda self, program: None)
+        from mindtorch_core.backend import PROGRAMS
+
+        PROGRAMS.forget("cpu")
+        yield
+        PROGRAMS.forget("cpu")
+    else:
+        yield
+
+
+class Around:
+    """Things that a captured function may read."""
+
+    def __init__(self):
+        self.scale = 2.0
+        self.table = {"shift": torch.zeros(2)}
+        self.net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5)).eval()
+        self.weights = [torch.ones(2)]
+        self.unread = 0
+
+    def helper(self, x):
+        return x * self.weights[0]
+
+    def __call__(self, x):
+        self.last = self.helper(self.net(x) * self.scale) + self.table["shift"]
+        return self.last.detach()
+
+
+def _switch(target, name, value):
+    setattr(target, name, value)
+
+
+CHANGES = {
+    "number": (lambda a: _switch(a, "scale", 3.0), r"scale was 2.0 .* is 3.0 now"),
+    "entry": (lambda a: a.table.update(shift=torch.ones(2)), r"table\['shift'\] was a tensor"),
+    "element": (lambda a: _switch(a, "weights", [torch.zeros(2)]), "weights was a list"),
+    "train": (lambda a: a.net.train(), "training was False"),
+    "train of a part": (lambda a: a.net[1].train(), "training was False"),
+    "parameter": (
+        lambda a: _switch(a.net[0], "weight", torch.nn.Parameter(torch.ones(2, 2))),
+        "weight",
+    ),
+    "requires_grad": (lambda a: a.net[0].weight.requires_grad_(False), "requiring grad"),
+    "hook": (lambda a: a.net.register_forward_hook(lambda *_: None), "hooks"),
+    "module": (lambda a: a.net.append(torch.nn.ReLU()), ""),
+    "replaced module": (lambda a: _switch(a, "net", torch.nn.Identity()), "net was a Sequential"),
+    "attribute of a module": (lambda a: _switch(a.net[1], "p", 0.1), "p was 0.5"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_it_reads_is_guarded(change):
+    act, text = CHANGES[change]
+    a, x = Around(), torch.ones(1, 2)
+    f = torch.pipeline.capture(a)
+    assert torch.equal(f(x), a(x))
+    a.unread += 1
+    assert torch.equal(f(x), a(x))
+    act(a)
+    if change == "module":
+        return  # what is new is called by nobody but the container, which is guarded by its parts
+    with pytest.raises(CaptureError, match=text):
+        f(x)
+    f.reset()
+    torch.manual_seed(0)
+    wanted = a(x)
+    torch.manual_seed(0)
+    assert torch.equal(f(x), wanted)
+
+
+def test_variables_around_it_are_guarded():
+    rate, weights = 0.5, torch.ones(2)
+    f = torch.pipeline.capture(lambda x: x * rate + weights)
+    assert f(torch.ones(2)).tolist() == [1.5, 1.5]
+    rate = 0.25 + 0.25  # another object, the same number
+    assert f(torch.ones(2)).tolist() == [1.5, 1.5]
+    rate = 2.0
+    with pytest.raises(CaptureError, match=r"rate was 0\.5 when it was captured, and is 2\.0 now"):
+        f(torch.ones(2))
+    rate, weights = 0.5, torch.zeros(2)
+    with pytest.raises(CaptureError, match=r"weights was a tensor.* and is another tensor"):
+        f(torch.ones(2))
+
+
+SETTINGS = {
+    "no_grad": (torch.no_grad, "gradient mode was on"),
+    "inference": (torch.inference_mode, "mode was o"),
+    "autocast": (
+        lambda: torch.autocast("cpu", torch.bfloat16),
+        "autocast was off .* on for cpu now",
+    ),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_are_guarded(setting):
+    enter, text = SETTINGS[setting]
+    f = torch.pipeline.capture(lambda x: x @ x)
+    f(torch.ones(2, 2))
+    with enter(), pytest.raises(CaptureError, match=text):
+        f(torch.ones(2, 2))
+    assert f(torch.ones(2, 2)).tolist() == [[2.0, 2.0]] * 2
+
+
+def test_the_default_dtype_is_guarded():
+    f = torch.pipeline.capture(lambda x: x + torch.ones(2))
+    f(torch.ones(2))
+    torch.set_default_dtype(torch.float64)
+    try:
+        with pytest.raises(
+            CaptureError, match=r"default dtype was torch.float32 .* torch.float64 now"
+        ):
+            f(torch.ones(2, dtype=torch.float32))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_state_that_the_first_call_makes():
+    """It is recorded when it does what it did the last time: the optimizer has its momentum then."""
+
+    def make(wrap):
+        p = torch.nn.Parameter(torch.ones(2))
+        opt = torch.optim.SGD([p], lr=0.1, momentum=0.9)
+        calls = []
+
+        def step(x):
+            calls.append(1)
+            opt.zero_grad()
+            (p * x).exp().sum().backward()
+            opt.step()
+            return p.detach().clone()
+
+        return wrap(step), calls, opt
+
+    plain, _, _ = make(lambda fn: fn)
+    captured, calls, opt = make(torch.pipeline.capture)
+    for i in range(6):
+        x = torch.tensor([0.1 * i, 1.0])
+        assert torch.equal(plain(x), captured(x))
+    assert len(calls) == 2
+    opt.param_groups[0]["lr"] = 0.5
+    with pytest.raises(CaptureError, match=r"param_groups\[0\]\['lr'\] was 0.1 .* is 0.5 now"):
+        captured(torch.ones(2))
+
+
+@pytest.mark.parametrize("what", ["number", "tensor"])
+def test_state_that_each_call_replaces_is_refused(what):
+    state = {"h": 1 if what == "number" else torch.zeros(2)}
+
+    def f(x):
+        state["h"] = state["h"] + (1 if what == "number" else x)
+        return x * state["h"]
+
+    g = torch.pipeline.capture(f)
+    assert g(torch.ones(2)).tolist() == ([2.0, 2.0] if what == "number" else [1.0, 1.0])
+    with pytest.raises(
+        CaptureError, match=r"something else in each call: state\['h'\] was"
+    ) as raised:
+        g(torch.ones(2))
+    assert raised.value.result.tolist() == ([3.0, 3.0] if what == "number" else [2.0, 2.0])
+
+
+def _grads(kind):
+    p = torch.ones(2, requires_grad=True)
+
+    def resets(x):
+        p.grad = None
+        (p * x).sum().backward()
+
+    def adds(x):
+        (p * x).sum().backward()
+
+    def uses(x):
+        (p * x).sum().backward()
+        with torch.no_grad():
+            p.sub_(p.grad, alpha=0.1)
+
+    return {"resets": resets, "adds": adds, "uses": uses}[kind], p
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("kind", ["resets", "adds", "uses"])
+@pytest.mark.parametrize("between", ["nothing", "none", "zero"])
+def test_grads(kind, between):
+    """They are set or added to as the function does it, whatever was done to them in between."""
+    (plain, p), (fn, q) = _grads(kind), _grads(kind)
+    f = torch.pipeline.capture(fn)
+    for i in range(4):
+        x = torch.tensor([1.0 + i, 2.0])
+        plain(x)
+        f(x)
+        assert torch.equal(p, q)
+        assert torch.equal(p.grad, q.grad)
+        for t in (p, q):
+            if between == "none":
+                t.grad = None
+            elif between == "zero":
+                t.grad.zero_()
+
+
+def test_a_grad_that_was_there_must_stay():
+    fn, p = _grads("adds")
+    fn(torch.ones(2))
+    f = torch.pipeline.capture(fn)
+    for _ in range(3):
+        f(torch.ones(2))
+    assert p.grad.tolist() == [4.0, 4.0]
+    p.grad = None
+    with pytest.raises(CaptureError, match="the grad of a tensor that it used"):
+        f(torch.ones(2))
+
+
+def test_a_grad_that_was_none_where_it_is_computed_with():
+    fn, p = _grads("uses")
+    f = torch.pipeline.capture(fn)
+    for _ in range(3):
+        p.grad = None
+        f(torch.ones(2))
+    with pytest.raises(CaptureError, match=r"grad of a tensor that it used, .* was None when"):
+        f(torch.ones(2))
+
+
+def test_steps_that_a_schedule_of_zero_grad_surrounds():
+    """Gradients of several batches are added up, and forgotten outside."""
+
+    def run(wrap):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(3, 2)
+        opt = torch.optim.SGD(net.parameters(), lr=0.1)
+        add = wrap(lambda x: net(x).square().sum().backward())
+        for i in range(9):
+            add(torch.full((4, 3), 0.1 * i))
+            if i % 3 == 2:
+                opt.step()
+                opt.zero_grad()
+        return net.weight.detach()
+
+    assert torch.equal(run(torch.pipeline.capture), run(lambda fn: fn))

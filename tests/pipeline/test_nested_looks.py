@@ -1,0 +1,25 @@
+"""Kernels that look at their operands while an outer block is launched."""
+
+import pytest
+
+import mindtorch_core as torch
+
+
+@pytest.mark.parametrize("trace", [True, False])
+@pytest.mark.parametrize("look", [torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.sum])
+def test_a_kernel_that_looks_sees_nothing_of_what_an_inner_block_is_to_write(trace, look):
+    """The outer block is launched first, and its kernels ask for values that are there."""
+    library = torch.library.Library("boundaries", "DEF")
+    library.define("looking(Tensor x) -> Tensor")
+    library.impl("looking", lambda x: look(x) is None or x.clone(), "CPU")
+    library.impl("looking", torch.empty_like, "Meta")
+    try:
+        x = torch.ones(3)
+        with torch.pipeline():
+            y = torch.ops.boundaries.looking(x)
+            with torch.pipeline(trace=trace):
+                x.mul_(0.5)
+        assert y.tolist() == [1.0] * 3
+        assert x.tolist() == [0.5] * 3
+    finally:
+        library._destroy()
