@@ -130,7 +130,11 @@ def _or_by_parts(recorder: Kernel, composed: Kernel) -> Kernel:
 def _numbers_of(schema: OperatorSchema | None) -> frozenset[int | str]:
     """Positions and names of the arguments that are numbers to compute with, or may be."""
     found: set[int | str] = set()
-    for i, a in enumerate(() if schema is None else schema.arguments):
+    arguments = () if schema is None else schema.arguments
+    if not any(a.type in ("Tensor", "int") for a in arguments):
+        # As of `arange`: where nothing else says how large the result is, they do.
+        return frozenset()
+    for i, a in enumerate(arguments):
         if a.type in _NUMBERS and not a.is_list:
             found |= {a.name} if a.kwarg_only else {i, a.name}
     return frozenset(found)

@@ -274,6 +274,14 @@ def _row_major_steps(shape: Shape, size: int) -> Shape:
     return tuple(step * size for step in contiguous_strides(shape))
 
 
+@functools.lru_cache(4096)
+def _result_strides(shape: Shape, operands: tuple[tuple[Shape, Shape, int], ...]) -> Shape:
+    """Strides of an element-wise result in elements, from those of its operands in bytes."""
+    return pointwise_strides(
+        shape, [(own, tuple(s // size for s in steps)) for own, steps, size in operands]
+    )
+
+
 def in_common_order(data: Any, *operands: Any) -> Any:
     """An element-wise result in the order of dimensions PyTorch gives it.
 
@@ -286,9 +294,10 @@ def in_common_order(data: Any, *operands: Any) -> Any:
         1 not in data.shape or all(o.shape == data.shape for o in operands)
     ):
         return data
-    geometries = [(o.shape, tuple(s // o.itemsize for s in o.strides)) for o in operands]
-    wanted = pointwise_strides(data.shape, geometries)
-    if wanted == tuple(s // data.itemsize for s in data.strides):
+    geometries = tuple([(o.shape, o.strides, o.itemsize) for o in operands])
+    wanted = _result_strides(data.shape, geometries)
+    size = data.itemsize
+    if wanted == tuple([s // size for s in data.strides]):
         return data
     copy = laid_out(data.shape, wanted, lambda shape: np.empty(shape, data.dtype))
     copy[...] = data
