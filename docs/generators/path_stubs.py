@@ -50,8 +50,8 @@ _WRITTEN: Final = """
     distributions distributions.constraints distributions.distribution distributions.kl
     distributions.transforms distributions.utils
     fft func fx hub jit library linalg masked mps mtia multiprocessing
-    nn nn.attention nn.attention.flex_attention nn.common_types nn.functional nn.grad nn.init
-    nn.modules nn.modules.module nn.modules.utils
+    nn nn.attention nn.attention.bias nn.attention.flex_attention nn.common_types nn.functional nn.grad
+    nn.init nn.modules nn.modules.module nn.modules.utils
     nn.parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn
     nn.utils.stateless

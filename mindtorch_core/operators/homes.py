@@ -454,6 +454,8 @@ HOMES: Final = (
      "atleast_1d.Sequence atleast_1d.spread atleast_2d.Sequence atleast_2d.spread "
      "atleast_3d.Sequence atleast_3d.spread"),
     ("views.dimensions", "aten torch", "atleast_1d atleast_2d atleast_3d"),
+    ("views.facts", "aten",
+     "alias dim is_same_size item numel size size.int storage_offset stride stride.int"),
     ("views.inplace", "Tensor aten", "set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"),
     ("views.inplace", "Tensor aten torch", "as_strided_"),
     ("views.inplace", "aten",

@@ -308,7 +308,10 @@ def as_operands_lie(data: Any, *operands: Any) -> Any:
     """The same for operands that may be numbers, and count as they lie before any conversion."""
     if data.__class__ is not ndarray or data.ndim < 2:
         return data
-    return in_common_order(data, *[t.raw_data for t in operands if isinstance(t, Tensor)])
+    arrays = [t.raw_data for t in operands if isinstance(t, Tensor)]
+    if len(arrays) == 1 and arrays[0].flags.c_contiguous:  # beside a number
+        return data
+    return in_common_order(data, *arrays)
 
 
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}

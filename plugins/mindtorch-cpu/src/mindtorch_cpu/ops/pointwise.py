@@ -188,10 +188,7 @@ def binary(
         else:
             data = large(ufunc, result or d, a, b)
         shape = data.shape
-        if len(shape) > 1 and (
-            (a.shape != b.shape and (b.shape or isinstance(other, Tensor)))
-            or not self.raw_data.flags.c_contiguous
-        ):
+        if len(shape) > 1 and (a.shape != b.shape or not self.raw_data.flags.c_contiguous):
             data = as_operands_lie(data, self, other)
         d = d if result is None else result
         if data.__class__ is not ndarray:
