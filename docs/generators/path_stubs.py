@@ -25,7 +25,7 @@ from mindtorch_core.plugins.absent_device import (
     AbsentDevice,
 )
 from mindtorch_core.plugins.device_module import DeviceModule
-from mindtorch_core.values.named_only import QSCHEMES, QUANTIZED
+from mindtorch_core.values.named_only import NAMED_DTYPES, QSCHEMES
 
 from . import stubs
 
@@ -183,7 +183,7 @@ def late() -> str:
     homes["mindtorch_core.sparse"] = ["mm as spmm"]
     shown = {name for names in homes.values() for name in names} - {"mm as spmm"}
     values = {
-        **dict.fromkeys(QUANTIZED, "dtype"),
+        **dict.fromkeys(NAMED_DTYPES, "dtype"),
         **dict.fromkeys(QSCHEMES, "qscheme"),
         **dict.fromkeys(CLASSES, "type[TypedStorage]"),
         "default_generator": "Generator",

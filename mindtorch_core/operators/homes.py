@@ -455,7 +455,8 @@ HOMES: Final = (
      "atleast_3d.Sequence atleast_3d.spread"),
     ("views.dimensions", "aten torch", "atleast_1d atleast_2d atleast_3d"),
     ("views.facts", "aten",
-     "alias dim is_same_size item numel size size.int storage_offset stride stride.int"),
+     "_local_scalar_dense _pin_memory _unsafe_view alias dim is_same_size item numel size size.int "
+     "storage_offset stride stride.int"),
     ("views.inplace", "Tensor aten", "set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"),
     ("views.inplace", "Tensor aten torch", "as_strided_"),
     ("views.inplace", "aten",

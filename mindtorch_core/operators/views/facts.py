@@ -28,10 +28,22 @@ for _schema, _doc, _run in (
         "Whether two shapes are equal.",
         lambda self, other: self._shape == other._shape,
     ),
+    ("_local_scalar_dense(Tensor self) -> Scalar", "The only element.", lambda self: self.item()),
+    (
+        "_pin_memory(Tensor self, Device? device=None) -> Tensor",
+        "A copy in page-locked memory.",
+        lambda self, device=None: self.pin_memory(device),
+    ),
 ):
     op(_schema, doc=f"{_doc} As the method does it.", namespaces=(), decomposition=_run)
 
 
+op(
+    "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+    doc="A view of another shape that counts as a tensor of its own.",
+    namespaces=(),
+    decomposition=lambda self, size: self.view(size),
+)
 op(
     "alias(Tensor(a) self) -> Tensor(a)",
     doc="The same elements as another tensor, in the same memory.",
