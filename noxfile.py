@@ -51,7 +51,7 @@ VERSIONS = {"newest": "highest", "oldest": "lowest-direct"}
 # What `nox -s programs` runs, and what of it requires PyTorch: mindtorch-torch is that to pip.
 LIBRARIES = (
     "transformers", "accelerate", "peft", "timm", "lightning", "torchmetrics", "einops", "safetensors",
-    "torchvision", "jinja2", "tensorboard",
+    "torchvision", "jinja2", "tensorboard", "kornia", "torch_geometric",
 )  # fmt: skip
 
 

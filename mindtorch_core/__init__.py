@@ -161,8 +161,8 @@ from .values.memory_formats import (
     memory_format,
     preserve_format,
 )
+from .values.named_only import NAMED_DTYPES as _NAMED_DTYPES
 from .values.named_only import QSCHEMES as _QSCHEMES
-from .values.named_only import QUANTIZED as _QUANTIZED
 from .values.named_only import SymBool, SymFloat, SymInt, qscheme
 from .values.shapes import Size, broadcast_shapes
 from .values.threads import get_num_threads, set_num_threads
@@ -340,7 +340,7 @@ half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 cfloat, cdouble = complex64, complex128
 newaxis = None
-globals().update(_QUANTIZED | _QSCHEMES)
+globals().update(_NAMED_DTYPES | _QSCHEMES)
 legacy_contiguous_format = contiguous_format
 
 # Submodules that are imported when they are first used.

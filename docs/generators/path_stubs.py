@@ -25,7 +25,7 @@ from mindtorch_core.plugins.absent_device import (
     AbsentDevice,
 )
 from mindtorch_core.plugins.device_module import DeviceModule
-from mindtorch_core.values.named_only import QSCHEMES, QUANTIZED
+from mindtorch_core.values.named_only import NAMED_DTYPES, QSCHEMES
 
 from . import stubs
 
@@ -51,8 +51,8 @@ _WRITTEN: Final = """
     distributions distributions.constraints distributions.distribution distributions.kl
     distributions.transforms distributions.utils
     fft func fx hub jit library linalg masked mps mtia multiprocessing
-    nn nn.attention nn.attention.flex_attention nn.common_types nn.functional nn.grad nn.init
-    nn.modules nn.modules.module nn.modules.utils
+    nn nn.attention nn.attention.bias nn.attention.flex_attention nn.common_types nn.functional nn.grad
+    nn.init nn.modules nn.modules.module nn.modules.utils
     nn.parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn
     nn.utils.stateless
@@ -184,7 +184,7 @@ def late() -> str:
     homes["mindtorch_core.sparse"] = ["mm as spmm"]
     shown = {name for names in homes.values() for name in names} - {"mm as spmm"}
     values = {
-        **dict.fromkeys(QUANTIZED, "dtype"),
+        **dict.fromkeys(NAMED_DTYPES, "dtype"),
         **dict.fromkeys(QSCHEMES, "qscheme"),
         **dict.fromkeys(CLASSES, "type[TypedStorage]"),
         "default_generator": "Generator",

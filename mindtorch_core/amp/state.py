@@ -143,6 +143,8 @@ def is_autocast_available(device_type: str) -> bool:
     return find_device(device_type) is not None
 
 
+_ELSEWHERE: Final = frozenset({"hpu", "ipu", "maia", "mps", "mtia", "xla"})
+
 # ---- on and off --------------------------------------------------------------------------------
 
 
@@ -162,7 +164,12 @@ def autocast_settings() -> Callable[[], None]:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether autocast is on for a device type in this thread."""
+    """Whether autocast is on for a device type in this thread.
+
+    It is off for those that PyTorch serves and no plugin here: libraries go through a list of types.
+    """
+    if device_type in _ELSEWHERE and find_device(device_type) is None:
+        return False
     key = checked_device("is_autocast_enabled", device_type).key
     return bool(MASKS.include & MASKS.keep & key)
 

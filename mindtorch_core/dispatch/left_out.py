@@ -62,7 +62,7 @@ LEFT_OUT: Final = {
         is_tensor_like name native_norm set_device_states slice_inverse tree_map
     """,
     "it is not written yet": """
-        chalf create_selective_checkpoint_contexts dim_order is_distributed lobpcg
+        chalf dim_order is_distributed lobpcg
     """,
 }
 

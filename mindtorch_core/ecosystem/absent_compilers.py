@@ -79,7 +79,10 @@ COMPILERS: Final[dict[str, Absent]] = {
     "fx.passes.shape_prop": Absent(_FX, classes="ShapeProp TensorMetadata"),
     "fx.passes.split_module": Absent(_FX, functions="split_module"),
     "fx.experimental.proxy_tensor": Absent(
-        _FX, classes="ProxyTorchDispatchMode", functions="make_fx"
+        _FX,
+        classes="ProxyTorchDispatchMode",
+        functions="make_fx",
+        values={"get_proxy_mode": lambda: None},
     ),
     "fx.passes": Absent(),
     "fx._compatibility": Absent(_FX, functions="compatibility"),

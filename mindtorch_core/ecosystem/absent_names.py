@@ -5,7 +5,7 @@ Families stand in files of their own. A module that has a file in this room take
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from ..library.fake import get_ctx
 from .absent_compilers import COMPILERS
@@ -18,6 +18,22 @@ __all__ = ["ROWS"]
 _EAGER: Final = "mindtorch has no quantized kernels"
 _INNER: Final = "it belongs to PyTorch's compiled part"
 _NESTED: Final = "mindtorch has no nested tensors: pad them, and say by a mask what is padding"
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor, and the direction in which it is differentiated forward."""
+
+    primal: Any
+    tangent: Any
+
+
+UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
+
+
+def _unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """The tensor and None: no tensor has a direction here, which is what libraries ask."""
+    return UnpackedDualTensor(tensor, None)
+
 
 ROWS: Final[dict[str, Absent]] = {
     **COMPILERS,
@@ -51,6 +67,7 @@ ROWS: Final[dict[str, Absent]] = {
         classes="FakeTensor FakeTensorMode",
         functions="unset_fake_temporarily",
         errors="UnsupportedFakeTensorException",
+        values={"is_fake": lambda value: False},
     ),
     "_utils_internal": Absent(_INNER, functions="justknobs_check"),
     "ao": Absent(),
@@ -99,8 +116,9 @@ ROWS: Final[dict[str, Absent]] = {
     "cuda.tunable": Absent("there is no CUDA here", functions="enable tuning_enable"),
     "autograd_forward": Absent(
         "mindtorch has no forward mode: use torch.autograd.functional.jvp, which takes it backward",
-        classes="dual_level UnpackedDualTensor",
-        functions="enter_dual_level exit_dual_level make_dual unpack_dual",
+        classes="dual_level",
+        functions="enter_dual_level exit_dual_level make_dual",
+        values={"UnpackedDualTensor": UnpackedDualTensor, "unpack_dual": _unpack_dual},
     ),
     "autograd_profiler": Absent("there is no CUDA here", classes="emit_itt emit_nvtx"),
     "package": Absent("use torch.save and torch.load", classes="PackageExporter PackageImporter"),

@@ -34,6 +34,8 @@ def _collect() -> None:
 _STANDING = {"get_device_capability": _no_capability, "ipc_collect": _collect}
 
 _absent: dict[str, AbsentDevice] = {}
+# Names that are no row's: that is found out once, as libraries ask for some of them at every step.
+_DEVICES_OWN: set[tuple[str, str]] = set()
 
 
 def _functions(type: str) -> Any:
@@ -59,9 +61,11 @@ class _Face(ModuleType):
             return importlib.import_module(f"{self.__name__}.{name}")
         type = self.__name__.rpartition(".")[2]
         try:
-            return names_of(self.__name__)(name)
+            if (self.__name__, name) not in _DEVICES_OWN:
+                return names_of(self.__name__)(name)
         except AttributeError:
-            inner = _functions(type)
+            _DEVICES_OWN.add((self.__name__, name))
+        inner = _functions(type)
         try:
             return getattr(inner, name)
         except AttributeError:

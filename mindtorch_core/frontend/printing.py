@@ -138,6 +138,22 @@ def _body(t: Tensor, indent: int) -> str:
     return _nest(texts, width, shown._shape, marks, indent, edge)
 
 
+_tensor_str = _body  # as `torch._tensor_str` names it
+
+
+class _Options:
+    """`OPTIONS` as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return OPTIONS[name]
+        except KeyError:
+            raise AttributeError(f"there is no option {name!r} of printing", name=name) from None
+
+
+PRINT_OPTS: Final = _Options()
+
+
 def _edges(t: Tensor, edge: int) -> Tensor:
     """Only the first and last elements of each long dimension."""
     for d, n in enumerate(t._shape):

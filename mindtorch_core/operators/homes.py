@@ -185,7 +185,7 @@ HOMES: Final = (
      "linalg_matrix_power linalg_vander; aten linalg torch: vander"),
     ("linalg.products",
      "Tensor: __matmul__ __rmatmul__; Tensor aten: addmm_; Tensor aten torch: addmm bmm dot matmul "
-     "mm mv; aten: _rmatmul linear_backward; aten nn: linear"),
+     "mm mv; aten: _rmatmul _sparse_addmm linear_backward; aten nn: linear"),
     ("linalg.pseudoinverse",
      "Tensor aten torch: pinverse; aten: linalg_cond linalg_cond.p_str linalg_lstsq "
      "linalg_matrix_rank linalg_matrix_rank.atol_rtol_float,atol_rtol_tensor,tol_tensor "
@@ -430,6 +430,9 @@ HOMES: Final = (
      "Tensor aten torch: adjoint ravel; aten: atleast_1d.Sequence,spread "
      "atleast_2d.Sequence,spread atleast_3d.Sequence,spread; aten torch: atleast_1d atleast_2d "
      "atleast_3d"),
+    ("views.facts",
+     "aten: _local_scalar_dense _pin_memory _unsafe_view alias dim is_same_size item numel size "
+     "size.int storage_offset stride stride.int"),
     ("views.inplace",
      "Tensor aten: set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_; Tensor aten torch: "
      "as_strided_; aten: "

@@ -50,6 +50,7 @@ __all__: list[str] = [
     "compile",
     "compiled_with_cxx11_abi",
     "compiler",
+    "complex32",
     "cpu",
     "cuda",
     "default_generator",
@@ -291,6 +292,7 @@ LongStorage: type[TypedStorage]
 ShortStorage: type[TypedStorage]
 ao: Any
 classes: Any
+complex32: dtype
 default_generator: Generator
 export: Any
 functional: Any

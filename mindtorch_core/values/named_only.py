@@ -1,4 +1,4 @@
-"""Types that libraries name when they are imported, and that nothing here has: quantized and symbolic.
+"""Types that libraries name when imported, and that nothing here has: quantized, symbolic, halves in pairs.
 
 They can be compared, printed and pickled. A tensor of such a dtype is refused where it would be made.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from .dtypes import INTEGER, dtype
+from .dtypes import COMPLEX, INTEGER, dtype
 
 __all__ = [
+    "NAMED_DTYPES",
     "QSCHEMES",
-    "QUANTIZED",
     "SymBool",
     "SymFloat",
     "SymInt",
@@ -29,17 +29,18 @@ class _Named(dtype):
 
 
 def _dtype_named(name: str) -> dtype:
-    return QUANTIZED[name]
+    return NAMED_DTYPES[name]
 
 
-QUANTIZED: Final[dict[str, dtype]] = {
-    name: _Named(name, label, size, INTEGER, None, index)
-    for name, label, size, index in (
-        ("qint8", "QInt8", 1, 12),
-        ("quint8", "QUInt8", 1, 13),
-        ("qint32", "QInt32", 4, 14),
-        ("quint4x2", "QUInt4x2", 1, 16),
-        ("quint2x4", "QUInt2x4", 1, 17),
+NAMED_DTYPES: Final[dict[str, dtype]] = {
+    name: _Named(name, label, size, category, None, index)
+    for name, label, size, category, index in (
+        ("complex32", "ComplexHalf", 4, COMPLEX, 8),
+        ("qint8", "QInt8", 1, INTEGER, 12),
+        ("quint8", "QUInt8", 1, INTEGER, 13),
+        ("qint32", "QInt32", 4, INTEGER, 14),
+        ("quint4x2", "QUInt4x2", 1, INTEGER, 16),
+        ("quint2x4", "QUInt2x4", 1, INTEGER, 17),
     )
 }
 

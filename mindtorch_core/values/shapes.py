@@ -57,7 +57,8 @@ class Size(tuple[int, ...]):
             raise TypeError(
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
             )
-        return Size(tuple.__add__(self, other))
+        found = tuple.__add__(self, other)
+        return size_of(found) if _INTS.issuperset(map(type, other)) else Size(found)
 
     def __radd__(self, other: tuple[Any, ...]) -> Size:
         return Size(tuple.__add__(other, self))
@@ -71,7 +72,7 @@ class Size(tuple[int, ...]):
 
         def __getitem__(self, item: SupportsIndex | slice) -> Any:
             found = tuple.__getitem__(self, item)
-            return Size(found) if isinstance(item, slice) else found
+            return size_of(found) if found.__class__ is tuple else found
 
 
 _INTS: Final = frozenset({int})

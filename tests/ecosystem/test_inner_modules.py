@@ -18,6 +18,15 @@ ANSWERS = [
     "lib.compiled_with_cxx11_abi()", "lib.is_vulkan_available()", "lib.set_default_tensor_type(3)",
     "lib.set_default_tensor_type(lib.float32)", "lib.set_default_tensor_type(lib.IntTensor)",
     "lib.set_default_tensor_type('torch.cuda.FloatTensor')", "lib.set_default_tensor_type('torch.NoTensor')",
+    "[lib.is_autocast_enabled(d) for d in ('cpu', 'cuda', 'mps', 'xpu', 'hpu', 'mtia', 'ipu', 'xla', 'maia')]",
+    "lib.is_autocast_enabled('meta')", "repr(lib.complex32)",
+    "lib.complex32.is_complex, lib.complex32.itemsize, lib.complex32.is_floating_point",
+    "repr(lib.autograd.forward_ad.unpack_dual(lib.ones(2)))", "lib._C._are_functorch_transforms_active()",
+    "lib.func.vmap(lambda x: x * lib._C._are_functorch_transforms_active())(lib.ones(2)).tolist()",
+    "lib.ops.aten._unsafe_view(lib.ones(2, 3), [6]).shape[0]", "lib.ops.aten._local_scalar_dense(lib.ones(1))",
+    "lib.ops.aten._sparse_addmm(lib.ones(2, 2), lib.eye(2).to_sparse(), lib.ones(2, 2)).tolist()",
+    "lib._tensor_str.PRINT_OPTS.threshold",
+    "lib._tensor_str._tensor_str(lib.ones(2, 2), 3)", "lib._subclasses.fake_tensor.is_fake(lib.ones(1))",
     "lib.AcceleratorError.__mro__[1]", "lib.GradScaler('cpu', enabled=False).get_scale()",
 ]  # fmt: skip
 

@@ -374,6 +374,23 @@ def kernels_of_attention(t):
 
 
 @scenario
+def biases_of_attention(t):
+    bias = import_module(f"{t.__name__}.nn.attention.bias")
+    q, k = values(t, 2, 2, 3, 4).requires_grad_(), values(t, 2, 2, 5, 4, scale=2.0)
+    found = []
+    for make in (bias.causal_upper_left, bias.causal_lower_right):
+        out = t.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=make(3, 5))
+        (grad,) = t.autograd.grad(out.sum(), q)
+        found += [numbers(out), numbers(grad), repr(make(2, 3)), make(3, 5).variant.name]
+    both = attempt(
+        lambda: t.nn.functional.scaled_dot_product_attention(
+            q, k, k, attn_mask=bias.causal_upper_left(3, 5), is_causal=True
+        )
+    )
+    return [*found, both, attempt(lambda: bias.causal_lower_right(3))[0]]
+
+
+@scenario
 def fast_path_of_encoders(t):
     layer = t.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
     m = fill(t, t.nn.TransformerEncoder(layer, 2)).eval()

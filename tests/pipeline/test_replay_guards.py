@@ -74,6 +74,17 @@ def test_another_type_of_number():
     assert found.tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("other", [(7, 0, -2), (0, 3, 1), (0.0, 1.0, 0.25), (1, 7, 1)])
+def test_numbers_that_say_how_many(other):
+    def block(*bounds):
+        with torch.pipeline() as pipe:
+            y = torch.arange(*bounds) * 2
+        return pipe, y
+
+    found = repeated(block, lambda: (2, 7, 1), lambda: other)
+    assert found.tolist() == (torch.arange(*other) * 2).tolist()
+
+
 @pytest.mark.parametrize(
     "other", [torch.ones(3), torch.ones(2, dtype=torch.float64), torch.ones(2, 1)]
 )

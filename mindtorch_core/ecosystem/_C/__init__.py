@@ -42,6 +42,13 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _are_functorch_transforms_active() -> bool:
+    """Whether a function runs in `torch.vmap`, where numbers of a tensor belong to several examples."""
+    from ...func.batched import LEVELS
+
+    return bool(LEVELS.stack)
+
+
 def _get_privateuse1_backend_name() -> str:
     """The name of the devices that have the key PrivateUse1; ``privateuseone`` if there are none."""
     from ...values.devices import TABLE

@@ -5,5 +5,6 @@ from mindtorch_nn.attention import (
     sdpa_kernel as sdpa_kernel,
 )
 from mindtorch_core.nn.attention import (
+    bias as bias,
     flex_attention as flex_attention,
 )

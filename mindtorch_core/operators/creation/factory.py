@@ -304,11 +304,20 @@ def _truncated(start: Any, end: Any, step: Any) -> tuple[int, int, int]:
     return int(start), int(end), int(step)
 
 
+_COUNTED: Final = (1 << 63) - 1  # the largest number of int64
+
+
 def _arange_rule(
     start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
     if dtype is not None and dtype.category in (BOOL, COMPLEX):
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{dtype.label}'")
+    if (
+        start.__class__ is end.__class__ is step.__class__ is int
+        and step == 1
+        and 0 <= start <= end <= _COUNTED
+    ):
+        return TensorSpec((end - start,), dtype or int64)
     start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
     for v in (start, end, step):
         if isinstance(v, int | complex):

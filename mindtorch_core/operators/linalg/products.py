@@ -227,6 +227,14 @@ op(
     inplace=True,
     out=True,
 )
+op(
+    "_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    doc="`addmm` of a sparse matrix, by the name that PyTorch's op has.",
+    decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: (
+        scaled(self, beta) + scaled(mat1 @ mat2, alpha)
+    ),
+    namespaces=(),
+)
 
 
 def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:

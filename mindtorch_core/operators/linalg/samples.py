@@ -195,6 +195,10 @@ SAMPLES: Final = FamilySamples(
             s("scaled", t(4), t(2, 3), t(3, 4), beta=0.5, alpha=2),
             s("product_only", t(4), t(2, 3), t(3, 4), beta=0),
         ),
+        "_sparse_addmm": (
+            s("full", t(2, 4), t(2, 3), t(3, 4)),
+            s("scaled", t(2, 4), t(2, 3), t(3, 4), beta=0.5, alpha=2),
+        ),
         "dot": (s("float32", t(4), t(4)), s("empty", t(0), t(0))),
         "mv": (s("float32", t(2, 3), t(3)),),
         "linear_backward": (s("rows", t(2, 3, 4), t(2, 3, 5), t(5, 4), (True, True, True)),),

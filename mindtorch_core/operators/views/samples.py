@@ -163,6 +163,7 @@ SAMPLES: Final = FamilySamples(
         "unsafe_chunk": _PARTS,
         "unsafe_split.Tensor": _PARTS,
         "unsafe_split_with_sizes": _SIZES,
+        "_unsafe_view": (s("flat", t(2, 3), (6,)), s("rest", t(2, 3, 4), (2, -1))),
         # windows
         "unfold": _WINDOWS,
     },
@@ -171,7 +172,13 @@ SAMPLES: Final = FamilySamples(
             ("set_.source_Storage", "set_.source_Storage_storage_offset"),
             "takes a storage, as which no operand is described",
         ),
-        **dict.fromkeys(("is_conj", "is_neg"), "answers without a look at the tensor"),
+        **dict.fromkeys(
+            ("is_conj", "is_neg", "size", "size.int", "stride", "stride.int", "numel", "dim"),
+            "answers without a look at the tensor",
+        ),
+        **dict.fromkeys(("storage_offset", "is_same_size"), "answers without a look at the tensor"),
+        **dict.fromkeys(("item", "_local_scalar_dense"), _READS),
+        "_pin_memory": "is for the host's memory, beside an accelerator",
         **dict.fromkeys(("narrow.Tensor", "tensor_split.tensor_indices_or_sections"), _READS),
     },
     needs_layout=(

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 if "mindtorch" not in torch.__version__:
     pytest.skip("torch is PyTorch here: see `nox -s programs`", allow_module_level=True)
-for name in ("transformers", "accelerate", "peft", "lightning"):
+for name in ("transformers", "accelerate", "peft", "lightning", "kornia", "torch_geometric"):
     pytest.importorskip(name)
 
 import variants

@@ -379,6 +379,43 @@ def fabric():
     return losses
 
 
+@case
+def kornia_of_images():
+    import kornia
+
+    torch.manual_seed(0)
+    x = torch.rand(1, 3, 12, 12, requires_grad=True)
+    made = [
+        kornia.filters.gaussian_blur2d(x, (3, 3), (1.0, 1.0)),
+        kornia.color.rgb_to_lab(x),
+        kornia.geometry.rotate(x, torch.tensor([30.0])),
+        kornia.morphology.dilation(x, torch.ones(3, 3)),
+        kornia.filters.sobel(x),
+        kornia.losses.ssim_loss(x, x * 0.9, 3),
+    ]
+    sum(each.mean() for each in made).backward()
+    return [each.mean().item() for each in made] + [x.grad.norm().item()]
+
+
+@case
+def layers_of_graphs():
+    import torch_geometric.nn as geometric
+    from torch_geometric.data import Batch, Data
+
+    torch.manual_seed(0)
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    x = torch.randn(4, 5, requires_grad=True)
+    layers = [
+        geometric.GCNConv(5, 3), geometric.GATConv(5, 3, heads=2), geometric.SAGEConv(5, 3),
+        geometric.GINConv(nn.Linear(5, 3)), geometric.TransformerConv(5, 3),
+    ]  # fmt: skip
+    found = [layer(x, edges).square().mean() for layer in layers]
+    batch = Batch.from_data_list([Data(x=x, edge_index=edges), Data(x=x * 2, edge_index=edges)])
+    found.append(geometric.global_max_pool(batch.x, batch.batch).mean())
+    sum(found).backward()
+    return [each.item() for each in found] + [x.grad.norm().item()]
+
+
 if __name__ == "__main__":
     sys.stdout, kept = sys.stderr, sys.stdout  # libraries print
     found = {name: play() for name, play in CASES.items()}

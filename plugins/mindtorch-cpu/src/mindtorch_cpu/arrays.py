@@ -276,6 +276,14 @@ def _row_major_steps(shape: Shape, size: int) -> Shape:
     return tuple(step * size for step in contiguous_strides(shape))
 
 
+@functools.lru_cache(4096)
+def _result_strides(shape: Shape, operands: tuple[tuple[Shape, Shape, int], ...]) -> Shape:
+    """Strides of an element-wise result in elements, from those of its operands in bytes."""
+    return pointwise_strides(
+        shape, [(own, tuple(s // size for s in steps)) for own, steps, size in operands]
+    )
+
+
 def in_common_order(data: Any, *operands: Any) -> Any:
     """An element-wise result in the order of dimensions PyTorch gives it.
 
@@ -288,9 +296,10 @@ def in_common_order(data: Any, *operands: Any) -> Any:
         1 not in data.shape or all(o.shape == data.shape for o in operands)
     ):
         return data
-    geometries = [(o.shape, tuple(s // o.itemsize for s in o.strides)) for o in operands]
-    wanted = pointwise_strides(data.shape, geometries)
-    if wanted == tuple(s // data.itemsize for s in data.strides):
+    geometries = tuple([(o.shape, o.strides, o.itemsize) for o in operands])
+    wanted = _result_strides(data.shape, geometries)
+    size = data.itemsize
+    if wanted == tuple([s // size for s in data.strides]):
         return data
     copy = laid_out(data.shape, wanted, lambda shape: np.empty(shape, data.dtype))
     copy[...] = data
@@ -301,7 +310,10 @@ def as_operands_lie(data: Any, *operands: Any) -> Any:
     """The same for operands that may be numbers, and count as they lie before any conversion."""
     if data.__class__ is not ndarray or data.ndim < 2:
         return data
-    return in_common_order(data, *[t.raw_data for t in operands if isinstance(t, Tensor)])
+    arrays = [t.raw_data for t in operands if isinstance(t, Tensor)]
+    if len(arrays) == 1 and arrays[0].flags.c_contiguous:  # beside a number
+        return data
+    return in_common_order(data, *arrays)
 
 
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}

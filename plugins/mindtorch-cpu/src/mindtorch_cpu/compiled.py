@@ -16,7 +16,7 @@ import numpy as np
 
 from .memory_pool import POOL
 
-__all__ = ["CALLS", "FEWEST", "computed", "computed_rows", "one_pass", "walk"]
+__all__ = ["CALLS", "FEWEST", "LATER", "computed", "computed_rows", "one_pass", "walk"]
 
 Trace = Callable[..., Sequence[Any]]
 
@@ -24,12 +24,18 @@ Trace = Callable[..., Sequence[Any]]
 FEWEST: Final = 64
 # Calls with few elements after which a function gets one: a short program loads no compiler.
 _PATIENCE: Final = 16
+# Calls of one shape after which it is looked for: lengths that grow, as those of a cache, come once each.
+_SIGHTS: Final = 2
 _MANY: Final = 1 << 15
 _KNOWN: Final = 1024
 # Bound functions by key, shape and number of the dtype of the first array. What changes whether kernels are
 # used empties it.
 CALLS: Final[dict[Hashable, Callable[..., bool]]] = {}
 _ASKED: Final[Counter[Hashable]] = Counter()
+# The same by key, shape and number of the dtype of the first array.
+_SEEN: Final[Counter[Hashable]] = Counter()
+# By the same, calls that found no kernel, since the compiler has last made one: not each looks again.
+LATER: Final[Counter[Hashable]] = Counter()
 
 
 def computed(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
@@ -97,16 +103,33 @@ def _first(
     key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any], *, rows: bool
 ) -> bool:
     """Whether a kernel computed a function of arrays of shapes that are not known yet."""
-    if type(arrays[0]) is not np.ndarray:
+    first = arrays[0]
+    if type(first) is not np.ndarray:
         return False  # a kernel of a pipeline is being traced
-    if arrays[0].size < _MANY and _ASKED[key] < _PATIENCE and not _at_once():
-        if len(_ASKED) >= _KNOWN:
-            _ASKED.clear()
-        _ASKED[key] += 1
+    few = first.size < _MANY and not _at_once()
+    shape = key, first.shape, first.dtype.num
+    if few and (_one_more(_ASKED, key, _PATIENCE) or _one_more(_SEEN, shape, _SIGHTS)):
+        return False
+    if few and shape in LATER and _one_more(LATER, shape, _PATIENCE):
         return False
     from .native import eager
 
-    return eager.prepared(key, trace, arrays, out, rows=rows)
+    done = eager.prepared(key, trace, arrays, out, rows=rows)
+    if few and not done:
+        # The second time has it compiled; it is on its way then, or there is none.
+        LATER[shape] = 0 if shape in LATER else _PATIENCE
+    return done
+
+
+def _one_more(counts: Counter[Hashable], what: Hashable, enough: int) -> bool:
+    """Whether something was asked for less often than enough; counts that it was."""
+    count = counts.get(what, 0)
+    if count >= enough:
+        return False
+    if len(counts) >= _KNOWN:
+        counts.clear()
+    counts[what] = count + 1
+    return True
 
 
 def _at_once() -> bool:

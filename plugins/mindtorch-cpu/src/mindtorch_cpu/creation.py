@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import FLOAT8, FLOATING, checked_size, get_default_dtype
+from mindtorch_core.backend import FLOAT8, FLOATING, checked_size, get_default_dtype, int64
 
 from .arrays import COUNTABLE, NUMPY_OF, exact, uninitialised, wrap
 from .register import kernel, rule_of
@@ -40,6 +40,8 @@ def arange(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: An
         raise NotImplementedError(f"\"arange_cpu\" not implemented for '{d.label}'")
     if n >= COUNTABLE:
         uninitialised((n,), NUMPY_OF[d])
+    if d is int64 and start == 0 and step == 1:
+        return wrap(np.arange(n, dtype=np.int64), d)
     if d.category < FLOATING or all(isinstance(v, int) for v in (start, step)):
         return wrap((np.arange(n, dtype=np.int64) * int(step) + int(start)).astype(NUMPY_OF[d]), d)
     return wrap((np.arange(n) * step + start).astype(NUMPY_OF[d]), d)

@@ -21,8 +21,15 @@ __all__ = [
 ]
 
 ParamsT = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+_params_t = ParamsT  # its name before
 Closure = Callable[[], Any]
 Hooks = OrderedDict[int, Callable[..., Any]]
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Types of devices on which steps may be captured: that of the accelerator, if there is one."""
+    found = torch.accelerator.current_accelerator()
+    return [] if found is None else [found.type]
 
 
 class _Required:

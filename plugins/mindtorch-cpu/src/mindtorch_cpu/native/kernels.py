@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from mindtorch_core.backend import fork_safe, note_work
 
-from ..compiled import CALLS
+from ..compiled import CALLS, LATER
 from . import compiler, store
 from .codegen import ir_of
 from .loops import loop_of
@@ -238,6 +238,7 @@ class Kernels:
                 self._waiting.discard(None)
             else:
                 self._make(program)
+            LATER.clear()
 
     def wait(self) -> None:
         """Wait until nothing is being compiled; for tests and benchmarks."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ..arrays import NUMPY_OF, WIDER, wrap
-from ..blas import alone
+from ..blas import TINY, alone
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..rows import BLOCK, dots, spread, sums, unbuffered
@@ -21,6 +21,8 @@ _NAME: Final = "_scaled_dot_product_flash_attention_for_cpu"
 _composed: Any = composition_of(_NAME)
 _composed_backward: Any = composition_of(f"{_NAME}_backward")
 _SAFE: Final = 40.0  # scores up to here need no maximum taken off: no exponential overflows
+
+_FEW: Final = 1 << 10  # elements that a broadcast quotient costs less than to repeat its divisors
 
 
 class _Part(NamedTuple):
@@ -110,7 +112,8 @@ def _penalties(rows: int, columns: int, d: Any) -> Any:
 
 def _exponentials(scores: Any, rows: slice, task: _Task) -> Any:
     """Replace scores by exponentials; what was taken off before, (heads, rows, 1) or 0."""
-    least, most = np.minimum.reduce(scores, None), np.maximum.reduce(scores, None)
+    flat = scores.reshape(-1)  # along one dimension a reduction begins sooner
+    least, most = np.minimum.reduce(flat), np.maximum.reduce(flat)
     corner = scores[:, :, rows.start :] if task.causal else scores
     if least >= -_SAFE and most <= _SAFE:
         np.exp(scores, scores)
@@ -168,11 +171,24 @@ def attention(
             np.add(np.log(divisor), taken, out=total[at, heads, rows, None])
             if task.mask is not None:
                 divisor[divisor == 0] = 1
+            if met.size < _FEW and met.dtype == out.dtype:
+                np.divide(met, divisor, out[at, heads, rows])
+                continue
             np.divide(met, spread(divisor, met.shape[2]), met)
             out[at, heads, rows] = met if met.dtype == out.dtype else met.astype(out.dtype)
 
-    alone(share_out, lambda part: unbuffered(work, part), parts)
+    _over(parts, work, task)
     return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
+
+
+def _over(parts: list[_Part], work: Callable[[_Part], None], task: _Task) -> None:
+    """Work on parts, by threads where there is enough to do."""
+    columns, width = task.k.shape[2:]
+    if len(parts) * task.q.shape[1] * task.rows * columns * width <= TINY:  # for BLAS as well
+        for part in parts:
+            unbuffered(work, part)
+    else:
+        alone(share_out, lambda part: unbuffered(work, part), parts)
 
 
 @kernel(f"{_NAME}_backward")
@@ -215,5 +231,5 @@ def attention_backward(
             by_k[:, :seen] += np.matmul(slope.swapaxes(1, 2), q)
         of_k[at, heads], of_v[at, heads] = by_k.astype(of_k.dtype), by_v.astype(of_v.dtype)
 
-    alone(share_out, lambda part: unbuffered(work, part), parts)
+    _over(parts, work, task)
     return tuple(wrap(t, query.raw_dtype) for t in (of_q, of_k, of_v))

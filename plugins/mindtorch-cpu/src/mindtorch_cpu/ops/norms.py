@@ -36,7 +36,10 @@ def is_served(*tensors: Any) -> bool:
 
 def widened(t: Any, d: Any) -> Any:
     """A parameter as a flat array of a dtype; None stays None."""
-    return None if t is None else t.raw_data.astype(d, copy=False).reshape(-1)
+    if t is None:
+        return None
+    data = t.raw_data
+    return data if data.ndim == 1 and data.dtype is d else data.astype(d, copy=False).reshape(-1)
 
 
 # NumPy's dtypes that are computed in another one.
@@ -77,7 +80,8 @@ def deviation(x: Any, out: Any, eps: float) -> tuple[Any, Any]:
 
 def statistic(data: Any, shape: Any, d: Any) -> Any:
     """A tensor of statistics."""
-    return wrap(data.astype(NUMPY_OF[d], copy=False).reshape(shape), d)
+    wanted = NUMPY_OF[d]
+    return wrap((data if data.dtype is wanted else data.astype(wanted)).reshape(shape), d)
 
 
 def normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:

@@ -3,8 +3,12 @@
 from mindtorch_core.utils.checkpoint import (
     CheckpointError as CheckpointError,
     CheckpointFunction as CheckpointFunction,
+    CheckpointPolicy as CheckpointPolicy,
+    SAC_IGNORED_OPS as SAC_IGNORED_OPS,
+    SelectiveCheckpointContext as SelectiveCheckpointContext,
     checkpoint as checkpoint,
     checkpoint_sequential as checkpoint_sequential,
+    create_selective_checkpoint_contexts as create_selective_checkpoint_contexts,
     noop_context_fn as noop_context_fn,
     set_checkpoint_debug_enabled as set_checkpoint_debug_enabled,
     set_checkpoint_early_stop as set_checkpoint_early_stop,
