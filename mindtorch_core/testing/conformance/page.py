@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
 from ...values.devices import row_of
+from ...values.markup import json_text
 from .cases import LEVELS
 from .results import STATES, Results
 from .sweeps import SWEPT
@@ -24,8 +24,7 @@ def write_page(path: str, results: Results, device: str, level: str) -> None:
         OSError: if the file cannot be written.
     """
     template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    # In a script element only "</" could end the data early.
-    text = json.dumps(_data(results, device, level), separators=(",", ":")).replace("</", "<\\/")
+    text = json_text(_data(results, device, level))
     with open(path, "w", encoding="utf-8") as file:
         file.write(template.replace(_PLACE, text))
 
