@@ -55,10 +55,13 @@ def _draw(
     console: Any = importlib.import_module("rich.console").Console()
     text: Any = importlib.import_module("rich.text").Text  # no markup: names may hold brackets
     table: Any = importlib.import_module("rich.table").Table(
-        title=text(title) if title else None, title_justify="left", box=_box()
-    )
+        title=text(title) if title else None, title_justify="left", box=_box(),
+        padding=(0, 1, 0, 0), pad_edge=False,
+    )  # fmt: skip
+    widest = max(range(len(head)), key=lambda i: max(len(row[i]) for row in [head, *rows]))
     for i, name in enumerate(head):
-        table.add_column(text(name), justify="right" if i in right else "left", overflow="fold")
+        justify = "right" if i in right else "left"
+        table.add_column(text(name), justify=justify, overflow="fold", no_wrap=i != widest)
     for row in rows:
         table.add_row(*map(text, row))
     console.print(table)

@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .usage import UsageError, add_json, print_json
+from .usage import UsageError, add_json, output_aside, print_json
 
 if TYPE_CHECKING:
     from ..measuring.timeline.following import Follower
@@ -95,32 +95,13 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(str(error)) from None
     follower, status = Follower(_MOST), 1
     try:
-        with follower, _output_aside(options.json):
+        with follower, output_aside(options.json):
             status = _run_script(options.script, options.args)
     finally:
         _write(follower, files, options, status)
     if options.open or (options.open is None and _somebody_looks() and not options.json):
         _open(files["page"])
     return status
-
-
-@contextmanager
-def _output_aside(wanted: bool) -> Iterator[None]:
-    """Have what the script and its processes print go to standard error, if that is wanted."""
-    if not wanted:
-        yield
-        return
-    own = sys.stdout
-    own.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    try:
-        yield
-    finally:
-        sys.stdout = own
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _somebody_looks() -> bool:

@@ -12,7 +12,7 @@ from .cases import LEVELS
 from .results import STATES, Results
 from .sweeps import SWEPT
 
-__all__ = ["write_page"]
+__all__ = ["report", "write_page"]
 
 _PLACE = "/*DATA*/"
 
@@ -24,12 +24,13 @@ def write_page(path: str, results: Results, device: str, level: str) -> None:
         OSError: if the file cannot be written.
     """
     template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    text = json_text(_data(results, device, level))
+    text = json_text(report(results, device, level))
     with open(path, "w", encoding="utf-8") as file:
         file.write(template.replace(_PLACE, text))
 
 
-def _data(results: Results, device: str, level: str) -> dict[str, Any]:
+def report(results: Results, device: str, level: str) -> dict[str, Any]:
+    """The results as plain data."""
     from ... import __version__
 
     used = {dtype for row in results.ops.values() for dtype in row}
