@@ -1,69 +1,21 @@
-"""Measuring the same statement in several libraries, and showing the result as ratios.
+"""What the benchmarks share beside the measuring: their options, results in files, and tables.
 
-Absolute times say little on a machine that does other things as well, so peers take turns
-(A B C A B C ...) within a round, a round keeps each peer's fastest turn, and the figure reported is
-the median over rounds of the ratio of two peers. Processor time is measured, all threads together.
+The measuring itself is `mindtorch_core.measuring`, which `mindtorch bench` uses too.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib.metadata
-import importlib.util
+import argparse
 import json
-import math
-import os
-import platform
-import statistics
-import time
-import timeit
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-OURS = "mindtorch"
-TURN = 3e-3  # seconds one turn of one peer takes: short enough to fit between other processes
+from mindtorch_core.measuring.peers import limit_threads, machine
+from mindtorch_core.measuring.turns import OURS, Measured, Schedule
+
 RISE = 1.05  # a ratio that grew by more than this is marked
-
-Namespace = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Case:
-    """One statement in each library; ``statements`` maps a peer to its source text."""
-
-    name: str
-    statements: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Cases that are summed up by one figure, the geometric mean of their ratios to PyTorch.
-
-    ``make`` gives, for a peer, the names its statements use. ``target`` is the mean aimed at.
-    """
-
-    name: str
-    target: float
-    cases: tuple[Case, ...]
-    make: Callable[[str], Namespace] = lambda peer: {}
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How often things are measured."""
-
-    rounds: int = 7
-    turns: int = 5
-
-
-@dataclass
-class Measured:
-    """One case's result: nanoseconds per call by peer, and ours relative to each other peer's."""
-
-    ns: dict[str, float]
-    ratio: dict[str, float]
 
 
 @dataclass
@@ -76,108 +28,64 @@ class Results:
     summary: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-def installed(names: Iterable[str]) -> list[str]:
-    """Those of the modules that can be imported."""
-    return [n for n in names if importlib.util.find_spec(n) is not None]
+# ---- options ------------------------------------------------------------------------------------
 
 
-def one_thread() -> None:
-    """Keep numeric libraries to one thread; before they are imported."""
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[variable] = "1"
+def run(
+    about: str,
+    path: Path,
+    measure: Callable[[Sequence[str], Schedule], Results],
+    *,
+    names: Iterable[str] = (),
+    what: str = "",
+    profile: Callable[[str], None],
+    profiled: str = "",
+    turns: int = Schedule.turns,
+) -> None:
+    """Read a benchmark's command line and do what it says.
+
+    Args:
+        about: the module's docstring; its first line is shown as help.
+        path: of the committed results.
+        measure: measures what is named, or everything.
+        names: what can be named.
+        what: what that is, such as ``groups``; empty where nothing can be named.
+        profile: profiles one thing of mindtorch.
+        profiled: how that is named; empty where there is one thing to profile.
+        turns: of each peer in a round.
+    """
+    known = list(names)
+    parser = argparse.ArgumentParser(description=about.partition("\n")[0])
+    if what:
+        parser.add_argument("names", nargs="*", metavar=what, help=f"of {', '.join(known)}")
+    parser.add_argument("--compare", action="store_true", help="against the committed results")
+    if profiled:
+        parser.add_argument("--profile", metavar=profiled, help="profile one of mindtorch")
+    else:
+        parser.add_argument("--profile", action="store_const", const="all", help="profile instead")
+    parser.add_argument("--rounds", type=int, default=Schedule.rounds)
+    options = parser.parse_args()
+    wanted = getattr(options, "names", [])
+    if unknown := set(wanted) - set(known):
+        parser.error(f"unknown {what} {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    limit_threads()
+    if options.profile:
+        profile(options.profile)
+        return
+    results = measure(wanted, Schedule(options.rounds, turns))
+    conclude(results, path, compare=options.compare, part=what if wanted else "")
 
 
-# ---- measuring ----------------------------------------------------------------------------------
-
-
-def interleaved(timers: Mapping[str, Callable[[], float]], schedule: Schedule) -> Measured:
-    """Let timers (each gives seconds per call) take turns; ours is compared with the others."""
-    rounds: list[dict[str, float]] = []
-    for number in range(schedule.rounds):
-        names = list(timers) if number % 2 == 0 else list(reversed(timers))
-        best = dict.fromkeys(timers, math.inf)
-        for _ in range(schedule.turns):
-            for name in names:
-                best[name] = min(best[name], timers[name]())
-        rounds.append(best)
-    return Measured(
-        {n: round(statistics.median(r[n] for r in rounds) * 1e9, 1) for n in timers},
-        {
-            n: round(statistics.median(r[OURS] / r[n] for r in rounds), 4)
-            for n in timers
-            if n != OURS
-        },
-    )
-
-
-def statement_timer(statement: str, names: Namespace) -> Callable[[], float]:
-    """Seconds per execution of a statement, measured over about `TURN` seconds."""
-    # The garbage collector stays on: what a library leaves to it is part of its cost.
-    scope = {**names, "gc": gc}
-    timer = timeit.Timer(statement, "gc.enable()", time.process_time, scope)
-    timer.timeit(100)  # the first calls fill caches and would mislead the choice of count
-    count = 1
-    while (took := timer.timeit(count)) < TURN / 4:
-        count = max(count * 2, int(count * TURN / 4 / max(took, 1e-7)))
-    count = max(1, int(count * TURN / took))
-    return lambda: timer.timeit(count) / count
-
-
-def measure_group(group: Group, peers: Iterable[str], schedule: Schedule) -> dict[str, Measured]:
-    """Measure every case of a group in every peer that has a statement for it."""
-    out: dict[str, Measured] = {}
-    for case in group.cases:
-        timers = {
-            peer: statement_timer(case.statements[peer], group.make(peer))
-            for peer in peers
-            if peer in case.statements
-        }
-        gc.collect()
-        gc.freeze()
-        out[case.name] = interleaved(timers, schedule)
-    return out
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Geometric mean, to four places."""
-    return round(statistics.geometric_mean(values), 4)
-
-
-def summarise(group: Group, measured: Mapping[str, Measured]) -> dict[str, float]:
-    """A group's figures: the mean ratio to each peer, and the target for PyTorch."""
-    out = {
-        peer: geometric_mean(found)
-        for peer in ("torch", "numpy")
-        if (found := [m.ratio[peer] for m in measured.values() if peer in m.ratio])
-    }
-    return {**out, "target": group.target}
+def begin(schedule: Schedule, **settings: Any) -> Results:
+    """Empty results of this machine, which is shown."""
+    results = Results(machine(), {"threads": 1, "rounds": schedule.rounds, **settings})
+    threads = results.settings["threads"]
+    shown = "one thread" if threads == 1 else f"threads {threads}"
+    print(", ".join(f"{k} {v}" for k, v in results.machine.items()) + f"; {shown}\n")
+    return results
 
 
 # ---- showing ------------------------------------------------------------------------------------
-
-
-def machine() -> dict[str, Any]:
-    """What a reader needs to know about where the figures come from; no names of hosts or paths."""
-    versions = {
-        name: importlib.metadata.version(name)
-        for name in ("mindtorch-core", "mindtorch-cpu", "numpy", "torch")
-        if name.startswith("mindtorch") or installed([name])
-    }
-    return {
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "os": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        **versions,
-    }
-
-
-def _cpu_model() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((x.partition(":")[2].strip() for x in lines if x.startswith("model name")), "")
 
 
 def table(name: str, measured: Mapping[str, Measured], summary: Mapping[str, float]) -> str:

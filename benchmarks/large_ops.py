@@ -19,8 +19,18 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness import OURS, Measured, Results, Schedule
+from harness import Results
 from large_cases import GROUPS, TARGET, Case
+
+from mindtorch_core.measuring.peers import installed, limit_threads
+from mindtorch_core.measuring.turns import (
+    OURS,
+    Group,
+    Measured,
+    Schedule,
+    interleaved,
+    summarise,
+)
 
 FOLDER = Path(__file__).parent / "results"
 MODULES = {OURS: "mindtorch_core", "torch": "torch"}
@@ -30,8 +40,7 @@ TURN = 0.03  # seconds a turn takes at least: a case of a millisecond is repeate
 def prepare(count: int) -> None:
     """Give every numeric library the same number of threads; before they are imported."""
     os.environ.pop("OPENBLAS_CORETYPE", None)  # each chooses the kernels that suit the processor
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[variable] = str(count)
+    limit_threads(count)
     os.environ["MINDTORCH_NUM_THREADS"] = str(count)
 
 
@@ -60,22 +69,21 @@ def measure_case(case: Case, peers: Sequence[str], schedule: Schedule, threads: 
         nn = importlib.import_module(f"{MODULES[peer]}.nn.functional")
         timers[peer] = call_timer(case.make(torch, nn), clock)
     gc.collect()
-    return harness.interleaved(timers, schedule)
+    return interleaved(timers, schedule)
 
 
 def measure(only: str, schedule: Schedule, threads: int) -> Results:
     """Measure the groups and cases whose name contains a text, printing each group as it is done."""
-    peers = [p for p in MODULES if harness.installed([MODULES[p]])]
+    peers = [p for p in MODULES if installed([MODULES[p]])]
     if "torch" in peers:
         importlib.import_module("torch").set_num_threads(threads)
-    results = Results(harness.machine(), {"threads": threads, "rounds": schedule.rounds})
-    print(", ".join(f"{k} {v}" for k, v in results.machine.items()) + f"; threads {threads}\n")
+    results = harness.begin(schedule, threads=threads)
     for name, cases in GROUPS.items():
         chosen = [c for c in cases if only in name or only in c.name]
         if not chosen:
             continue
         measured = {c.name: measure_case(c, peers, schedule, threads) for c in chosen}
-        summary = harness.summarise(harness.Group(name, TARGET, ()), measured) if peers[1:] else {}
+        summary = summarise(Group(name, TARGET, ()), measured) if peers[1:] else {}
         results.groups[name], results.summary[name] = measured, summary
         print(harness.table(name, measured, summary), end="\n\n", flush=True)
     return results

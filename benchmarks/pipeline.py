@@ -24,8 +24,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import harness
 from pipeline_cases import CASES, Case, jax_adam
+
+from mindtorch_core.measuring.peers import installed, machine
 
 RESULTS = Path(__file__).parent / "results" / "pipeline.json"
 PEERS = ("mindtorch", "eager", "torch", "compile", "jax", "numpy")
@@ -301,9 +302,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         serve(options.serve)
         return
     modules = {p: MODULES.get(p, p) for p in PEERS}
-    peers = options.peers or [p for p in PEERS if harness.installed([modules[p]])]
+    peers = options.peers or [p for p in PEERS if installed([modules[p]])]
     results: dict[str, Any] = {
-        "machine": harness.machine(),
+        "machine": machine(),
         "settings": {"threads": options.threads, "rounds": options.rounds},
         "cases": {},
     }

@@ -10,7 +10,6 @@ See `benchmarks/README.md` for how to read the figures.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import gc
 import importlib
@@ -21,8 +20,18 @@ from pathlib import Path
 from types import ModuleType
 
 import harness
-from call_cost import run_python
-from harness import OURS, Group, Measured, Results, Schedule
+from harness import Results
+
+from mindtorch_core.measuring.imports import run_python
+from mindtorch_core.measuring.peers import installed, pytorch
+from mindtorch_core.measuring.turns import (
+    OURS,
+    Group,
+    Measured,
+    Schedule,
+    interleaved,
+    summarise,
+)
 
 RESULTS = Path(__file__).parent / "results" / "programs.json"
 PEERS = {OURS: "mindtorch", "torch": "torch"}
@@ -184,16 +193,14 @@ def measure_import(peers: Sequence[str], schedule: Schedule) -> Measured:
     }
     for turn in turns.values():
         turn()  # write byte code, fill the file cache
-    return harness.interleaved(turns, Schedule(schedule.rounds, 2))
+    return interleaved(turns, Schedule(schedule.rounds, 2))
 
 
 def measure(wanted: Sequence[str], schedule: Schedule) -> Results:
     """Measure the wanted programs, printing each as it is done."""
-    peers = [p for p in PEERS if harness.installed([PEERS[p]])]
-    if "torch" in peers:
-        importlib.import_module("torch").set_num_threads(1)
-    results = Results(harness.machine(), {"threads": 1, "rounds": schedule.rounds})
-    print(", ".join(f"{k} {v}" for k, v in results.machine.items()) + "; one thread\n")
+    peers = [p for p in PEERS if installed([PEERS[p]])]
+    pytorch()  # in one thread
+    results = harness.begin(schedule)
     for name in (*PROGRAMS, "import"):
         if wanted and name not in wanted:
             continue
@@ -203,16 +210,22 @@ def measure(wanted: Sequence[str], schedule: Schedule) -> Results:
             target, timers = PROGRAMS[name][1], {p: timer(made(name, p)) for p in peers}
             gc.collect()
             gc.freeze()
-            measured = harness.interleaved(timers, schedule)
+            measured = interleaved(timers, schedule)
         cases = {"import of everything" if name == "import" else "a step": measured}
-        summary = harness.summarise(Group(name, target, ()), cases)
+        summary = summarise(Group(name, target, ()), cases)
         results.groups[name], results.summary[name] = cases, summary
         print(harness.table(name, cases, summary), end="\n\n", flush=True)
     return results
 
 
 def profile(name: str, steps: int = 20) -> None:
-    """Profile a program's step in mindtorch."""
+    """Profile a program's step in mindtorch.
+
+    Raises:
+        SystemExit: if there is no such program; the text lists them all.
+    """
+    if name not in PROGRAMS:
+        raise SystemExit(f"no program {name!r}; there are {', '.join(PROGRAMS)}")
     step = made(name, OURS)
     step()
     profiler = cProfile.Profile()
@@ -222,22 +235,10 @@ def profile(name: str, steps: int = 20) -> None:
 
 def main() -> None:
     """Read the command line and do what it says."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    names = [*PROGRAMS, "import"]
-    parser.add_argument("programs", nargs="*", help=f"of {', '.join(names)}")
-    parser.add_argument("--compare", action="store_true", help="against the committed results")
-    parser.add_argument("--profile", choices=tuple(PROGRAMS), help="profile one program")
-    parser.add_argument("--rounds", type=int, default=Schedule.rounds)
-    options = parser.parse_args()
-    if unknown := set(options.programs) - set(names):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    harness.one_thread()
-    if options.profile:
-        profile(options.profile)
-        return
-    results = measure(options.programs, Schedule(options.rounds, turns=3))
-    part = "programs" if options.programs else ""
-    harness.conclude(results, RESULTS, compare=options.compare, part=part)
+    harness.run(
+        __doc__, RESULTS, measure,
+        names=[*PROGRAMS, "import"], what="programs", profile=profile, profiled="PROGRAM", turns=3,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

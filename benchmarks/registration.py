@@ -9,19 +9,28 @@ See `benchmarks/README.md` for how to read the figures.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import gc
 import importlib
 import itertools
 import pstats
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import harness
-from harness import OURS, Group, Measured, Results, Schedule
+from harness import Results
+
+from mindtorch_core.measuring.peers import pytorch
+from mindtorch_core.measuring.turns import (
+    OURS,
+    Group,
+    Measured,
+    Schedule,
+    interleaved,
+    summarise,
+)
 
 RESULTS = Path(__file__).parent / "results" / "registration.json"
 COUNT = 1000
@@ -124,11 +133,10 @@ CASES = {
 }
 
 
-def measure(schedule: Schedule) -> Results:
-    """Let the libraries take turns; microseconds per op."""
-    peers = {OURS: ours} | ({"torch": theirs} if harness.installed(["torch"]) else {})
-    results = Results(harness.machine(), {"threads": 1, "rounds": schedule.rounds, "ops": COUNT})
-    print(", ".join(f"{k} {v}" for k, v in results.machine.items()) + "; one thread\n")
+def measure(wanted: Sequence[str], schedule: Schedule) -> Results:
+    """Let the libraries take turns; microseconds per op. There is nothing to choose from."""
+    peers = {OURS: ours} | ({"torch": theirs} if pytorch() is not None else {})
+    results = harness.begin(schedule, ops=COUNT)
     for run in peers.values():
         run()  # imports, compiles, fills caches
     turns = schedule.rounds * schedule.turns
@@ -141,19 +149,19 @@ def measure(schedule: Schedule) -> Results:
         timers: dict[str, Callable[[], float]] = {}
         for peer, runs in taken.items():
             timers[peer] = partial(next, iter([run[case] for run in runs]))
-        return harness.interleaved(timers, schedule)
+        return interleaved(timers, schedule)
 
     measured = {CASES[case]: row(case) for case in CASES}
     whole = {"": measured[CASES["both"]]}
     results.groups[GROUP.name] = measured
-    results.summary[GROUP.name] = harness.summarise(GROUP, whole)
+    results.summary[GROUP.name] = summarise(GROUP, whole)
     print(harness.table(GROUP.name, measured, results.summary[GROUP.name]))
     milliseconds = whole[""].ns[OURS] * COUNT / 1e6
     print(f"\n  {COUNT:,} ops with schema and kernel: {milliseconds:.1f} ms\n")
     return results
 
 
-def profile(runs: int = 10) -> None:
+def profile(name: str, runs: int = 10) -> None:
     """Profile this project's registrations."""
     ours()
     profiler = cProfile.Profile()
@@ -164,17 +172,7 @@ def profile(runs: int = 10) -> None:
 
 def main() -> None:
     """Read the command line and do what it says."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--compare", action="store_true", help="against the committed results")
-    parser.add_argument("--profile", action="store_true", help="profile instead of measuring")
-    parser.add_argument("--rounds", type=int, default=Schedule.rounds)
-    options = parser.parse_args()
-    harness.one_thread()
-    if options.profile:
-        profile()
-        return
-    results = measure(Schedule(options.rounds))
-    harness.conclude(results, RESULTS, compare=options.compare)
+    harness.run(__doc__, RESULTS, measure, profile=profile)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Final
 
 import mindtorch_core as torch
 import mindtorch_nn
+from mindtorch_core.ecosystem.absent_names import ROWS
 from mindtorch_core.ecosystem.device_faces import _STANDING
 from mindtorch_core.frontend import surroundings
 from mindtorch_core.frontend.aliases import source_of
@@ -41,25 +42,26 @@ HEADER: Final = (
 
 # Modules below ``torch`` that programs import by their paths; a package stands before what is in it.
 _WRITTEN: Final = """
-    __future__ accelerator
+    __future__ accelerator ao ao.nn ao.quantization
     amp amp.autocast_mode amp.grad_scaler
     autograd autograd.function autograd.functional autograd.graph autograd.profiler
     backends backends.cpu backends.cuda backends.cudnn backends.mkldnn backends.mps backends.openmp
-    compiler cpu cuda cuda.amp
+    classes compiler cpu cuda cuda.amp
     distributed distributed.checkpoint distributed.checkpoint.state_dict distributed.device_mesh
     distributed.distributed_c10d distributed.fsdp distributed.nn distributed.tensor
     distributions distributions.constraints distributions.distribution distributions.kl
     distributions.transforms distributions.utils
-    fft func fx hub jit library linalg masked mps mtia multiprocessing
+    export fft func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing
+    nested
     nn nn.attention nn.attention.bias nn.attention.flex_attention nn.common_types nn.functional nn.grad
     nn.init nn.modules nn.modules.module nn.modules.utils
     nn.parallel nn.parallel.distributed nn.parameter
     nn.utils nn.utils.parametrizations nn.utils.parametrize nn.utils.prune nn.utils.rnn
     nn.utils.stateless
-    onnx
+    numa onnx
     optim optim.lr_scheduler optim.optimizer optim.swa_utils
-    overrides profiler profiler.profiler random return_types serialization
-    signal signal.windows sparse special storage testing types
+    overrides package profiler profiler.profiler quantization quasirandom random return_types serialization
+    signal signal.windows sparse special storage testing torch_version types
     utils utils.benchmark utils.checkpoint utils.collect_env utils.cpp_extension
     utils.data utils.data.dataloader utils.data.dataset utils.data.distributed utils.data.sampler
     utils.deterministic utils.dlpack utils.flop_counter utils.hooks utils.model_zoo utils.tensorboard
@@ -131,9 +133,32 @@ def imported(source: str, names: Iterable[str]) -> str:
     return f"from {source} import (\n" + "".join(f"    {n},\n" for n in shown) + ")\n"
 
 
+def has_file(source: str) -> bool:
+    """Whether a module is more than a row of names."""
+    return getattr(importlib.import_module(source), "__file__", None) is not None
+
+
+def absent_stub(name: str, source: str) -> str:
+    """What shows a module that only has names to be imported: those, of no type."""
+    row, inner = ROWS[name], modules_in(name)
+    names = {
+        *row.functions.split(),
+        *row.classes.split(),
+        *row.errors.split(),
+        *row.enums,
+        *row.values,
+    }
+    text = HEADER.format(source=source) + "from typing import Any\n"
+    if inner:
+        text += imported(f"mindtorch_core.{name}", inner)
+    return text + "\n" + "".join(f"{n}: Any\n" for n in sorted(names - {*inner}))
+
+
 def stub(path: str, source: str) -> str:
     """What shows a module under another path."""
     name = path.partition(".")[2]
+    if path.startswith("mindtorch_core") and name in ROWS and not has_file(source):
+        return absent_stub(name, source)
     names, inner = names_of(source), modules_in(name)
     text = HEADER.format(source=source)
     if names is None:

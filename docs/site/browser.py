@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -157,7 +159,45 @@ def check_surroundings(page: Page, address: str) -> None:
     page.wait_for_selector(".md-search-result__link:visible", timeout=20_000)
 
 
-CHECKS: Final = (check_tables, check_functions, check_picture, check_surroundings)
+TRACED: Final = """\
+import mindtorch_core as torch
+
+with torch.profiler.record_function("</script><img src=x onerror=alert(1)><!--<script>"):
+    x = torch.ones(512, 512) * 2
+with torch.pipeline():
+    y = x.exp() + 1
+    if y.sum().item() > 0:
+        y = y / 2
+"""
+
+
+def check_trace(page: Page, address: str) -> None:
+    """The page that `mindtorch trace` writes: at each width, with names that want to be more than text."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "train.py").write_text(TRACED, encoding="utf-8")
+        command = [sys.executable, "-m", "mindtorch_core", "trace", "--no-open", "train.py"]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        found: list[str] = []
+        page.on("dialog", lambda d: (found.append(d.message), d.dismiss()))
+        page.on("console", lambda m: found.append(m.text))
+        page.on("pageerror", lambda error: found.append(str(error)))
+        page.on("request", lambda r: None if r.url.startswith("file:") else found.append(r.url))
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(Path(folder, "trace.html").as_uri())
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            expect(wide <= width, f"is {wide} wide at {width}")
+            page.locator("#flushes tbody tr").first.click()
+            expect("if y.sum().item() > 0:" in page.inner_text("#detail"), "no line of the flush")
+            page.fill("#find", "<!--<script>")
+            expect(page.inner_text("#found") == "1 event", "the named block is not found")
+            page.press("#find", "Enter")
+            expect("onerror=alert" in page.inner_text("#detail"), "the block's name is not shown")
+            expect(page.locator("#graphs svg").count() == 1, "no graph")
+        expect(not found, "; ".join(found))
+
+
+CHECKS: Final = (check_tables, check_functions, check_picture, check_surroundings, check_trace)
 
 
 def outcome(check: Callable[[Page, str], None], browser: Browser, address: str) -> list[str]:

@@ -14,6 +14,7 @@ from ..gradients.inference import is_inference
 from ..tensors.attached import attach
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
+from ..values.own_frames import hide
 
 __all__: list[str] = []
 
@@ -37,7 +38,11 @@ def backward(
     Raises:
         RuntimeError: if the tensor does not require grad, or the graph was freed.
     """
-    differentiation.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    try:
+        differentiation.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:

@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "keys": "list the dispatch keys in their order, and the aliases",
     "backends": "list the installed backends, and why one cannot be used",
     "cache": "show what backends keep on disk for later processes, and clear it",
+    "bench": "measure what calls cost, beside PyTorch where it is installed",
     "doctor": "examine what the installed backends need, and say what is missing",
     "verify": "test an installed backend with the conformance kit",
     "new-backend": "write the package of a new backend",

@@ -16,6 +16,7 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from .tables import print_table
 from .usage import add_json, print_json
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json([asdict(row) for row in rows])
     else:
-        print(_as_text(rows))
+        _show(rows)
     if problem:
         print(f"mindtorch: warning: {problem}", file=sys.stderr)
     return 1 if any(row.status == "failed" for row in rows) else 0
@@ -111,16 +112,16 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
-def _as_text(rows: list[_Row]) -> str:
-    """The rows as a table, and the reasons below it."""
+def _show(rows: list[_Row]) -> None:
+    """Print the rows as a table, and the reasons below it."""
     if not rows:
-        return "No backend is installed.\n  fix: pip install mindtorch-cpu"
+        print("No backend is installed.\n  fix: pip install mindtorch-cpu")
+        return
     head = ("name", "distribution", "version", "status", "key", "devices", "ms", "kernels", "ops")
-    lines = [head, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+    print_table(head, [_cells(row) for row in rows])
     reasons = [f"{row.name}: {row.reason}" for row in rows if row.reason]
-    return "\n".join([*text, *([""] if reasons else []), *reasons])
+    if reasons:
+        print("", *reasons, sep="\n")
 
 
 def _cells(row: _Row) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from contextlib import suppress
 
+from .tables import drawn, print_table
 from .usage import add_json, print_json
 
 __all__ = ["add_arguments", "run"]
@@ -35,6 +36,8 @@ def run(options: argparse.Namespace) -> int:
                 found[status.name] = str(told)
     if options.json:
         print_json(found)
+    elif found and drawn():
+        print_table(("backend", "keeps"), list(found.items()))
     else:
         for name, text in found.items():
             print(f"{name}: {text}")

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from string import Template
 from typing import Final
 
+from .usage import add_json, print_json
+
 __all__ = ["add_arguments", "run"]
 
 _Options = dict[str, list[tuple[str, str]]]  # of each command: options and what they do
@@ -45,11 +47,21 @@ $bash""")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("shell", choices=sorted(_SCRIPTS), help="for which shell")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the script."""
-    print(_SCRIPTS[options.shell](_options()), end="")
+    found = _options()
+    script = _SCRIPTS[options.shell](found)
+    if options.json:
+        commands = {
+            name: [{"option": option, "about": about} for option, about in rows]
+            for name, rows in found.items()
+        }
+        print_json({"shell": options.shell, "script": script, "commands": commands})
+    else:
+        print(script, end="")
     return 0
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 
+from .tables import drawn, print_table
 from .usage import add_json, print_json
 
 __all__ = ["add_arguments", "run"]
@@ -21,12 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the list."""
     from ..inspection import aliases, keys
-    from ..inspection.text import keys_text
+    from ..inspection.text import alias_text, key_rows, keys_text
 
     if options.json:
         print_json(
             {"keys": [k.to_dict() for k in keys()], "aliases": [a.to_dict() for a in aliases()]}
         )
+    elif drawn():
+        head, *rows = key_rows(keys(), every=options.all)
+        print_table(head, rows, title="Runtime keys, highest priority first")
+        print("\n".join(alias_text(keys(), aliases(), every=options.all)))
     else:
         print(keys_text(keys(), aliases(), every=options.all))
     return 0

@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from .usage import UsageError
+from .usage import UsageError, add_json, print_json
 
 __all__ = ["add_arguments", "run"]
 
@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="where the folder mindtorch-NAME is made (default: the current folder)",
     )
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -63,19 +64,22 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{str(folder)!r} exists already; choose another --directory, or remove it"
         )
+    package = _package(options.name, distribution)
     try:
-        for path, text in _package(options.name, distribution).items():
+        for path, text in package.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {error.filename!r}: {error.strerror}") from error
-    print(
-        f"wrote {folder}\n"
-        f"next:\n"
-        f"  pip install -e '{folder}[test]'\n"
-        f"  mindtorch verify {options.name} --level smoke"
-    )
+    following = [
+        f"pip install -e '{folder}[test]'",
+        f"mindtorch verify {options.name} --level smoke",
+    ]
+    if options.json:
+        print_json({"folder": str(folder), "files": list(package), "next": following})
+    else:
+        print("\n  ".join([f"wrote {folder}\nnext:", *following]))
     return 0
 
 

@@ -17,6 +17,7 @@ import argparse
 import fnmatch
 
 from ..dispatch.nearest import suggestion
+from .tables import drawn, print_table
 from .usage import UsageError, add_json, add_modules, import_modules, print_json, usage_errors
 
 __all__ = ["add_arguments", "run"]
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the list."""
     from ..inspection import coverage
-    from ..inspection.text import coverage_text
+    from ..inspection.text import PRIMITIVES, coverage_head, coverage_text, support_rows
 
     import_modules(options.modules)
     with usage_errors():
@@ -62,6 +63,11 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no op listed by these options matches {options.pattern!r}.{near}")
     if options.json:
         print_json({**found.to_dict(), "ops": [each.to_dict() for each in shown]})
+    elif shown and drawn():
+        print("\n".join(coverage_head(found)))
+        head, *rows = support_rows(shown)
+        print_table(head, rows)
+        print(PRIMITIVES if any(each.primitive for each in shown) else "", end="\n")
     else:
         print(coverage_text(found, shown))
     return 0

@@ -9,6 +9,7 @@ Examples:
   mindtorch run -c "import torch; print(torch.ones(2))"
   mindtorch run --device npu --as-cuda train.py --device cuda
   mindtorch run -n 4 train.py          four processes, see torch.distributed
+  mindtorch run --json train.py        how it was run and how it ended; what it prints goes to standard error
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import argparse
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
-from .usage import UsageError
+from .usage import UsageError, add_json, output_aside, print_json
 
 __all__ = ["add_arguments", "run"]
 
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         help="run so many processes of it, which torch.distributed connects",
     )
+    add_json(parser)
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="...", help="a module to run")
     parser.add_argument("-c", dest="code", nargs=rest, metavar="...", help="a text to run")
@@ -56,18 +59,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the program; this process becomes it where the system allows that."""
     command = [sys.executable, *_interpreter_options(), *_program(options)]
-    env = {**os.environ, **_environment(options)}
+    added = _environment(options)
+    env = {**os.environ, **added}
+    if options.count is not None and options.count < 1:
+        raise UsageError(f"-n wants a number of processes, got {options.count}")
     sys.stdout.flush()
     sys.stderr.flush()
-    if options.count is not None:
-        if options.count < 1:
-            raise UsageError(f"-n wants a number of processes, got {options.count}")
-        from .launch import launch
-
-        return launch(command, env, options.count)
-    if os.name == "posix":
+    if options.json:
+        start = time.perf_counter()
+        with output_aside():
+            status = _status(command, env, options.count)
+        seconds = round(time.perf_counter() - start, 3)
+        print_json({"command": command, "environment": added, "status": status, "seconds": seconds})
+        return status
+    if options.count is None and os.name == "posix":
         os.execve(command[0], command, env)
-    return subprocess.run(command, env=env, check=False).returncode
+    return _status(command, env, options.count)
+
+
+def _status(command: list[str], env: dict[str, str], count: int | None) -> int:
+    """Run the program, or so many processes of it, to its end."""
+    if count is None:
+        code = subprocess.run(command, env=env, check=False).returncode
+        return code if code >= 0 else 128 - code  # as a shell tells of a signal
+    from .launch import launch
+
+    return launch(command, env, count)
 
 
 def _program(options: argparse.Namespace) -> list[str]:

@@ -1,17 +1,21 @@
-"""Run a script and show what its pipelines record and launch.
+"""Run a script and show, on one page, when its ops ran and what its pipelines recorded and launched.
 
-Every torch.pipeline() of the script is traced. The trace tells when each op was recorded, planned
-and launched, and what made a pipeline flush; open it in Perfetto or chrome://tracing. Options of
-this command stand before the script, those after it are the script's.
+The page has the timeline of ops, flushes, fused groups and of an accelerator's tasks, the memory that
+tensors hold, the lines that made a pipeline flush, and the graph of each pipeline. It stands alone: no
+network is needed to look at it. A trace for Perfetto or chrome://tracing is written too. Options of this
+command stand before the script, those after it are the script's.
 
 Examples:
   mindtorch trace train.py --epochs 1
+  mindtorch trace --no-open --page run.html train.py
   mindtorch trace --out run.json --graph run.svg train.py
+  mindtorch trace --json train.py > run.json
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
 import traceback
@@ -20,18 +24,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from .usage import UsageError
+from .usage import UsageError, add_json, output_aside, print_json
 
 if TYPE_CHECKING:
-    from ..deferred.pictures.history import Tracing
+    from ..measuring.timeline.following import Follower
 
 __all__ = ["add_arguments", "run"]
+
+_MOST = 100_000  # ops that a page shows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    parser.add_argument(
+        "--page",
+        metavar="FILE",
+        default="trace.html",
+        help="where the page goes (default: trace.html)",
+    )
+    parser.add_argument(
+        "--open",
+        action=argparse.BooleanOptionalAction,
+        help="show the page in a browser (default: where a person looks on)",
+    )
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -48,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=300,
         help="draw the first N ops (default: 300)",
     )
+    add_json(parser)
     parser.add_argument("script", metavar="SCRIPT", help="the Python file to run")
     args = parser.add_argument(
         "args", nargs=argparse.REMAINDER, metavar="...", help="its arguments"
@@ -58,25 +76,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the script, write the files, and return the script's exit status."""
     from ..deferred.pictures.dot import check_suffix
-    from ..deferred.pictures.history import trace_pipelines
+    from ..measuring.timeline.following import Follower
 
     if not Path(options.script).is_file():
         raise UsageError(f"there is no file {options.script!r}")
-    out = _target(options.out)
-    picture = None if options.graph is None else _target(options.graph)
-    if picture is not None:
+    if options.graph_ops < 1:
+        raise UsageError(f"--graph-ops must be at least 1, got {options.graph_ops}")
+    # The script may change the working directory.
+    files = {
+        kind: _target(name)
+        for kind in ("page", "out", "graph")
+        if (name := getattr(options, kind)) is not None
+    }
+    if "graph" in files:
         try:
-            check_suffix(picture)
+            check_suffix(files["graph"])
         except (ValueError, RuntimeError) as error:
             raise UsageError(str(error)) from None
-        if options.graph_ops < 1:
-            raise UsageError(f"--graph-ops must be at least 1, got {options.graph_ops}")
-    with trace_pipelines() as tracing:
-        try:
+    follower, status = Follower(_MOST), 1
+    try:
+        with follower, output_aside(options.json):
             status = _run_script(options.script, options.args)
-        finally:
-            _write(tracing, out, picture, options.graph_ops)
+    finally:
+        _write(follower, files, options, status)
+    if options.open or (options.open is None and _somebody_looks() and not options.json):
+        _open(files["page"])
     return status
+
+
+def _somebody_looks() -> bool:
+    """Whether the command was typed at a terminal of a machine that shows windows."""
+    if not (sys.stdout.isatty() and sys.stderr.isatty()):
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open(page: Path) -> None:
+    import webbrowser
+
+    if not webbrowser.open(page.as_uri()):
+        _say(f"found no browser; the page is {page}")
 
 
 def _target(name: str) -> Path:
@@ -136,28 +177,52 @@ def _show_warning(
     print(text, end="", file=file or sys.stderr)
 
 
-def _write(tracing: Tracing, out: Path, picture: Path | None, most: int) -> None:
+def _write(
+    follower: Follower, files: dict[str, Path], options: argparse.Namespace, status: int
+) -> None:
     """Write the files, and say so on standard error: standard output is the script's."""
     from ..deferred.pictures.chrome_trace import write_chrome_trace
     from ..deferred.pictures.nodes import count
+    from ..measuring.timeline.facts import facts_of
+    from ..measuring.timeline.page import write_page
 
+    facts = facts_of(follower, options.script, options.args, status)
+    tracing = follower.tracing
     graph = tracing.graph()
     if not tracing.histories:
-        _say("the script opened no torch.pipeline(), so there is nothing to show")
-    write_chrome_trace(out, tracing.histories)
-    groups = len({node.group for node in graph} - {None})
+        _say("the script opened no torch.pipeline(), so no flush is shown")
+    write_page(files["page"], facts, follower, options.graph_ops)
+    write_chrome_trace(files["out"], tracing.histories)
     for name, start, end, _ in tracing.asides:
         _say(f"{name}: {(end - start) * 1e3:.0f} ms")
+    _say(f"{files['page']}: {_summary(facts)}")
+    groups = len({node.group for node in graph} - {None})
     _say(
-        f"{out}: {count(len(tracing.histories), 'pipeline')}, "
+        f"{files['out']}: {count(len(tracing.histories), 'pipeline')}, "
         f"{count(len(graph.flushes), 'flush', 'flushes')}, {count(len(graph), 'op')}, "
         f"{count(groups, 'fused group')}"
     )
-    if picture is not None:
-        shown = graph.first(most)
-        shown.render(picture)
+    if "graph" in files:
+        shown = graph.first(options.graph_ops)
+        shown.render(files["graph"])
         more = f" of {len(graph)}" if shown.left_out else ""
-        _say(f"{picture}: {len(shown)}{more} ops")
+        _say(f"{files['graph']}: {len(shown)}{more} ops")
+    if options.json:
+        print_json({**facts, "files": {kind: str(path) for kind, path in files.items()}})
+
+
+def _summary(facts: dict[str, Any]) -> str:
+    """What the page shows, in a line."""
+    from ..deferred.pictures.nodes import count, size
+
+    breaks = sum(flush["kind"] != "end" for flush in facts["flushes"])
+    parts = [
+        count(sum(op["op"] for op in facts["ops"]), "op"),
+        count(breaks, "break"),
+        *([count(len(facts["tasks"]), "task")] if facts["tasks"] else []),
+        *(f"{device} {size(held['peak'])}" for device, held in facts["memory"].items()),
+    ]
+    return ", ".join(parts)
 
 
 def _say(text: str) -> None:

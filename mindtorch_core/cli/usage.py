@@ -14,7 +14,15 @@ from typing import Any
 from ..dispatch.keys import DispatchKey
 from ..values.errors import BackendUnavailableError
 
-__all__ = ["UsageError", "add_json", "add_modules", "import_modules", "print_json", "usage_errors"]
+__all__ = [
+    "UsageError",
+    "add_json",
+    "add_modules",
+    "import_modules",
+    "output_aside",
+    "print_json",
+    "usage_errors",
+]
 
 
 class UsageError(Exception):
@@ -70,3 +78,26 @@ def import_modules(names: list[str]) -> None:
 def print_json(data: Any) -> None:
     """Print plain data as JSON."""
     print(json.dumps(data, indent=2))
+
+
+@contextmanager
+def output_aside(wanted: bool = True) -> Iterator[None]:
+    """Have what others print, in this process or in those it starts, go to standard error.
+
+    So standard output is left for `print_json`.
+    """
+    if not wanted:
+        yield
+        return
+    own = sys.stdout
+    own.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stdout = own
+        os.dup2(kept, 1)
+        os.close(kept)

@@ -16,12 +16,21 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
-from .usage import UsageError, add_modules, import_modules
+from .usage import (
+    UsageError,
+    add_json,
+    add_modules,
+    import_modules,
+    output_aside,
+    print_json,
+)
 
 __all__ = ["add_arguments", "run"]
 
@@ -62,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--shard", metavar="I/N", default="1/1", help="run part I of N, on several machines"
     )
     add_modules(parser)
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,11 +103,17 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     CHOSEN.quiet = True
-    status = int(pytest.main(_arguments(options)))
+    with output_aside(options.json):
+        status = int(pytest.main(_arguments(options)))
     if status == _UNUSABLE:
         raise UsageError("pytest refuses the arguments, for the reason above")
     if status == _NO_TESTS:
         raise UsageError(f"no test matches -k {options.chosen!r} at the level {options.level}")
+    if options.json:
+        from ..testing.conformance.page import report
+        from ..testing.conformance.plugin import RESULTS
+
+        print_json({"status": status, **report(RESULTS, options.device, options.level)})
     return status
 
 
@@ -132,7 +148,17 @@ def _verify_communicator(options: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise UsageError(" ".join(str(error).split())) from None
     program = [sys.executable, "-m", "mindtorch_core.testing.communicators", options.communicator]
-    return launch([*program, *filter(None, [options.chosen])], os.environ, options.count)
+    program += filter(None, [options.chosen])
+    if not options.json:
+        return launch(program, os.environ, options.count)
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.json"
+        with output_aside():
+            status = launch([*program, f"--results={results}"], os.environ, options.count)
+        checks = json.loads(results.read_text("utf-8")) if results.exists() else {}
+    about = {"communicator": options.communicator, "processes": options.count}
+    print_json({"status": status, **about, "checks": checks})
+    return status
 
 
 def _arguments(options: argparse.Namespace) -> list[str]:

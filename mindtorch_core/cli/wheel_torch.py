@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 
 from .run import FOLDER
-from .usage import UsageError
+from .usage import UsageError, add_json, print_json
 
 __all__ = ["add_arguments", "run", "write_wheel"]
 
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="where the wheel goes (default: here)",
     )
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,7 +40,11 @@ def run(options: argparse.Namespace) -> int:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{options.folder!r} is not a folder")
     folder.mkdir(parents=True, exist_ok=True)
-    print(write_wheel(folder))
+    made = write_wheel(folder)
+    if options.json:
+        print_json({"wheel": str(made)})
+    else:
+        print(made)
     return 0
 
 

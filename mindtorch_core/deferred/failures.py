@@ -6,8 +6,8 @@ import weakref
 from typing import Any, Final
 
 from ..dispatch.calls.failures import out_of_memory
-from ..dispatch.calls.own_frames import hide
 from ..values.errors import PipelineError
+from ..values.own_frames import hide
 from ..values.shapes import show
 from .demand import claim_key
 from .trace import Entry, RecordedOp, tensors_of

@@ -15,6 +15,7 @@ from ..tensors.tensor import Tensor
 from ..values.devices import device, type_meant
 from ..values.devices import device as device_of
 from ..values.memory_formats import memory_format, preserve_format
+from ..values.own_frames import refusing
 
 __all__ = ["ACCELERATORS", "tensor_methods"]
 
@@ -23,6 +24,7 @@ ACCELERATORS: Final = ("cuda", "hpu", "ipu", "mtia", "npu", "xpu")
 
 
 def _move(type: str) -> Callable[..., Tensor]:
+    @refusing
     def move(
         self: Tensor,
         device: device | str | int | None = None,

@@ -17,9 +17,21 @@ if TYPE_CHECKING:
     from .key_list import AliasInfo, KeyInfo
     from .support import Coverage, OpSupport
 
-__all__ = ["coverage_text", "explanation_text", "function_text", "keys_text", "names"]
+__all__ = [
+    "PRIMITIVES",
+    "alias_text",
+    "coverage_head",
+    "coverage_text",
+    "explanation_text",
+    "function_text",
+    "key_rows",
+    "keys_text",
+    "names",
+    "support_rows",
+]
 
 WIDTH: Final = 100
+PRIMITIVES: Final = "* a primitive"  # below a table of ops that has some
 _NARROWEST: Final = 60
 
 _OUTCOMES: Final = {
@@ -112,44 +124,63 @@ def _supplied(kernel: KernelInfo) -> str:
 
 def coverage_text(c: Coverage, ops: Sequence[OpSupport]) -> str:
     """The text of ``mindtorch ops``, with those of the ops that are asked for."""
+    lines = coverage_head(c)
+    if ops:
+        head, *rows = support_rows(ops)
+        lines += ["", *_fitted([head, *rows])]
+        if any(each.primitive for each in ops):
+            lines += ["", PRIMITIVES]
+    return "\n".join(lines)
+
+
+def coverage_head(c: Coverage) -> list[str]:
+    """How many ops a backend serves in which way."""
     supplier = f", supplied by {c.distribution}" if c.distribution else ""
     where = f"{c.device} (key {c.key.name}{supplier})" if c.device else f"the key {c.key.name}"
     lines = [f"Ops on {where}: {len(c.ops)}", ""]
     lines += [f"  {how:13}  {n:4}" for how, n in c.totals.items() if n or how == "missing"]
     lacking = sum(each.served == "missing" for each in c.primitives)
-    lines += ["", f"Of the {len(c.primitives)} primitives, which a backend has to supply, "
-                  + (f"{lacking} are missing." if lacking else "none is missing.")]  # fmt: skip
-    if ops:
-        rows = [
-            (
-                each.op,
-                each.served + (" *" if each.primitive else ""),
-                "" if each.kernel is None else module_path(each.kernel.source),
-            )
-            for each in ops
-        ]
-        lines += ["", *_fitted([("op", "served by", "where"), *rows])]
-        if any(each.primitive for each in ops):
-            lines += ["", "* a primitive"]
-    return "\n".join(lines)
+    return [*lines, "", f"Of the {len(c.primitives)} primitives, which a backend has to supply, "
+            + (f"{lacking} are missing." if lacking else "none is missing.")]  # fmt: skip
+
+
+def support_rows(ops: Sequence[OpSupport]) -> list[tuple[str, str, str]]:
+    """The table of ops, its head first."""
+    rows = [
+        (
+            each.op,
+            each.served + (" *" if each.primitive else ""),
+            "" if each.kernel is None else module_path(each.kernel.source),
+        )
+        for each in ops
+    ]
+    return [("op", "served by", "where"), *rows]
 
 
 def keys_text(keys: Sequence[KeyInfo], aliases: Sequence[AliasInfo], *, every: bool = False) -> str:
     """The text of ``mindtorch keys``: a row for each functionality, or for each key."""
-    rows = [("bit", "key", "what it is for")]
+    lines = ["Runtime keys, highest priority first", "", *columns(key_rows(keys, every=every))]
+    return "\n".join([*lines, "", *alias_text(keys, aliases, every=every)])
+
+
+def key_rows(keys: Sequence[KeyInfo], *, every: bool) -> list[tuple[str, ...]]:
+    """The table of keys, its head first."""
+    rows: list[tuple[str, ...]] = [("bit", "key", "what it is for")]
     if every:
-        rows += [(str(k.bit), k.key.name, k.purpose) for k in keys]
-    else:
-        groups: dict[str, list[KeyInfo]] = {}
-        for k in keys:
-            groups.setdefault(k.functionality, []).append(k)
-        rows += [_group_row(members) for members in groups.values()]
-    lines = ["Runtime keys, highest priority first", "", *columns(rows)]
-    lines += ["", "Aliases, which stand for runtime keys at registration", ""]
+        return rows + [(str(k.bit), k.key.name, k.purpose) for k in keys]
+    groups: dict[str, list[KeyInfo]] = {}
+    for k in keys:
+        groups.setdefault(k.functionality, []).append(k)
+    return rows + [_group_row(members) for members in groups.values()]
+
+
+def alias_text(keys: Sequence[KeyInfo], aliases: Sequence[AliasInfo], *, every: bool) -> list[str]:
+    """The aliases, with what they stand for."""
+    lines = ["Aliases, which stand for runtime keys at registration", ""]
     for alias in aliases:
         members = [m.name for m in alias.members] if every else _families(alias, keys)
         lines += [*wrapped(f"{alias.key.name}: {alias.purpose}"), *wrapped(", ".join(members), 2)]
-    return "\n".join(lines)
+    return lines
 
 
 def _group_row(members: Sequence[KeyInfo]) -> tuple[str, str, str]:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..tensors.storage import Storage
 from ..values.devices import device
+from ..values.own_frames import refusing
 from .options import (
     LoadEndianness,
     get_crc32_options,
@@ -131,8 +132,9 @@ def load(
         TypeError: if it is of safetensors and has elements of which there is no dtype here.
         ValueError: if a file that is open is to be mapped.
     """
-    from .loading import read
+    from .loading import read as read_file
 
+    read = refusing(read_file)
     weights_only = _restricted(weights_only, pickle_module)
     if mmap and not isinstance(f, str | os.PathLike):
         raise ValueError("f must be a file path in order to use the mmap argument")

@@ -149,28 +149,39 @@ __all__: list[str] = [
 from mindtorch_core import (
     __future__ as __future__,
     accelerator as accelerator,
+    ao as ao,
     backends as backends,
+    classes as classes,
     compiler as compiler,
     cpu as cpu,
     cuda as cuda,
     distributed as distributed,
     distributions as distributions,
+    export as export,
     fft as fft,
     func as func,
+    functional as functional,
+    futures as futures,
     fx as fx,
     hub as hub,
     jit as jit,
     library as library,
     linalg as linalg,
     masked as masked,
+    monitor as monitor,
     mps as mps,
     mtia as mtia,
     multiprocessing as multiprocessing,
+    nested as nested,
     nn as nn,
+    numa as numa,
     onnx as onnx,
     optim as optim,
     overrides as overrides,
+    package as package,
     profiler as profiler,
+    quantization as quantization,
+    quasirandom as quasirandom,
     random as random,
     return_types as return_types,
     serialization as serialization,
@@ -179,6 +190,7 @@ from mindtorch_core import (
     special as special,
     storage as storage,
     testing as testing,
+    torch_version as torch_version,
     types as types,
     utils as utils,
     version as version,
@@ -290,18 +302,9 @@ HalfStorage: type[TypedStorage]
 IntStorage: type[TypedStorage]
 LongStorage: type[TypedStorage]
 ShortStorage: type[TypedStorage]
-ao: Any
-classes: Any
 complex32: dtype
 default_generator: Generator
-export: Any
-functional: Any
-futures: Any
-monitor: Any
-nested: Any
 npu: Any
-numa: Any
-package: Any
 per_channel_affine: qscheme
 per_channel_affine_float_qparams: qscheme
 per_channel_symmetric: qscheme
@@ -309,9 +312,6 @@ per_tensor_affine: qscheme
 per_tensor_symmetric: qscheme
 qint32: dtype
 qint8: dtype
-quantization: Any
-quasirandom: Any
 quint2x4: dtype
 quint4x2: dtype
 quint8: dtype
-torch_version: Any

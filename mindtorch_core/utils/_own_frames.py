@@ -1,5 +1,5 @@
 """For packages above the core: which lines of a traceback a user is shown."""
 
-from ..dispatch.calls.own_frames import hide
+from ..values.own_frames import hide, refusing
 
-__all__ = ["hide"]
+__all__ = ["hide", "refusing"]

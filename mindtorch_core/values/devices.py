@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .own_frames import hide
+
 if TYPE_CHECKING:
     from ..runtime import Runtime
 
@@ -160,7 +162,11 @@ class device:
         if name in STANDS_FOR:
             return _INTERNED.setdefault((name, index), device(STANDS_FOR[name], index))
         if name not in KNOWN_TYPES and name not in TABLE:
-            row_of(name)  # a third party's device: raises if nobody supplies it
+            try:
+                row_of(name)  # a third party's device: raises if nobody supplies it
+            except RuntimeError as error:
+                hide(error)
+                raise
         made = object.__new__(cls)
         made.type = name
         made.index = index
@@ -252,11 +258,15 @@ def concrete(d: device | str | None) -> device:
         BackendUnavailableError: if no plugin serves the device type.
         RuntimeError: if the index is out of range.
     """
-    if d is None:
-        d = _DEFAULT.device or _HOST
-    elif d.__class__ is not device:
-        d = device(d)
-    row = TABLE.get(d.type)
-    if row is None:
-        row = row_of(d.type)
-    return row.runtime.concrete_device(d)
+    try:
+        if d is None:
+            d = _DEFAULT.device or _HOST
+        elif d.__class__ is not device:
+            d = device(d)
+        row = TABLE.get(d.type)
+        if row is None:
+            row = row_of(d.type)
+        return row.runtime.concrete_device(d)
+    except RuntimeError as error:
+        hide(error)
+        raise

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
-__all__ = ["box", "escaped", "preformatted", "table"]
+__all__ = ["box", "escaped", "json_text", "preformatted", "table"]
 
+# In a script element "</script" ends it, and "<!--" begins a comment in which that no longer does.
+_IN_SCRIPTS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _CELL = "text-align:left;vertical-align:top"
 
 
 def escaped(text: object) -> str:
     """A text that is shown as it is."""
     return html.escape(str(text))
+
+
+def json_text(data: Any) -> str:
+    """Plain data as JSON for a script element of a page: whatever stands in it, it ends no element."""
+    return json.dumps(data, separators=(",", ":")).translate(_IN_SCRIPTS)
 
 
 def box(*parts: str) -> str:

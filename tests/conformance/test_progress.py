@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 
 from mindtorch_core.cli import main
-from mindtorch_core.testing.conformance.progress import Progress
+from mindtorch_core.testing.progress import Progress
 from mindtorch_core.values.devices import row_of
 
 

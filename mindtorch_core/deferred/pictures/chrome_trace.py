@@ -113,6 +113,7 @@ def _of_flush(flush: Flush, pipeline: int) -> Iterator[Event]:
     nodes = flush.nodes
     about = {
         "reason": flush.reason,
+        "location": flush.location,
         "pipeline": pipeline,
         "ops": len(nodes),
         "dropped": sum(n.dropped for n in nodes),

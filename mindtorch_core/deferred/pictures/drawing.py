@@ -17,24 +17,25 @@ _MARGIN: Final = 24.0
 _LETTER: Final = 6.7  # width of a letter at 11 px
 _LINE: Final = 15.0
 
+_SCOPE: Final = "@"  # where the scope of a picture stands in these
 _STYLE: Final = """
-.mt-graph text { font: 11px Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1d2733 }
-.mt-graph .name { font-weight: bold; font-size: 12px }
-.mt-graph .note { fill: #56616e }
-.mt-graph .flush { fill: #f7f8fa; stroke: #d3d9e0 }
-.mt-graph .title { font: bold 12.5px Helvetica, Arial, "DejaVu Sans", sans-serif }
-.mt-graph .op { fill: #ffffff; stroke: #5b6b7d; stroke-width: 1.2 }
-.mt-graph .input { fill: #eceff3; stroke: #a9b4c0 }
-.mt-graph .writes { stroke: #c2571a; stroke-width: 2.2 }
-.mt-graph .view { stroke-dasharray: 2 3 }
-.mt-graph .dropped { stroke-dasharray: 6 4; opacity: 0.55 }
-.mt-graph .failed { stroke: #b3131b; stroke-width: 2.6 }
-.mt-graph .edge { fill: none; stroke: #6b7a8c; stroke-width: 1.2; marker-end: url(#mt-arrow) }
-.mt-graph .order { stroke: #c2571a; stroke-dasharray: 3 3 }
+.mt-graph@ text { font: 11px Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1d2733 }
+.mt-graph@ .name { font-weight: bold; font-size: 12px }
+.mt-graph@ .note { fill: #56616e }
+.mt-graph@ .flush { fill: #f7f8fa; stroke: #d3d9e0 }
+.mt-graph@ .title { font: bold 12.5px Helvetica, Arial, "DejaVu Sans", sans-serif }
+.mt-graph@ .op { fill: #ffffff; stroke: #5b6b7d; stroke-width: 1.2 }
+.mt-graph@ .input { fill: #eceff3; stroke: #a9b4c0 }
+.mt-graph@ .writes { stroke: #c2571a; stroke-width: 2.2 }
+.mt-graph@ .view { stroke-dasharray: 2 3 }
+.mt-graph@ .dropped { stroke-dasharray: 6 4; opacity: 0.55 }
+.mt-graph@ .failed { stroke: #b3131b; stroke-width: 2.6 }
+.mt-graph@ .edge { fill: none; stroke: #6b7a8c; stroke-width: 1.2; marker-end: url(#mt-arrow@) }
+.mt-graph@ .order { stroke: #c2571a; stroke-dasharray: 3 3 }
 """.strip()
 
 _ARROW: Final = (
-    '<defs><marker id="mt-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+    '<defs><marker id="mt-arrow@" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
     'markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#6b7a8c"/></marker></defs>'
 )
 
@@ -46,8 +47,14 @@ _LEGEND: Final = {
 }
 
 
-def svg_of(graph: Listing) -> str:
-    """Draw a graph."""
+def svg_of(graph: Listing, scope: str = "") -> str:
+    """Draw a graph.
+
+    Args:
+        graph: what is drawn.
+        scope: letters that tell it from other pictures of the same page, whose styles are not its own.
+    """
+    style, arrow = (text.replace(_SCOPE, scope) for text in (_STYLE, _ARROW))
     labels = {n.number: _label(n) for n in graph.nodes}
     labels |= {i.number: [i.name, f"{show(i.shape)} {i.dtype}"] for i in graph.inputs}
     sizes = {
@@ -80,10 +87,10 @@ def svg_of(graph: Listing) -> str:
     width, height = widest + 2 * _MARGIN, height + 2 * _MARGIN
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="mt-graph" width="{width:.0f}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="mt-graph{scope}" width="{width:.0f}" '
             f'height="{height:.0f}" viewBox="{-_MARGIN:g} {-_MARGIN:g} {width:.1f} {height:.1f}">',
-            f"<style>{_STYLE}</style>",
-            _ARROW,
+            f"<style>{style}</style>",
+            arrow,
             f'<rect x="{-_MARGIN:g}" y="{-_MARGIN:g}" width="100%" height="100%" fill="#ffffff"/>',
             *parts,
             "</svg>\n",

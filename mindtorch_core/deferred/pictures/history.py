@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -13,14 +12,13 @@ from ..context import Pipeline
 from ..failures import Failed
 from ..frames import user_line
 from ..launch import Launch
-from ..observers import ASIDES, TRACING
 from ..planning import Part
 from ..trace import Entry, Step, location_of
 from .describe import Describer
 from .graph import Graph
 from .nodes import Flush, Node, Span
 
-__all__ = ["Block", "History", "Tracing", "graph_of", "history_of", "trace_pipelines"]
+__all__ = ["Block", "History", "Tracing", "graph_of", "history_of"]
 
 
 class StampedEntries(list[Any]):
@@ -136,6 +134,7 @@ class History:
             tracing.describer.start_anew()
             nodes = tracing.describer.describe((e for e in entries if e is not None), times)
         flush = Flush(reason, nodes, self.number, tracing.this_thread(), perf_counter())
+        flush.location = location_of(*user_line())
         self.flushes.append(flush)
         return _TracedLaunch(entries, flush, self)
 
@@ -207,19 +206,6 @@ class _TracedLaunch(Launch):
             nodes.append(node)
         self._stamps.forget(entries)
         self._flush.spans.append(Span(start, end, tuple(nodes), group, how))
-
-
-@contextmanager
-def trace_pipelines() -> Iterator[Tracing]:
-    """Trace every pipeline that is made while the block lasts, in any thread."""
-    tracing = Tracing()
-    TRACING.append(tracing.new_history)
-    ASIDES.append(tracing.aside)
-    try:
-        yield tracing
-    finally:
-        ASIDES.remove(tracing.aside)
-        TRACING.remove(tracing.new_history)
 
 
 def history_of(pipe: Pipeline) -> History:

@@ -132,6 +132,7 @@ class Flush:
         start, planned, end: when planning and launching began, and when all was done, on the clock
             of `time.perf_counter`.
         spans: what was launched when.
+        location: ``file:line`` that made it necessary.
     """
 
     reason: str | None
@@ -142,6 +143,7 @@ class Flush:
     planned: float = 0.0
     end: float = 0.0
     spans: list[Span] = field(default_factory=list)
+    location: str = ""
 
     @property
     def summary(self) -> str:

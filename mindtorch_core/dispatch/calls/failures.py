@@ -9,10 +9,10 @@ from typing import Any, Final
 from ...values.devices import TABLE
 from ...values.dtypes import FLOAT8
 from ...values.errors import OutOfMemoryError
+from ...values.own_frames import hidden, hide
 from ...values.shapes import numel, show
 from ..entry import OpEntry
 from .binding import accepts, named
-from .own_frames import hidden, hide
 
 __all__ = ["explain", "out_of_memory"]
 

@@ -11,11 +11,13 @@ nothing on the way that succeeds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
 from ...values.dtypes import PYTHON_TYPES
 from ...values.layouts import check_memory
+from ...values.own_frames import refusing
 from ..entry import OpEntry
 from ..schema import OperatorSchema
 from .binding import operand_of, plain_number
@@ -134,11 +136,11 @@ def make_front(
         call_scope(entry, tensor_type)
         | {
             "CHECK_MEMORY": check_memory,
-            "EXPLAIN": lambda error, values: explain(entry, error, values),
+            "EXPLAIN": refusing(partial(explain, entry)),
             "HAND_ON": hand_on,
             "OF_NUMBER": of_number,
             "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
-            "OWN_NAMES": lambda values, given: renamed(schema.name, defaults, values, given),
+            "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
             "PYTHON_TYPES": PYTHON_TYPES,
             "RESULT": result,
             "WITH_GRAD": _with_grad,

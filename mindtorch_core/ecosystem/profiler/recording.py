@@ -112,6 +112,11 @@ class Recorder(DispatchMode):
         shapes: write down the shapes of arguments.
         memory: write down the bytes that results take.
         devices: take the times of the accelerator too.
+
+    Attributes:
+        spans: what was recorded, as it ended.
+        clock: takes the accelerator's times; None if they are not taken.
+        tracing: the pipelines.
     """
 
     def __init__(self, shapes: bool, memory: bool = False, devices: bool = False) -> None:
@@ -119,34 +124,37 @@ class Recorder(DispatchMode):
         self.clock = DeviceClock() if devices else None
         self._shapes = shapes
         self._memory = memory
-        self._histories: list[TimedHistory] = []
-        self._tracing = Tracing()
+        self.tracing = Tracing()
 
-    def _history(self) -> TimedHistory:
-        made = TimedHistory(self._tracing, len(self._histories) + 1, self.clock)
-        self._histories.append(made)
+    def new_history(self) -> TimedHistory:
+        """The history of one more pipeline."""
+        tracing = self.tracing
+        with tracing.lock:
+            made = TimedHistory(tracing, len(tracing.histories) + 1, self.clock)
+            tracing.histories.append(made)
         return made
 
     def __enter__(self) -> Self:
         _THREAD.recorders.append(self)
-        TRACING.append(self._history)
-        ASIDES.append(self._tracing.aside)
+        TRACING.append(self.new_history)
+        ASIDES.append(self.tracing.aside)
         return super().__enter__()
 
     def __exit__(self, *exc_info: object) -> None:
         super().__exit__(*exc_info)
-        TRACING.remove(self._history)
-        ASIDES.remove(self._tracing.aside)
+        TRACING.remove(self.new_history)
+        ASIDES.remove(self.tracing.aside)
         _THREAD.recorders.remove(self)
         if self.clock is not None:
             self.clock.settle()
         self.spans += [
             Span(name, int(start * 1e9), int(end * 1e9), 0, thread, (), False)
-            for name, start, end, thread in self._tracing.asides
+            for name, start, end, thread in self.tracing.asides
         ]
-        for history in self._histories:
+        for history in self.tracing.histories:
+            tasks = history.tasks if isinstance(history, TimedHistory) else {}
             for flush in history.flushes:
-                self.spans += _spans_of(flush, history.tasks.get(id(flush)))
+                self.spans += _spans_of(flush, tasks.get(id(flush)))
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

@@ -1,11 +1,16 @@
-"""One rank of ``mindtorch verify --communicator``: runs all checks, or those that are named."""
+"""One rank of ``mindtorch verify --communicator``: runs all checks, or those that are named.
+
+python -m mindtorch_core.testing.communicators NAME [--results=FILE] [CHECK...]
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
 from datetime import timedelta
+from pathlib import Path
 
 from ... import distributed as dist
 from ...communication.engines import engine
@@ -13,10 +18,11 @@ from ...values.devices import set_default_device
 from . import faults  # noqa: F401  (adds its checks)
 from .checks import CHECKS
 
+_RESULTS = "--results="
 _PATIENCE = 20.0  # for one check, in seconds
 
 
-def main(name: str, chosen: list[str]) -> int:
+def main(name: str, chosen: list[str], results_file: str = "") -> int:
     """Run the checks; 1 if one fails on any rank."""
     dist.init_process_group(name, timeout=timedelta(seconds=_PATIENCE / 2))
     devices = engine(name).devices
@@ -25,6 +31,7 @@ def main(name: str, chosen: list[str]) -> int:
     store = dist.distributed_c10d._get_default_store()
     rank, size = dist.get_rank(), dist.get_world_size()
     bad = 0
+    told: dict[str, list[str]] = {}
     for title, check in CHECKS.items():
         if chosen and title not in chosen:
             continue
@@ -41,6 +48,9 @@ def main(name: str, chosen: list[str]) -> int:
         wrong = [f"  rank {r}: {text}" for r, text in enumerate(results) if text]
         bad += bool(wrong)
         if rank == 0:
+            told[title] = results
+            if results_file:  # what is known so far: a rank may hang
+                Path(results_file).write_text(json.dumps(told), encoding="utf-8")
             print(f"{'FAILED' if wrong else 'passed'} {title}", *wrong, sep="\n", flush=True)
     if rank == 0:
         print(f"{bad} of {len(chosen or CHECKS)} checks failed" if bad else "all checks passed")
@@ -60,4 +70,6 @@ def _hangs(title: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    given = sys.argv[2:]
+    files = [word.removeprefix(_RESULTS) for word in given if word.startswith(_RESULTS)]
+    sys.exit(main(sys.argv[1], [w for w in given if not w.startswith(_RESULTS)], *files))

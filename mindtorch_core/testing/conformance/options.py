@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from .progress import Progress
+    from ..progress import Progress
 
 __all__ = ["CHOSEN", "Options", "shard_of"]
 

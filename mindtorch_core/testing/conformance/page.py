@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
 from ...values.devices import row_of
+from ...values.markup import json_text
 from .cases import LEVELS
 from .results import STATES, Results
 from .sweeps import SWEPT
 
-__all__ = ["write_page"]
+__all__ = ["report", "write_page"]
 
 _PLACE = "/*DATA*/"
 
@@ -24,13 +24,13 @@ def write_page(path: str, results: Results, device: str, level: str) -> None:
         OSError: if the file cannot be written.
     """
     template = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    # In a script element only "</" could end the data early.
-    text = json.dumps(_data(results, device, level), separators=(",", ":")).replace("</", "<\\/")
+    text = json_text(report(results, device, level))
     with open(path, "w", encoding="utf-8") as file:
         file.write(template.replace(_PLACE, text))
 
 
-def _data(results: Results, device: str, level: str) -> dict[str, Any]:
+def report(results: Results, device: str, level: str) -> dict[str, Any]:
+    """The results as plain data."""
     from ... import __version__
 
     used = {dtype for row in results.ops.values() for dtype in row}

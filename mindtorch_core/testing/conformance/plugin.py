@@ -12,19 +12,19 @@ from typing import Any, Final
 
 import pytest
 
-from ...dispatch.calls.own_frames import VARIABLE as SHOWN_FRAMES
 from ...inspection.support import coverage
 from ...library.cpu_fallback import fallback_counts
 from ...plugins.checking import line_of
 from ...plugins.loader import entry_of, numerics_of
 from ...plugins.private_names import findings
 from ...values.errors import BackendUnavailableError
+from ...values.own_frames import VARIABLE as SHOWN_FRAMES
+from ..progress import Progress
 from .cases import LEVELS, RULES, Case
 from .checks import OPERANDS, has, operands_of
 from .function_cases import FUNCTION_TESTS, FunctionCase
 from .options import CHOSEN, shard_of
 from .page import write_page
-from .progress import Progress
 from .results import Results, family_of
 
 __all__ = ["RESULTS"]

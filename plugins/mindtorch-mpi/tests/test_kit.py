@@ -1,5 +1,6 @@
 """The conformance kit for communicators: MPI passes, and wrong ones are found by the right check."""
 
+import json
 import os
 import subprocess
 import sys
@@ -53,6 +54,18 @@ def test_a_wrong_communicator_is_found(verify, fault, check, text):
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert f"FAILED {check}" in done.stdout
     assert text in done.stdout
+
+
+def test_json_has_what_each_rank_said(verify):
+    done = verify("wrong", "-k", "reductions", "--json", fault="sum")
+    found = json.loads(done.stdout)
+    assert done.returncode == found["status"] == 1
+    assert (found["communicator"], found["processes"]) == ("wrong", 2)
+    assert "all_reduce SUM" in found["checks"]["reductions"][0]
+    assert "FAILED reductions" in done.stderr
+    assert json.loads(verify("mpi", "-k", "order", "--json").stdout)["checks"] == {
+        "order": ["", ""]
+    }
 
 
 def test_a_communicator_that_is_not_there(verify):

@@ -55,3 +55,26 @@ def test_the_host_alone():
     with profile(activities=[ProfilerActivity.CPU]) as prof:
         x + 1
     assert "NPU" not in prof.key_averages().table()
+
+
+def test_the_page_of_a_trace_has_the_tasks_of_each_stream_and_memory():
+    from mindtorch_core.measuring.timeline.facts import facts_of
+    from mindtorch_core.measuring.timeline.following import Follower
+
+    x = torch.ones(32, 32, device="npu")
+    side = torch.npu.Stream()
+    with Follower(100) as follower:
+        y = x @ x
+        side.wait_stream(torch.npu.current_stream())
+        with torch.npu.stream(side):
+            z = y + 1
+        torch.npu.current_stream().wait_stream(side)
+        with torch.pipeline():
+            w = (z * 2).relu()
+    found = facts_of(follower, "train.py", [], 0)
+    tasks = {task["name"]: task for task in found["tasks"]}
+    assert set(tasks) == {"matmul", "add", "pipeline 1: end of block"}
+    assert tasks["matmul"]["stream"] != tasks["add"]["stream"]
+    assert all(task["device"] == "npu:0" and task["us"] > 0 for task in tasks.values())
+    assert found["memory"]["npu:0"]["peak"] >= 3 * 4096
+    assert w.sum().item() == 66 * 1024

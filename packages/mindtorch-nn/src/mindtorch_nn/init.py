@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Generator, Tensor
+from mindtorch_core.utils._own_frames import refusing
 
 __all__ = [
     "calculate_gain",
@@ -231,6 +232,7 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
+@refusing
 def _xavier_std(tensor: Tensor, gain: float) -> float:
     return gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import mindtorch_core as torch
+from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import refusing
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -34,7 +36,7 @@ class _Endless(Sampler[None]):
             yield None
 
 
-class DataLoader(Generic[T_co]):
+class DataLoader(Constructed, Generic[T_co]):
     """Gives the batches of a data set, each time it is iterated over.
 
     Args:
@@ -107,7 +109,7 @@ class DataLoader(Generic[T_co]):
         if sampler is None:
             sampler = self._default_sampler(shuffle)
         if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+            batch_sampler = refusing(BatchSampler)(sampler, batch_size, drop_last)
         self.batch_size = batch_size
         self.drop_last = drop_last
         self.sampler = sampler
@@ -121,6 +123,7 @@ class DataLoader(Generic[T_co]):
         self._initialized = True
         self.check_worker_number_rationality()
 
+    @refusing
     def _default_sampler(self, shuffle: bool | None) -> Sampler[Any]:
         if self._streams:
             return _Endless()

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._constructed import Constructed
 
 __all__ = [
     "ChainDataset",
@@ -26,7 +27,7 @@ __all__ = [
 T_co = TypeVar("T_co", covariant=True)
 
 
-class Dataset(Generic[T_co]):
+class Dataset(Constructed, Generic[T_co]):
     """Base of data sets that give a sample for a key.
 
     A subclass defines ``__getitem__``; ``__len__`` for samplers, and ``__getitems__`` where the samples of

@@ -12,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import hide
 
 from ._utils.fetch import fetcher
 from ._utils.pin_memory import pin_memory, pins
@@ -40,7 +41,11 @@ class Iteration:
         return self
 
     def __next__(self) -> Any:
-        data = self._next()
+        try:
+            data = self._next()
+        except Exception as error:
+            hide(error)
+            raise
         if self._pins:
             data = pin_memory(data)
         self._num_yielded += 1

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 import mindtorch_core as torch
+from mindtorch_core.utils._constructed import Constructed
 
 __all__ = [
     "BatchSampler",
@@ -25,7 +26,7 @@ def _check_count(name: str, value: Any) -> None:
         raise ValueError(f"{name} should be a positive integer value, but got {name}={value}")
 
 
-class Sampler(Generic[T_co]):
+class Sampler(Constructed, Generic[T_co]):
     """Base of samplers: a subclass defines ``__iter__``, and ``__len__`` where there is a number."""
 
     def __iter__(self) -> Iterator[T_co]:

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import hide
 
 from . import constraints
 from .utils import lazy_property, logits_to_probs, probs_to_logits
@@ -15,7 +17,7 @@ from .utils import lazy_property, logits_to_probs, probs_to_logits
 __all__ = ["Distribution"]
 
 
-class Distribution:
+class Distribution(Constructed):
     """Base of distributions.
 
     Args:
@@ -58,7 +60,11 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            self._check_parameters()
+            try:
+                self._check_parameters()
+            except ValueError as error:
+                hide(error)
+                raise
 
     def _check_parameters(self) -> None:
         known = getattr(self, "arg_constraints", None)

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import refusing
 
 from ..parameter import Parameter
 from .base import ModuleBase, Undo, undoing
@@ -30,6 +31,7 @@ def _set_grad(t: Any, grad: Any) -> None:
 class Conversion(ModuleBase):
     """The part of `Module` that converts it in place."""
 
+    @refusing
     def _apply(self, fn: Convert, recurse: bool = True) -> Self:
         """Give every parameter, its gradient and every buffer what ``fn`` makes of it.
 

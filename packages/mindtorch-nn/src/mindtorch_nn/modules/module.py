@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._constructed import Constructed
 
 from ..parameter import Buffer, Parameter
 from . import base
@@ -72,7 +73,7 @@ def _fresh_fields() -> dict[str, Any]:
     }
 
 
-class Module(Calling, StateDict, Conversion, Traversal):
+class Module(Calling, StateDict, Conversion, Traversal, Constructed):
     """Base class of all modules.
 
     A subclass calls ``super().__init__()`` and defines ``forward``. What it assigns to its attributes

@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import refusing
 
 from ..parameter import Parameter, UninitializedParameter
 
@@ -37,6 +38,7 @@ def _reverse_repeat_tuple(t: tuple[Any, ...], n: int) -> tuple[Any, ...]:
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
+@refusing
 def declare(module: Module, device: Any, dtype: Any, /, **shapes: tuple[int, ...] | None) -> None:
     """Give a module parameters without values, by name; those whose shape is None are absent."""
     for name, shape in shapes.items():

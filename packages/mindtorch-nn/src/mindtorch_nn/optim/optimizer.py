@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._constructed import Constructed
 from mindtorch_core.utils.hooks import RemovableHandle
 
 __all__ = [
@@ -106,7 +107,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     return hooked
 
 
-class Optimizer:
+class Optimizer(Constructed):
     """Base of all optimizers.
 
     Args:

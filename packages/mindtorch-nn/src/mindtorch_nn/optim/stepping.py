@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import refusing
 
 from .optimizer import Closure, Optimizer
 
@@ -29,6 +30,7 @@ def check(ok: Any, message: str) -> None:
         raise ValueError(message)
 
 
+@refusing
 def check_lr(lr: Any, text: str = "Invalid learning rate: ") -> None:
     """Refuse learning rates that are negative, NaN, or tensors of several elements.
 
@@ -39,6 +41,7 @@ def check_lr(lr: Any, text: str = "Invalid learning rate: ") -> None:
     check(lr >= 0.0, f"{text}{lr}")
 
 
+@refusing
 def check_betas(betas: Any) -> None:
     """Refuse shares that are not below 1.
 

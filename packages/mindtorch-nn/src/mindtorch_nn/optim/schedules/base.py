@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from mindtorch_core import Tensor
+from mindtorch_core.utils._constructed import Constructed
 
 from ..optimizer import Optimizer
 from ..stepping import no_dimensions
@@ -76,7 +77,7 @@ def functions_to_state(functions: Sequence[Any]) -> list[Any]:
     return [None if isinstance(fn, types.FunctionType) else fn.__dict__.copy() for fn in functions]
 
 
-class LRScheduler:
+class LRScheduler(Constructed):
     """Base of schedules: sets the learning rates of an optimizer's groups when it is stepped.
 
     Args:

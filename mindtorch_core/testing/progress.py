@@ -1,4 +1,4 @@
-"""How far a run of the kit is: one line that is written over, on terminals only."""
+"""How far long work is, such as a run of the kit: one line that is written over, on terminals only."""
 
 from __future__ import annotations
 
@@ -16,16 +16,22 @@ class Progress:
 
     Args:
         stream: where it is written; that is asked whether it is a terminal.
-        total: how many tests there are.
+        total: how many tests, or others, there are.
         clock: tells seconds.
+        what: what is counted.
     """
 
     def __init__(
-        self, stream: TextIO, total: int, clock: Callable[[], float] = time.monotonic
+        self,
+        stream: TextIO,
+        total: int,
+        clock: Callable[[], float] = time.monotonic,
+        what: str = "tests",
     ) -> None:
         self._stream = stream
         self._total = total
         self._clock = clock
+        self._what = what
         self._start = self._shown = clock()
         self._width = 0
         self._on = stream.isatty()
@@ -44,7 +50,9 @@ class Progress:
         """The line."""
         seconds = int(self._clock() - self._start)
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"{self.done} of {self._total} tests{failed}, {seconds // 60}:{seconds % 60:02}"
+        return (
+            f"{self.done} of {self._total} {self._what}{failed}, {seconds // 60}:{seconds % 60:02}"
+        )
 
     def end(self) -> None:
         """Take the line away."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable
 from types import TracebackType
-from typing import Final
+from typing import Any, Final, TypeVar
 
-__all__ = ["VARIABLE", "hidden", "hide"]
+__all__ = ["VARIABLE", "hidden", "hide", "refusing"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 VARIABLE: Final = "MINDTORCH_TRACEBACK"
 # Packages whose frames tell a user nothing. Those of other backends stay: who writes one needs them.
@@ -42,6 +46,28 @@ def hide(error: BaseException) -> None:
             kept = TracebackType(kept, each.tb_frame, each.tb_lasti, each.tb_lineno)
     error.__traceback__ = kept
     error.__dict__[_MARK] = True
+
+
+def refusing(function: _F) -> _F:
+    """Decorator of what users call: errors that mindtorch raises in it on purpose show no frame of its own.
+
+    A file that cannot be opened is such an error too. It costs a call of Python's, so it is not for what
+    takes a microsecond.
+    """
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except OSError as error:
+            if error.filename is not None and os.environ.get(VARIABLE) != "full":
+                error.__traceback__ = None
+            raise
+        except Exception as error:
+            hide(error)
+            raise
+
+    return called  # type: ignore[return-value]  # the same signature
 
 
 def hidden(error: BaseException) -> bool:

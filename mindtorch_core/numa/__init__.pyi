@@ -1,0 +1,4 @@
+"""`mindtorch_core.ecosystem.numa` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from typing import Any
+

@@ -1,0 +1,5 @@
+"""`mindtorch_core.ecosystem.quasirandom` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from typing import Any
+
+SobolEngine: Any

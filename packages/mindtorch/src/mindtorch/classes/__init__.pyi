@@ -1,0 +1,6 @@
+"""`mindtorch_core.classes` under PyTorch's path. Written by `docs/make.py`; do not edit."""
+
+from mindtorch_core.classes import (
+    load_library as load_library,
+    loaded_libraries as loaded_libraries,
+)
