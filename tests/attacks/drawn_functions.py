@@ -42,12 +42,14 @@ GRADIENTS = table("""
 {x}.sum().backward() | ({x} * {x}).mean().backward() | {n}, = torch.autograd.grad({x}.square().sum(), [w], retain_graph=True)
 w.grad = None | step() | {x}.register_hook(lambda g: g * 0.5)
 """)  # fmt: skip
-LOOKS = table("{n} = {x}.sum().item() | {n} = {x}.shape[0] * {y} | {n} = {x}.tolist() | {n} = bool(({x} > 0).any())")
+LOOKS = table(
+    "{n} = {x}.sum().item() | {n} = {x}.shape[0] * {y} | {n} = {x}.tolist() | {n} = bool(({x} > 0).any())"
+)
 SHAPES = [(4, 6), (6,), (1, 6), (4, 1), (3, 6), (4, 4), (6, 6), (2, 4, 6), (), (0, 6), (1, 1)]
 LARGE = [(64, 40), (40,), (1, 40), (64, 1), (40, 40), (50, 40)]
 
 
-def drawn_function(chance, *, looks=False, trains=True, exact=False):
+def drawn_function(chance, *, looks=False, trains=True):
     """The lines of a body, which returns all its names."""
     lines, names = [], ["a", "b"]
     kinds = [VALUES] * 8 + [VIEWS] * 2 + [WRITES] * 3 + [GRADIENTS] * trains + [LOOKS] * looks
@@ -78,12 +80,18 @@ class Arguments:
         self.shape = chance.choice(shapes)
         self.other = chance.choice([self.shape, self.shape, chance.choice(shapes)])
         self.dtypes = chance.choices(
-            ["float32", "float64", "bfloat16", "float16", "int64", "complex64"], [8, 3, 2, 1, 1, 1], k=2
+            ["float32", "float64", "bfloat16", "float16", "int64", "complex64"],
+            [8, 3, 2, 1, 1, 1],
+            k=2,
         )
         if chance.random() < 0.7:
             self.dtypes[1] = self.dtypes[0]
-        self.layouts = chance.choices(["plain", "turned", "part", "steps", "expanded"], [6, 2, 2, 1, 1], k=2)
-        self.shared = chance.choices(["apart", "same", "view", "turned", "data"], [8, 2, 2, 1, 1])[0]
+        self.layouts = chance.choices(
+            ["plain", "turned", "part", "steps", "expanded"], [6, 2, 2, 1, 1], k=2
+        )
+        self.shared = chance.choices(["apart", "same", "view", "turned", "data"], [8, 2, 2, 1, 1])[
+            0
+        ]
         self.recorded = trains and chance.random() < 0.3
         self.mode = chance.choices(["plain", "no_grad", "autocast", "inference"], [8, 2, 1, 1])[0]
         self.k = chance.choice([1, 2, 2.5])
@@ -103,7 +111,11 @@ class Arguments:
         elif self.shared == "data":
             b = a.data
         if self.recorded and (a.is_floating_point() or a.is_complex()):
-            a = a.requires_grad_() if a.is_leaf and values.random() < 0.5 else a.detach().requires_grad_() * 1
+            a = (
+                a.requires_grad_()
+                if a.is_leaf and values.random() < 0.5
+                else a.detach().requires_grad_() * 1
+            )
         w = lib.tensor(0.5, requires_grad=self.weight_trains)
         return a, b, w, self.k
 

@@ -4,13 +4,14 @@ Shapes, dtypes, strides, who shares memory, who requires grad, modes and numbers
 that what is known of earlier calls must not be used for others. ATTACK_SECONDS says how long each goes on.
 """
 
-import contextlib
 import random
 import warnings
 
 import numpy as np
 import pytest
 from attack import seeds, told
+from computing import WAYS as HOW
+from computing import computing, kernel_folder, skip_unless_there  # noqa: F401 (a fixture)
 from drawn_functions import Arguments, drawn_function, made, outcome
 from whole_programs import shrunk
 
@@ -20,8 +21,6 @@ from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import MASKS
 from mindtorch_core.ecosystem import compiled_calls
 from mindtorch_core.ecosystem.captured import CaptureError
-from mindtorch_core.values.devices import row_of
-from mindtorch_cpu.fusion.limits import LIMITS
 from mindtorch_cpu.native.kernels import KERNELS
 
 PRECISION = {"bfloat16": 0.1, "float16": 0.02, "float64": 1e-6}
@@ -49,24 +48,6 @@ def difference(found, wanted, arguments):
         if not alike(found[1][name], value, least):
             return f"{name} is\n{found[1][name]}\nand not\n{value}"
     return None
-
-
-@contextlib.contextmanager
-def kernels(way):
-    """How the CPU computes groups: as ever, in tiles, by compiled kernels, by them in tiles of two threads."""
-    threads, mode = torch.get_num_threads(), KERNELS.mode
-    with pytest.MonkeyPatch.context() as patch:
-        if way != "as ever":
-            patch.setattr(row_of("cpu").runtime, "planned_from", 2)
-            patch.setattr(LIMITS, "min_elements", 2)
-            patch.setattr(LIMITS, "tile_elements", 1 << 17 if way == "compiled" else 7)
-            torch.set_num_threads(1 if way == "compiled" else 2)
-        KERNELS.mode = "off" if way == "tiles" else "now" if way.startswith("compiled") else mode
-        try:
-            yield
-        finally:
-            KERNELS.mode = mode
-            torch.set_num_threads(threads)
 
 
 def as_block(f, through=False):
@@ -114,7 +95,7 @@ def attack(seed, way, how):
     def differ(part):
         f = made(part, torch)
         call, known = WAYS[way](f), {}
-        with kernels(how):
+        with computing(how):
             for at, arguments in enumerate(calls):
                 found = outcome(call, arguments, torch)
                 if id(arguments) not in known:
@@ -125,18 +106,16 @@ def attack(seed, way, how):
                     return f"call {at} of {arguments}:\n{unlike}"
         return None
 
-    if unlike := differ(lines):
+    if differ(lines):
         fewer = shrunk(lines, differ)
         pytest.fail(told(seed, "\n".join(fewer) + f"\n{differ(fewer)}"))
 
 
-@pytest.mark.parametrize("how", ["as ever", "tiles", "compiled", "compiled in tiles"])
+@pytest.mark.parametrize("how", [how for how in HOW if how != "some planned"])
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.usefixtures("kernel_folder")
 def test_other_arguments(way, how, monkeypatch):
-    if how.startswith("compiled"):
-        with kernels(how):
-            if not KERNELS.enabled:
-                pytest.skip(KERNELS.reason)
+    skip_unless_there(how)
     monkeypatch.setattr(compiled_calls._Variant, "next_is_plain", lambda self: False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
