@@ -41,7 +41,9 @@ class EventPool:
         returned = self._returned
         with self._lock:
             idle = self._idle.setdefault(flags, [])
-            for _ in iter(returned.__len__, 0):  # in 3.13 an interrupt of a `while` leaves locks held
+            for _ in iter(
+                returned.__len__, 0
+            ):  # in 3.13 an interrupt of a `while` leaves locks held
                 handle = returned[0].lent
                 there = self._lent[handle][1]
                 there += (handle,)
