@@ -110,10 +110,15 @@ def write_out(
 
 def _decides(needs: Sequence[str], args: tuple[Any, ...], out: Tensor) -> bool:
     """Whether the dtype of an output says what the op computes in."""
-    if args[0]._dtype.category < FLOATING:
-        return "computed in" in needs or "whole computed in" in needs
-    floats = "floats computed in" in needs and out._dtype.category >= FLOATING
-    return floats or "computed in" in needs
+    if "computed in" in needs:
+        return True
+    if "whole computed in" in needs and args[0]._dtype.category < FLOATING:
+        return True
+    return (
+        "floats computed in" in needs
+        and args[0]._dtype.category >= FLOATING
+        and out._dtype.category >= FLOATING
+    )
 
 
 def _recorded(values: Iterable[Any]) -> bool:
