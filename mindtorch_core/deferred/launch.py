@@ -32,7 +32,7 @@ from .unseen import held_outside
 __all__ = ["Launch"]
 
 # Keys that the ops which kernels call during a launch must not meet: all of it was seen already.
-_HIDDEN: Final = int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
+_HIDDEN: Final = int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python | DispatchKey.Inference)
 
 
 class Launch:

@@ -25,9 +25,29 @@ def as_called(entry: OpEntry, record: KernelRecord, mask: int) -> Kernel:
         keyset = DispatchKeySet(mask)
         return lambda *args, **kwargs: fn(keyset, *args, **kwargs)
     definition = entry.definition
-    if definition is None or record.promoted or not definition.operands.promotes:
+    if definition is None:
+        return fn
+    what = definition if definition.functional is None else definition.functional
+    if what.traits.copies and any(entry.record(k) is record for k in PRIVATE_USE_KEYS):
+        return _with_shapes_checked(fn, definition.rule)
+    if record.promoted or not definition.operands.promotes:
         return fn
     return _with_promotion(fn, definition.operands.compute_dtype, definition.operands.first_operand)
+
+
+def _with_shapes_checked(fn: Kernel, rule: Any) -> Kernel:
+    """Let the op's rule refuse shapes before a vendor's copy sees them, as it does in pipelines.
+
+    What most ops are made of ends in a copy, so its words are those that users see; and a kernel that
+    trusts the shapes would write beyond its memory.
+    """
+
+    def copied(self: Any, src: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._shape != src._shape:
+            rule(self, src)
+        return fn(self, src, *args, **kwargs)
+
+    return copied
 
 
 def _with_promotion(fn: Kernel, compute_dtype: Kernel, start: int) -> Kernel:

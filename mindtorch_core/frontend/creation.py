@@ -105,6 +105,13 @@ def from_numpy(array: Any) -> Tensor:
     """
     on = concrete("cpu")
     made: Tensor = TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined]
+    return known_outside(made)
+
+
+def known_outside(made: Tensor) -> Tensor:
+    """A tensor over memory that another library has as well, as it is shown to users."""
+    storage = made._storage = TABLE[made._device.type].runtime.storage_of(made)
+    storage.keep_memory()
     return born(made)
 
 

@@ -12,7 +12,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
-from .creation import from_numpy, is_array, place_of, tensor
+from .creation import from_numpy, is_array, known_outside, place_of, tensor
 from .pickling import elements, is_storage
 
 if TYPE_CHECKING:  # a name for type checkers: the core needs no NumPy
@@ -41,7 +41,7 @@ def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = N
         BufferError: if its memory cannot be shared.
         ValueError: if a copy is needed and refused.
     """
-    made = born(_cpu_runtime().from_dlpack(ext_tensor))
+    made = known_outside(_cpu_runtime().from_dlpack(ext_tensor))
     return _placed(made, None, device, copy)
 
 
@@ -93,7 +93,7 @@ def frombuffer(
             f"not be greater than actual buffer length ({length} bytes)"
         )
     end = length if count < 0 else offset + count * size
-    made: Tensor = born(_cpu_runtime().from_buffer(data[offset:end], dtype))
+    made = known_outside(_cpu_runtime().from_buffer(data[offset:end], dtype))
     return made.requires_grad_() if requires_grad else made
 
 
@@ -254,8 +254,10 @@ def _exported(self: Tensor) -> DeviceRow:
 
 
 def _shared_array(self: Tensor) -> Any:
-    """An array over the tensor's memory."""
-    return _exported(self).runtime.numpy(self._settled())
+    """An array over the tensor's memory, which stays the tensor's."""
+    array = _exported(self).runtime.numpy(self._settled())
+    self._own_storage().keep_memory()
+    return array
 
 
 attach(

@@ -157,8 +157,8 @@ def new(self: Storage) -> Storage:
 
 
 def resizable(self: Storage) -> bool:
-    """Whether `resize_` may be called: not where the memory is a file."""
-    return self.mapping is None
+    """Whether `resize_` may be called: not where a file, another process or NumPy has the memory."""
+    return self.replaceable
 
 
 def resize_(self: Storage, size: int) -> Storage:
@@ -168,7 +168,7 @@ def resize_(self: Storage, size: int) -> Storage:
     keep what they show.
 
     Raises:
-        RuntimeError: if the memory is a file or shared, or the size is negative.
+        RuntimeError: if a file, another process or NumPy has the memory, or the size is negative.
     """
     if size < 0:
         raise RuntimeError(f"a storage cannot have {size} bytes")

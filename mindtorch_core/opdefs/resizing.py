@@ -26,7 +26,7 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
         strides: its new strides, row-major if None.
 
     Raises:
-        RuntimeError: if memory is wanted that a file or another process has.
+        RuntimeError: if larger memory is wanted for what a file, another process or NumPy knows.
     """
     for flush in BEFORE_EXPORT:  # a recorded op may have to read what the tensor was
         flush()
@@ -34,7 +34,7 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
     steps = contiguous_strides(shape) if strides is None else strides
     needed = storage_extent(shape, steps, offset) * d.itemsize
     if needed > storage.size_bytes:
-        if storage.mapping is not None:
+        if not storage.replaceable:
             raise RuntimeError("Trying to resize storage that is not resizable")
         only = t if held_alone(t, 1) else None  # here: arguments of a call refer to the storage too
         replace_memory(storage, _grown(storage, needed), only)

@@ -76,7 +76,7 @@ def write_out(
         _refuse_overlap(outs, args)
     if "requires_grad" in kwargs and len(outs) == 1:
         kwargs = _options_of(outs[0], kwargs)
-    if needs and _decides(needs, args) and kwargs["dtype"] is None:
+    if needs and _decides(needs, args, outs[0]) and kwargs["dtype"] is None:
         kwargs["dtype"] = outs[0]._dtype
     if draw is not None and kwargs.get("device", outs[0]._device) == outs[0]._device:
         draw(outs[0], *args, generator=kwargs.get("generator"))
@@ -108,10 +108,17 @@ def write_out(
     return out
 
 
-def _decides(needs: Sequence[str], args: tuple[Any, ...]) -> bool:
+def _decides(needs: Sequence[str], args: tuple[Any, ...], out: Tensor) -> bool:
     """Whether the dtype of an output says what the op computes in."""
-    whole = "whole computed in" in needs and args[0]._dtype.category < FLOATING
-    return whole or "computed in" in needs
+    if "computed in" in needs:
+        return True
+    if "whole computed in" in needs and args[0]._dtype.category < FLOATING:
+        return True
+    return (
+        "floats computed in" in needs
+        and args[0]._dtype.category >= FLOATING
+        and out._dtype.category >= FLOATING
+    )
 
 
 def _recorded(values: Iterable[Any]) -> bool:

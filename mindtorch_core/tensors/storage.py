@@ -38,6 +38,7 @@ class Storage:
 
     __slots__ = (
         "__weakref__",
+        "_known_outside",
         "_mapping",
         "_prune_at",
         "device",
@@ -49,6 +50,7 @@ class Storage:
     )
 
     _mapping: Any  # unset where there is none
+    _known_outside: bool  # unset where it is not
 
     def __init__(self, memory: Any, nbytes: int, device: device) -> None:
         self.memory = memory
@@ -90,6 +92,19 @@ class Storage:
     @mapping.setter
     def mapping(self, mapping: Any) -> None:
         self.root._mapping = mapping
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether other memory may take the place of this: not where others know it.
+
+        They are files, other processes, and libraries such as NumPy, to which the memory was shown or
+        whose it is: what they write would be lost, without a word.
+        """
+        return self.mapping is None and not hasattr(self.root, "_known_outside")
+
+    def keep_memory(self) -> None:
+        """Never give this storage other memory: another library knows it."""
+        self.root._known_outside = True
 
     def settle(self) -> None:
         """Launch recorded work on this memory, if there is any."""

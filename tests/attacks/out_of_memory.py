@@ -155,11 +155,12 @@ def at_most(room):
     """No more memory than there is now and some bytes; nothing is kept for reuse."""
     gc.collect()
     row_of("cpu").runtime.empty_cache()
-    resource.setrlimit(resource.RLIMIT_AS, (used() + room, resource.RLIM_INFINITY))
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used() + room, before[1]))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def caused(error):

@@ -159,12 +159,14 @@ def with_checkpoint(x):
         return torch.dropout(y.exp(), 0.5, True) * y.sin()
 
     torch.manual_seed(7)
-    with torch.autocast("cpu", enabled=False):
-        y = checkpoint(part, x * 2, use_reentrant=False)
-        y = checkpoint(
-            lambda t: checkpoint(part, t, use_reentrant=False) * 2, y, use_reentrant=False
-        )
+    y = checkpoint(part, x * 2, use_reentrant=False)
+    y = checkpoint(lambda t: checkpoint(part, t, use_reentrant=False) * 2, y, use_reentrant=False)
     return y.sum()
+
+
+def with_checkpoint_in_a_block(x):
+    with torch.autocast("cpu", enabled=False):
+        return with_checkpoint(x)
 
 
 def with_logged_checkpoint(x):
@@ -190,6 +192,7 @@ PROGRAMS = [
     with_saved_tensor_hooks,
     with_blocks,
     with_checkpoint,
+    with_checkpoint_in_a_block,
     with_logged_checkpoint,
     with_reentrant_checkpoint,
     with_grad_of_grad,
@@ -351,7 +354,9 @@ def test_an_interrupted_change_of_what_was_saved_is_noticed(name):
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # in a callback of the collector
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p is not with_blocks])
+@pytest.mark.parametrize(
+    "program", [p for p in PROGRAMS if not p.__name__.endswith(("_blocks", "_block"))]
+)
 def test_signals_leave_no_state_changed(program):
     """Signals also come where a loop begins again."""
     assert threading.current_thread() is threading.main_thread()

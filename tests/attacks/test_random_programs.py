@@ -10,6 +10,7 @@ import contextlib
 import bare
 import pytest
 from attack import seeds, told
+from computing import WAYS, computing, kernel_folder, skip_unless_there  # noqa: F401 (a fixture)
 from drawn_programs import drawn
 from whole_programs import difference, run, shrunk, source
 
@@ -17,8 +18,7 @@ import mindtorch_core as torch
 from mindtorch_core.deferred.replay.sites import Site
 from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import MASKS
-from mindtorch_core.values.devices import row_of
-from mindtorch_cpu.fusion.limits import LIMITS
+from mindtorch_cpu.native.kernels import KERNELS
 
 
 @pytest.fixture(scope="module")
@@ -57,32 +57,22 @@ def test_eager_against_pytorch(devices):
         attack(seed, devices, ours, theirs, common=True)
 
 
-@contextlib.contextmanager
-def planned_from(elements):
-    """The CPU plans, fuses and shares among threads what has more elements."""
-    runtime, threads = row_of("cpu").runtime, torch.get_num_threads()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runtime, "planned_from", elements)
-        patch.setattr(LIMITS, "min_elements", elements)
-        patch.setattr(LIMITS, "tile_elements", elements)
-        torch.set_num_threads(2)
-        yield
-        torch.set_num_threads(threads)
-
-
 @pytest.mark.parametrize("whole", [True, False], ids=["one pipeline", "its own pipelines"])
-@pytest.mark.parametrize("elements", [2, 10, None], ids=["planned", "some planned", "as ever"])
-def test_pipelines_against_eager(devices, whole, elements):
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.usefixtures("kernel_folder")
+def test_pipelines_against_eager(devices, whole, way):
     def at_once(lines):
         return run(lines, torch, devices=devices)
 
     def deferred(lines):
         block = torch.pipeline if whole else contextlib.nullcontext
-        with contextlib.nullcontext() if elements is None else planned_from(elements):
+        with computing(way):
             return run(lines, torch, deferred=True, devices=devices, around=block)
 
-    for seed in seeds(40):
+    skip_unless_there(way)
+    for seed in seeds(25):
         attack(seed, devices, deferred, at_once)
+        assert KERNELS.broken is None
 
 
 @pytest.mark.parametrize("through", [True, False], ids=["through backward", "as ever"])

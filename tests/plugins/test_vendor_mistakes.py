@@ -253,3 +253,41 @@ assert torch.vex.current_device() == torch.vex.current_stream().device.index == 
 def test_a_misspelt_device_is_suggested(site):
     site.backend("vex", PLUGIN)
     site.run('with refused("Did you mean vex?"):\n    torch.ones(2, device="vexx")\n')
+
+
+COPIES = """
+import contextlib
+
+def refused(call, pipeline):
+    try:
+        with torch.pipeline() if pipeline else contextlib.nullcontext():
+            call(torch.zeros(2, 3, device="vex"))
+    except RuntimeError as error:
+        return str(error)
+
+CALLS = {
+    "The size of tensor a (3) must match the size of tensor b (7)": lambda x: x.copy_(torch.ones(7)),
+    "The size of tensor a (3) must match": lambda x: x.copy_(torch.ones(7, device="vex")),
+    "output with shape [2, 3] doesn't match": lambda x: x.copy_(torch.ones(4, 2, 3, device="vex")),
+    "output with shape [1, 3] doesn't match": lambda x: x[:1].copy_(torch.ones(2, 1, 3)),
+    "The expanded size of the tensor (3) must match": lambda x: x.__setitem__(0, torch.ones(7)),
+}
+for text, call in CALLS.items():
+    assert text in refused(call, False), refused(call, False)
+    assert text in refused(call, True), refused(call, True)
+x = torch.zeros(2, 2, device="vex")
+assert x.copy_(torch.ones(2, 2, device="vex")).tolist() == [[1.0, 1.0], [1.0, 1.0]]
+"""
+
+
+def test_a_copy_sees_no_shapes_that_the_rule_refuses(site):
+    """Its own words, or memory beyond its end, are not what users get: at once as in pipelines."""
+    copy = """
+def copy_(self, src, non_blocking=False):
+    memory = self.untyped_storage().memory
+    memory[:] = bytes(src.cpu().numpy().data.cast("B"))[: len(memory)]
+    return self
+
+KERNELS = {"copy_": copy_, """
+    site.backend("vex", PLUGIN.replace("KERNELS = {", copy))
+    site.run(COPIES)

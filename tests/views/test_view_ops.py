@@ -1,5 +1,7 @@
 """Views by other names, copies of views, overwritten copies, views in place: as in PyTorch."""
 
+import contextlib
+
 import pytest
 
 import mindtorch_core as torch
@@ -319,3 +321,35 @@ def test_each_write_counts_once(write):
 def test_what_an_op_makes_starts_at_0(make):
     for lib in (torch, pt):
         assert eval(make, {"t": lib, "x": lib.ones(4)})._version == 0
+
+
+ODD_STRIDES = [((1,), (0,)), ((1, 4, 1), (9, 1, 5)), ((1, 1), (0, 3)), ((2, 1), (1, 9)), ((1, 2, 1), (0, 3, 0)),
+               ((1, 2), (9, 1)), ((1, 1, 3), (7, 0, 1))]  # fmt: skip
+RESHAPED = {
+    "flat": lambda x: x.view(-1),
+    "flatten": lambda x: x.flatten(),
+    "itself": lambda x: x.view(x.shape),
+    "before": lambda x: x.view((1, *x.shape)),
+    "behind": lambda x: x.reshape((*x.shape, 1)),
+    "around": lambda x: x.view((1, *x.shape, 1, 1)),
+    "view_as": lambda x: x.view_as(x),
+    "a grid": lambda x: x.flatten()[:2].expand(2, -1),
+}
+
+
+@pytest.mark.parametrize("pipeline", [False, True], ids=["at once", "pipeline"])
+@pytest.mark.parametrize("reshape", RESHAPED.values(), ids=RESHAPED)
+@pytest.mark.parametrize(("shape", "strides"), ODD_STRIDES)
+def test_strides_of_sizes_of_one_decide(shape, strides, reshape, pipeline):
+    """NumPy forgets them; what shares memory with what is asked of them."""
+
+    def made(lib):
+        try:
+            y = reshape(lib.empty_strided(shape, strides))
+        except RuntimeError:
+            return "refused"
+        return tuple(y.shape), y.stride()
+
+    with torch.pipeline() if pipeline else contextlib.nullcontext():
+        ours = made(torch)
+    assert ours == made(pt)

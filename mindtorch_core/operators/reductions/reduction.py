@@ -82,6 +82,7 @@ op(
         self, dim, keepdim, dtype
     ),
     out=True,
+    out_needs=("floats computed in",),
     tags=frozenset({"reduction"}),
 )
 

@@ -74,7 +74,7 @@ for _name, _doc, _composed in (
         doc=_doc,
         decomposition=_composed,
         out=True,
-        out_needs=("whole computed in",) if _name == "nansum" else (),
+        out_needs=("floats computed in", *(("whole computed in",) if _name == "nansum" else ())),
         tags=_REDUCTION,
     )
 

@@ -27,7 +27,11 @@ def instants(code):
         elif before is not None and before.opname in CALLS:
             if handler(before.offset) == handler(each.offset):
                 found.add(each.offset)
-        elif each.opname == "JUMP_BACKWARD":
+        # Until 3.12 a loop jumps first and then looks, from 3.13 on the other way round: an exception counts
+        # as coming from the jump, which a `try` or `with` around a `while` does not always cover.
+        elif each.opname == "JUMP_BACKWARD" and (
+            sys.version_info >= (3, 13) or handler(each.offset) == handler(each.argval)
+        ):
             found.add(each.offset)
         before = each
     return frozenset(found)

@@ -200,7 +200,7 @@ class NPUDevice:
         deferred, dropped, held = self._deferred, self._dropped, self._held
         ready: list[int] = []
         try:
-            while dropped:
+            for _ in iter(dropped.__len__, 0):  # in 3.13 an interrupt of a `while` skips `finally`
                 address = dropped[0].lent
                 ready += (address,)
                 del held[address], dropped[0]

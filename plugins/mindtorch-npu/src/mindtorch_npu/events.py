@@ -41,14 +41,16 @@ class EventPool:
         returned = self._returned
         with self._lock:
             idle = self._idle.setdefault(flags, [])
-            while returned:
+            for _ in iter(
+                returned.__len__, 0
+            ):  # in 3.13 an interrupt of a `while` leaves locks held
                 handle = returned[0].lent
                 there = self._lent[handle][1]
                 there += (handle,)
                 del self._lent[handle], returned[0]
             while True:
-                while not idle:
-                    self._make(flags, idle)
+                if not idle:
+                    self._fill(flags, idle)
                 event = LentEvent()
                 back = Return(event, returned.append)
                 if idle:  # still: an op of a finaliser may have come in
@@ -57,6 +59,11 @@ class EventPool:
                     del idle[-1]
                     return event
                 del back
+
+    def _fill(self, flags: int, idle: list[int]) -> None:
+        """Make new events for a list, until it has one: an op of a finaliser may take it."""
+        while not idle:
+            self._make(flags, idle)
 
     def _make(self, flags: int, idle: list[int]) -> None:
         """Add a new event to a list."""

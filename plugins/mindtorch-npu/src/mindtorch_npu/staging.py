@@ -110,8 +110,8 @@ class Staging:
             self._land()
             free = self._free.setdefault(size, [])
             while True:
-                while not free:
-                    self._make(size, free)
+                if not free:  # in 3.13 an interrupt of a `while` would leave the lock held
+                    self._fill(size, free)
                 buffer = Buffer()
                 back = Return(buffer, self._returned.append)
                 if free:  # still: an op of a finaliser may have come in
@@ -120,6 +120,11 @@ class Staging:
                     del free[-1]
                     return buffer
                 del back
+
+    def _fill(self, size: int, free: list[_Pinned]) -> None:
+        """Make new memory for a list, until it has some: an op of a finaliser may take it."""
+        while not free:
+            self._make(size, free)
 
     def _make(self, size: int, free: list[_Pinned]) -> None:
         """Add new memory to a list."""

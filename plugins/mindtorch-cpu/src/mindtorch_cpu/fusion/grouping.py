@@ -92,12 +92,28 @@ def operands_of(entry: Entry) -> list[Tensor]:
 
 
 def _overlaps_itself(entry: Entry) -> bool:
-    """Whether an entry reads the memory it writes at other places: ``x[1:].add_(x[:-1])``."""
+    """Whether an entry reads the memory it writes at other places: ``x[1:].add_(x[:-1])``.
+
+    Or writes some of it several times, as one that fills what `expand` has made: what a tile has written
+    another one would read, for which it is another element.
+    """
     if not entry.op.writes:
         return False
     out = entry.outs[0]
+    if _may_repeat(out.raw_shape, out.raw_geometry()[0]):
+        return True
     memory, own = memory_of(out), geometry(out)
     return any(memory_of(t) == memory and geometry(t) != own for t in operands_of(entry))
+
+
+def _may_repeat(shape: Shape, strides: Shape) -> bool:
+    """Whether a layout may show some element several times."""
+    reach = 0
+    for step, size in sorted(zip(strides, shape, strict=True)):
+        if size > 1 and step <= reach:
+            return True
+        reach += step * (size - 1)
+    return False
 
 
 class _Grouping:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import bfloat16, expand_strides, make_view, view_around, wrap_dim
+from mindtorch_core.backend import (
+    bfloat16,
+    contiguous_strides,
+    expand_strides,
+    make_view,
+    view_around,
+    wrap_dim,
+)
 
 from ..arrays import KEYS, ndarray
 from ..register import composition_of, kernel, rule_of
@@ -20,11 +28,24 @@ def general(name: str, self: Any, *args: Any) -> Any:
     return make_view(self, spec.shape, spec.strides, spec.offset)
 
 
+def _strides_say_so(a: Any) -> bool:
+    """Whether NumPy gives a view of another shape the strides that the op's rule gives it.
+
+    Strides of sizes of 1 may be any, and decide over those of a view; NumPy forgets them.
+    """
+    return _are_of(a.shape, a.strides, a.itemsize)
+
+
+@functools.lru_cache(4096)
+def _are_of(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    return strides == tuple([s * itemsize for s in contiguous_strides(shape)])
+
+
 @kernel("view")
 def view(self: Any, size: Any) -> Any:
     """Another shape of a row-major tensor."""
     a = self.raw_data
-    if a.flags.c_contiguous and a.size:
+    if a.flags.c_contiguous and a.size and (1 not in a.shape or _strides_say_so(a)):
         try:
             data = a.reshape(size)
             if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
@@ -38,7 +59,7 @@ def view(self: Any, size: Any) -> Any:
 def reshape(self: Any, shape: Any) -> Any:
     """Another shape: a view where strides allow it, a copy otherwise."""
     a = self.raw_data
-    if a.flags.c_contiguous and a.size:
+    if a.flags.c_contiguous and a.size and (1 not in a.shape or _strides_say_so(a)):
         try:
             data = a.reshape(shape)
             if data.shape == shape or min(shape) >= -1:

@@ -209,7 +209,8 @@ class Writer:
             self._line(f"{names}= parts({call}, {len(outs)})")
         for o in outs:
             if o is not None:
-                self._lay_out(o)
+                if not op.view:  # a copy of a view is none: what is written there would be lost
+                    self._lay_out(o)
                 self._tensors.add(o)
                 self._made(o, f"t{o}")
 
