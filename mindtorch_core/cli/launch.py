@@ -6,7 +6,6 @@ Their output is labelled by rank. The first that fails ends all; what it said is
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +15,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TextIO
+
+from ..communication.launchers import mpiexec
 
 __all__ = ["launch"]
 
@@ -136,33 +137,20 @@ def _start(
     command: list[str], env: dict[str, str], count: int, folder: Path
 ) -> list[subprocess.Popen[bytes]]:
     """Start mpiexec, or the processes themselves."""
-    mpiexec = _mpiexec()
-    if mpiexec:
+    launcher = mpiexec()
+    if launcher:
         if count > (os.cpu_count() or 1):
             print(
                 f"mindtorch run: {count} processes on {os.cpu_count()} cores wait for each other",
                 file=sys.stderr,
             )
         said = open(folder / "mpiexec", "wb")  # noqa: SIM115 (the process's)
-        return [subprocess.Popen([*mpiexec, "-n", str(count), *command], env=env,
+        return [subprocess.Popen([*launcher, "-n", str(count), *command], env=env,
                                  stdin=subprocess.DEVNULL, stdout=said, stderr=said)]  # fmt: skip
     return [
         subprocess.Popen(command, env={**env, "RANK": str(rank)}, stdin=subprocess.DEVNULL)
         for rank in range(count)
     ]
-
-
-def _mpiexec() -> list[str]:
-    """The launcher of this interpreter's MPI, or else of the path, so that it stops nobody by itself."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None:
-        return []
-    asked = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
-    if "HYDRA" in asked.stdout.upper() or "INTEL" in asked.stdout.upper():
-        return [found, "-disable-auto-cleanup"]
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return [found, *root, "--continuous", "--oversubscribe", "--bind-to", "none"]
 
 
 def _endings(folder: Path, count: int) -> dict[int, int]:

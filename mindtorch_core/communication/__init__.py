@@ -16,6 +16,7 @@ from .errors import (
     DistStoreError,
 )
 from .failures import anything_failed
+from .launchers import mpiexec
 from .stores import Store
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "Then",
     "Ticket",
     "anything_failed",
+    "mpiexec",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
+from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, cast
 
@@ -61,9 +63,9 @@ class MPIEngine(Engine):
         try:
             import mpi4py
 
-            if self._progress is None:
-                # The core asks MPI for all threads, and says itself when the process lets go.
-                mpi4py.rc.finalize = False
+            if "mpi4py.MPI" not in sys.modules:
+                # It starts when processes are connected, and ends when the process lets go.
+                mpi4py.rc.initialize = mpi4py.rc.finalize = False
             from mpi4py import MPI  # noqa: F401
         except (ImportError, RuntimeError) as error:
             return (
@@ -83,30 +85,38 @@ class MPIEngine(Engine):
         """Rank 0's text, by MPI."""
         from mpi4py import MPI
 
+        _begin()
         found: str = MPI.COMM_WORLD.bcast(text, root=0)
         return found
 
     def connect(self, rank: int, size: int, store: Store, timeout: float) -> Communicator:
-        """All processes that mpiexec has started, in the order of their ranks.
+        """All processes: those of mpiexec, or others, which take seats of it; see `seats`.
 
         Raises:
-            DistBackendError: if mpiexec has started another number of them.
+            DistBackendError: if MPI runs already, with another number of processes, or cannot start.
         """
         from mpi4py import MPI
 
         from .communicator import MPICommunicator
         from .progress import Progress
+        from .seats import seated
 
+        if not MPI.Is_initialized():
+            launched = self.launched()
+            alone = size == 1 or (launched is not None and launched[1] == size)
+            with nullcontext() if alone else seated(rank, size, store, timeout):
+                _begin()
         world = MPI.COMM_WORLD
-        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
-            raise DistBackendError("MPI does not let more than one thread use it")
         if size == 1:
             world = MPI.COMM_SELF
         elif world.Get_size() != size:
             raise DistBackendError(
-                f"{size} processes are expected, and MPI has started {world.Get_size()}: start them by "
-                f"`mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
+                f"{size} processes are expected, and MPI was started in this process for "
+                f"{world.Get_size()}, which cannot change: begin with the group of all, before MPI is used "
+                f"otherwise, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
+        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
+            raise DistBackendError("MPI does not let more than one thread use it")
         if self._progress is None:
             self._progress = Progress()
             self._process = os.getpid()
@@ -126,3 +136,11 @@ class MPIEngine(Engine):
             self._progress.stop()
         if not anything_failed() and MPI.Is_initialized() and not MPI.Is_finalized():
             MPI.Finalize()
+
+
+def _begin() -> None:
+    """Start MPI, unless it runs."""
+    from mpi4py import MPI
+
+    if not MPI.Is_initialized():
+        MPI.Init_thread(MPI.THREAD_MULTIPLE)

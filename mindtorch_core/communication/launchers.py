@@ -1,0 +1,31 @@
+"""The machine's launcher of MPI processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+__all__ = ["mpiexec"]
+
+
+def mpiexec(*, replaces: bool = False) -> list[str]:
+    """The command that starts this interpreter's MPI, or else the path's; empty if there is none.
+
+    It stops nobody by itself, and takes more processes than there are cores.
+
+    Args:
+        replaces: whether a rank that dies can be replaced, where the MPI has ULFM.
+    """
+    beside = Path(sys.executable).parent / "mpiexec"
+    found = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if found is None:
+        return []
+    asked = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
+    if "HYDRA" in asked.stdout.upper() or "INTEL" in asked.stdout.upper():
+        return [found, "-disable-auto-cleanup"]
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    ulfm = ["--with-ft", "ulfm"] if replaces else []
+    return [found, *root, *ulfm, "--continuous", "--oversubscribe", "--bind-to", "none"]
