@@ -45,6 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         help="run so many processes of it, which torch.distributed connects",
     )
+    parser.add_argument(
+        "--elastic",
+        action="store_true",
+        help="with -n: a process that dies is replaced while the others go on, see torch.distributed.elastic",
+    )
+    parser.add_argument(
+        "--max-restarts",
+        type=int,
+        metavar="COUNT",
+        help="with -n: how often all begin again after a failure, or one is replaced (0; 3 with --elastic)",
+    )
+    parser.add_argument("--plain", action="store_true", help="with -n: lines without ranks")
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="...", help="a module to run")
     parser.add_argument("-c", dest="code", nargs=rest, metavar="...", help="a text to run")
@@ -64,7 +76,15 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError(f"-n wants a number of processes, got {options.count}")
         from .launch import launch
 
-        return launch(command, env, options.count)
+        restarts = options.max_restarts
+        if restarts is not None and restarts < 0:
+            raise UsageError(f"--max-restarts wants a number that is not negative, got {restarts}")
+        return launch(
+            command, env, options.count, elastic=options.elastic, labelled=not options.plain,
+            restarts=(3 if options.elastic else 0) if restarts is None else restarts,
+        )  # fmt: skip
+    if options.elastic or options.max_restarts is not None or options.plain:
+        raise UsageError("--elastic, --max-restarts and --plain go with -n")
     if os.name == "posix":
         os.execve(command[0], command, env)
     return subprocess.run(command, env=env, check=False).returncode

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["mpiexec"]
+__all__ = ["mpiexec", "replaces"]
 
 
 def mpiexec(*, replaces: bool = False) -> list[str]:
@@ -29,3 +29,16 @@ def mpiexec(*, replaces: bool = False) -> list[str]:
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
     ulfm = ["--with-ft", "ulfm"] if replaces else []
     return [found, *root, *ulfm, "--continuous", "--oversubscribe", "--bind-to", "none"]
+
+
+def replaces() -> bool:
+    """Whether the launcher's MPI can go on after a death: Open MPI with ULFM."""
+    command = mpiexec()
+    if not command:
+        return False
+    info = Path(command[0]).resolve().with_name("ompi_info")
+    beside = info if info.exists() else Path(command[0]).with_name("ompi_info")
+    if not beside.exists():
+        return False
+    told = subprocess.run([str(beside)], capture_output=True, text=True, check=False).stdout
+    return any("FT MPI" in line and "yes" in line.lower() for line in told.splitlines())

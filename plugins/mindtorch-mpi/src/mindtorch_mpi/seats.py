@@ -46,6 +46,7 @@ def seated(rank: int, size: int, store: Store, timeout: float) -> Iterator[None]
     try:
         told = _take(rank, size, store, end, launcher)
         _become(told)
+        _meet(rank, size, store)
         yield
     finally:
         for name in [name for name in os.environ if name.startswith(PREFIXES)]:
@@ -122,6 +123,14 @@ def _take(
     if files:
         told[CONNECTION] = str(files[0])
     return told
+
+
+def _meet(rank: int, size: int, store: Store) -> None:
+    """Let rank 0 go on last: it serves the store, and no thread of a process runs while MPI starts in it."""
+    if rank:
+        store.set(f"seated/{rank}", "yes")
+    else:
+        store.wait([f"seated/{other}" for other in range(1, size)])
 
 
 def _failed(folder: Path, size: int) -> str:
