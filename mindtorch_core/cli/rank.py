@@ -1,8 +1,8 @@
 """What `mindtorch run -n` starts as each process: it says who the program is, and how that ended.
 
 It is run by its path and imports nothing of mindtorch: ``python rank.py FOLDER COMMAND...``. Output goes
-into the pipes ``FOLDER/<rank>.out`` and ``.err``, the exit status into ``FOLDER/<rank>.end``. Started by ranks
-in place of one that has died, it is told which, and how often that has happened to the group:
+into the pipes ``FOLDER/<rank>.out`` and ``.err``, the exit status into ``FOLDER/<rank>.end``. Where other
+ranks start it in place of one that has died, it is told which, and how often that has happened:
 ``python rank.py --instead=RANK/GENERATION FOLDER COMMAND...``.
 """
 

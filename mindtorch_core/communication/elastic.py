@@ -56,8 +56,8 @@ class _Commit:
 class State:
     """What training goes on from: values such as the step, and the state of what is tracked.
 
-    Values are attributes: ``State(step=0)`` has ``state.step``. They and the state of tracked objects are kept
-    at each `commit`, with the generators of random numbers of the CPU and of `random`.
+    Values are attributes: ``State(step=0)`` has ``state.step``. They and the state of what is tracked are
+    kept at each `commit`, with the generators of random numbers of the CPU and of `random`.
 
     Args:
         checkpoint: a file that commits are written to, from which a new start goes on; None for none.
@@ -257,11 +257,12 @@ def _store() -> Any:
 
 
 def run(train: Callable[..., Result]) -> Callable[..., Result]:
-    """Have a function that trains called again after a death, when another process has come in its place.
+    """Have a function that trains called again after a death, when another process has come.
 
-    The function's first argument is a `State`. It makes model, optimizer and groups, gives them to `State.track`,
-    and trains from the state's values on. `init_process_group` is called before it. Where processes are not
-    replaced (see `mindtorch run --elastic`) it is called once, and goes on from the checkpoint if there is one.
+    The function's first argument is a `State`. It makes model, optimizer and groups, gives them to
+    `State.track`, and trains from the state's values on. `init_process_group` is called before it. Where
+    processes are not replaced (see `mindtorch run --elastic`) it is called once, and goes on from the
+    checkpoint if there is one.
     """
 
     @functools.wraps(train)

@@ -68,7 +68,7 @@ _FLAGS = (
 
 
 def get_args_parser() -> argparse.ArgumentParser:
-    """torchrun's options."""
+    """The options of torchrun."""
     parser = argparse.ArgumentParser(
         "torchrun",
         description="Run a script in several processes of one machine.",
@@ -138,8 +138,8 @@ def _command(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     """The command that runs the processes, and its environment."""
     if str(args.nnodes) not in ("1", "1:1") or int(args.node_rank):
         raise ValueError(
-            f"--nnodes {args.nnodes} --node-rank {args.node_rank}: torchrun serves one machine here; on several, "
-            "start the processes by mpiexec or srun"
+            f"--nnodes {args.nnodes} --node-rank {args.node_rank}: torchrun serves one machine; "
+            "on several, start the processes by mpiexec or srun"
         )
     if args.module and args.no_python:
         raise ValueError(

@@ -17,8 +17,10 @@ def train(ranks, programs, tmp_path_factory):
     def run(*options, deaths=(), checkpoint="none", count=2):
         folder = tmp_path_factory.mktemp("run")
         done = subprocess.run(
-            [sys.executable, "-m", "mindtorch_core", "run", "-n", str(count), *options]
-            + [str(programs / "elastic.py"), str(folder), checkpoint, *deaths],
+            [
+                *(sys.executable, "-m", "mindtorch_core", "run", "-n", str(count), *options),
+                *(str(programs / "elastic.py"), str(folder), checkpoint, *deaths),
+            ],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             capture_output=True, text=True, timeout=58, check=False,
         )  # fmt: skip

@@ -1,4 +1,7 @@
-"""``torch.distributed.elastic``: training that goes on when a process dies. `State` and `run` are mindtorch's own."""
+"""``torch.distributed.elastic``: training that goes on when a process dies.
+
+`State` and `run` are mindtorch's own.
+"""
 
 from __future__ import annotations
 

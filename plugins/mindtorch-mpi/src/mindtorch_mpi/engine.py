@@ -118,8 +118,8 @@ class MPIEngine(Engine):
         elif world.Get_size() != size:
             raise DistBackendError(
                 f"{size} processes are expected, and MPI was started in this process for "
-                f"{world.Get_size()}, which cannot change: begin with the group of all, before MPI is used "
-                f"otherwise, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
+                f"{world.Get_size()}, which cannot change: make the group of all before something imports "
+                f"mpi4py.MPI, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
         # One communicator of its own, so that the program may use MPI beside.
         return self._made(world.Split(0, rank))

@@ -67,8 +67,7 @@ def _start(size: int, store: Store, end: float) -> subprocess.Popen[bytes] | Non
         store.set("seats", json.dumps({"error": _missing(size)}))
         return None
     folder = Path(tempfile.mkdtemp(prefix="mindtorch-mpi-"))
-    owner = os.getpid()
-    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
+    atexit.register(_remove, folder, os.getpid())
     seat = Path(__file__).with_name("seat.py")
     patience = f"{max(end - time.monotonic(), 1):.0f}"
     env = {n: value for n, value in os.environ.items() if not n.startswith(PREFIXES)}
@@ -80,6 +79,12 @@ def _start(size: int, store: Store, end: float) -> subprocess.Popen[bytes] | Non
         )  # fmt: skip
     store.set("seats", json.dumps({"folder": str(folder), "machine": _machine()}))
     return launcher
+
+
+def _remove(folder: Path, owner: int) -> None:
+    """At the end of the process that made it, and not of a child."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _missing(size: int) -> str:

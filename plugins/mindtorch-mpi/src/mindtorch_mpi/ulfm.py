@@ -53,7 +53,8 @@ def _agreed(
             told = start(dead), ""
         except RuntimeError as error:
             told = [], str(error)
-    commands, why = left.bcast(told, root=0)
+    told = left.bcast(told, root=0)
+    commands, why = told
     if why:
         raise DistBackendError(why)
     return commands
