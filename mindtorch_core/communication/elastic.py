@@ -175,7 +175,9 @@ class State:
         """Return to the last commit of all, or to the checkpoint, or begin."""
         if generation:
             self._return()
-        elif not self._commits:
+        elif self._commits:  # it was called before
+            self._from = self._commits[-1]
+        else:
             self._read()
         if self._from is None:
             self._keep(0)

@@ -6,6 +6,9 @@ import sys
 
 import pytest
 
+from mindtorch_core.communication import DistBackendError
+from mindtorch_core.communication.stores import HashStore
+
 
 @pytest.fixture
 def python(ranks, programs):
@@ -48,3 +51,29 @@ def test_what_torchrun_cannot_do(python, options, text):
     done = python("-c", "from mindtorch_core.distributed.run import main; main()", *options, "x.py")
     assert done.returncode == 2
     assert text in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("launcher", "text"),
+    [
+        ([], "there is no mpiexec"),
+        ([sys.executable, "-c", "raise SystemExit('no such option')"], "no such option"),
+    ],
+)
+def test_a_launcher_that_does_not_serve(ranks, monkeypatch, launcher, text):
+    seats = pytest.importorskip("mindtorch_mpi.seats")
+    monkeypatch.setattr(seats, "mpiexec", lambda: launcher)
+    with (
+        pytest.raises(DistBackendError, match="mindtorch run -n 2") as error,
+        seats.seated(0, 2, HashStore(), 20),
+    ):
+        pass
+    assert text in str(error.value)
+
+
+def test_processes_of_two_machines(ranks, monkeypatch):
+    seats = pytest.importorskip("mindtorch_mpi.seats")
+    store = HashStore()
+    store.set("seats", '{"folder": "/nonesuch", "machine": "another"}')
+    with pytest.raises(DistBackendError, match="on another machine"), seats.seated(1, 2, store, 20):
+        pass
