@@ -9,6 +9,7 @@ Examples:
   mindtorch run -c "import torch; print(torch.ones(2))"
   mindtorch run --device npu --as-cuda train.py --device cuda
   mindtorch run -n 4 train.py          four processes, see torch.distributed
+  mindtorch run -n 4 --elastic train.py   replaces one that dies, see torch.distributed.elastic
 """
 
 from __future__ import annotations

@@ -52,3 +52,9 @@ def test_without_ulfm_all_begin_again_from_the_checkpoint(train, undisturbed):
     ends, said = train("--max-restarts", "1", deaths=["1:5"], checkpoint="checkpoint")
     assert ends == undisturbed
     assert "all processes begin again (1 of 1)" in said
+
+
+def test_what_a_state_keeps(ranks, tmp_path):
+    done = ranks(1, "elastic_state.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "done" in done.stdout
