@@ -39,7 +39,7 @@ assert [each.name for each in file.parent.iterdir()] == ["state.pt"]
 
 
 with pytest.raises(AttributeError, match="no value 'epoch': it has step"):
-    state.epoch  # noqa: B018 (it raises)
+    state.epoch
 with pytest.raises(ValueError, match="every must be positive, got 0"):
     elastic.State(every=0)
 with pytest.raises(TypeError, match="rate has no state_dict"):
