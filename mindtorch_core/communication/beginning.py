@@ -33,15 +33,19 @@ __all__ = [
     "init_process_group",
     "new_group",
     "renew",
+    "replaced",
 ]
 
 DEFAULT_PG_TIMEOUT: Final = timedelta(minutes=30)
 # Names of PyTorch's backends, for what they are there: what moves the CPU's tensors, or an accelerator's.
 STAND_INS: Final = {"gloo": "cpu", "nccl": "cuda", "xccl": "xpu", "ucc": "cpu"}
-# Says that this process was started in place of one that died, and how often that has happened.
-GENERATION: Final = "MINDTORCH_GENERATION"
 _WATCHES: Final[list[Watch]] = []  # of groups that were
 _STARTS: Final = itertools.count()  # how often a default group was made: all processes count alike
+
+
+def replaced() -> int:
+    """How often processes of the group had died when this one was started for one of them; else 0."""
+    return int(os.environ.get("MINDTORCH_GENERATION", "0"))
 
 
 def by_device(backend: str | None) -> dict[str, Engine]:
@@ -138,7 +142,7 @@ def init_process_group(
     else:
         found = find(first, rank, world_size, limit)
     number = next(_STARTS)
-    generation = int(os.environ.get(GENERATION, "0")) if not number else 0
+    generation = replaced() if not number else 0
     if generation:
         _establish(Start(backend, made, found, limit), f"elastic/{generation}", rejoins=True)
     else:

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 
 from .. import random as generators
 from ..serialization import load, save
-from .beginning import GENERATION, renew
+from .beginning import renew, replaced
 from .errors import DistBackendError, DistError, DistributedError
 from .exchanges import barrier
 from .groups import WORLD, default_group
@@ -269,7 +269,7 @@ def run(train: Callable[..., Result]) -> Callable[..., Result]:
 
     @functools.wraps(train)
     def wrapped(state: State, *args: Any, **kwargs: Any) -> Result:
-        generation = int(os.environ.get(GENERATION, "0"))
+        generation = replaced()
         while True:
             try:
                 state._begin(generation)

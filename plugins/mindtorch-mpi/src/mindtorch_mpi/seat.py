@@ -17,7 +17,16 @@ from pathlib import Path
 # What launchers call a process's rank.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 # Variables that begin so are the launcher's. MCA parameters among them hold for MPI_Init too.
-PREFIXES = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "MPI_LOCAL", "HYDI_", "HYDRA_")
+PREFIXES = (
+    "OMPI_",
+    "PMIX_",
+    "PMI_",
+    "PRTE_",
+    "MPI_LOCALRANKID",
+    "MPI_LOCALNRANKS",
+    "HYDI_",
+    "HYDRA_",
+)
 # Of Hydra, which speaks to each process through a file descriptor of its own.
 CONNECTION = "PMI_FD"
 
