@@ -6,14 +6,19 @@ new processes, and merge with these; then each has its old number again.
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Final, cast
 
 from mpi4py import MPI
 
 from mindtorch_core.communication import DistBackendError
 
-__all__ = ["rejoined", "renewed"]
+__all__ = ["parted", "rejoined", "renewed"]
+
+_WHOLE: Final[list[MPI.Intracomm]] = []  # the last group that was made whole again
+_PATIENCE: Final = 600.0  # for ranks that end later, in seconds
 
 
 def renewed(
@@ -71,4 +76,24 @@ def rejoined(rank: int) -> MPI.Intracomm:
 def _in_order(merged: MPI.Intracomm, rank: int) -> MPI.Intracomm:
     """All processes by their old numbers; also a failure here is an error, and not the end."""
     merged.Set_errhandler(MPI.ERRORS_RETURN)
-    return cast(MPI.Intracomm, merged.Split(0, rank))
+    made = cast(MPI.Intracomm, merged.Split(0, rank))
+    made.Set_errhandler(MPI.ERRORS_RETURN)
+    _WHOLE[:] = [made]
+    return made
+
+
+def parted() -> bool:
+    """At the end of a process whose group was made whole again: wait, in place of MPI_Finalize.
+
+    That would wait for ever for the processes which have died, if none is left of those MPI began with.
+
+    Returns:
+        Whether that was so.
+    """
+    if not _WHOLE:
+        return False
+    with contextlib.suppress(MPI.Exception):  # another has died, or has gone already
+        last, end = _WHOLE[0].Ibarrier(), time.monotonic() + _PATIENCE
+        while not last.Test() and time.monotonic() < end:
+            time.sleep(0.001)
+    return True
