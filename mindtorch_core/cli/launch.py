@@ -1,188 +1,243 @@
 """Several processes of one program: by mpiexec where there is one, else as plain processes.
 
-Their output is labelled by rank. The first that fails ends all; what it said is shown first.
+Their output is labelled by rank. The first that fails ends all; what it said is shown first. After that
+all can begin again, or, where the MPI can do it, one that dies is replaced while the others go on.
 """
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO
+from types import FrameType
+from typing import Any, Final
+
+from ..communication.launchers import mpiexec, replaces
+from .outputs import Output
 
 __all__ = ["launch"]
 
 _RANK: Final = Path(__file__).parent / "rank.py"
-_TRACEBACK: Final = "Traceback (most recent call last)"
-# An error of this kind tells of a failure elsewhere.
-_CONSEQUENCE: Final = "DistributedError"
 # How long the others may take to end by themselves after a failure, then after SIGTERM, in seconds.
 _GRACE: Final = 5.0
 _PAUSE: Final = 0.02
 
 
-class _Output:
-    """What one process writes: shown line by line, but for how it ends.
-
-    From the first line of a traceback on it is held back, so that the first failure can be shown first.
-    """
-
-    def __init__(self, folder: Path, rank: int) -> None:
-        self.rank = rank
-        self.held: list[str] = []
-        self._pipes: list[int] = []
-        self._readers: list[threading.Thread] = []
-        for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
-            path = folder / f"{rank}.{name}"
-            os.mkfifo(path)
-            # Opened for both, so that it neither waits for a writer nor ends before one has come.
-            pipe = os.open(path, os.O_RDWR)
-            self._pipes.append(pipe)
-            reader = threading.Thread(target=self._read, args=(pipe, stream), daemon=True)
-            reader.start()
-            self._readers.append(reader)
-
-    def _read(self, pipe: int, stream: TextIO) -> None:
-        with open(pipe, encoding="utf-8", errors="replace", closefd=False) as lines:
-            for line in lines:
-                line, ended, _ = line.partition(_END)
-                if ended and not line:
-                    return
-                if stream is sys.stderr and (self.held or line.startswith(_TRACEBACK)):
-                    self.held.append(line)
-                else:
-                    self._show(line, stream)
-                if ended:
-                    return
-
-    def _show(self, line: str, stream: TextIO) -> None:
-        with _LOCK:
-            stream.write(f"[{self.rank}] {line.rstrip(chr(10))}\n")
-            stream.flush()
-
-    def finish(self) -> None:
-        """Read what is left."""
-        for pipe in self._pipes:
-            os.write(pipe, _END.encode())
-        for thread in self._readers:
-            thread.join(_GRACE)
-
-    def show_held(self) -> None:
-        """Show what was held back."""
-        for line in self.held:
-            if line.strip():
-                self._show(line, sys.stderr)
-        self.held.clear()
-
-
-_LOCK: Final = threading.Lock()
-_END: Final = "\0end of mindtorch run\0\n"
-
-
-def launch(command: Sequence[str], env: Mapping[str, str], count: int) -> int:
+def launch(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    count: int,
+    *,
+    restarts: int = 0,
+    elastic: bool = False,
+    labelled: bool = True,
+) -> int:
     """Run a command in several processes, and return the exit status: the first failure's, or 0.
 
     Args:
         command: program and arguments.
         env: of all processes.
         count: how many.
+        restarts: how often all begin again after a failure, or one is replaced.
+        elastic: whether a process that dies is replaced, if the MPI can do it.
+        labelled: whether lines begin with the rank.
     """
-    with tempfile.TemporaryDirectory(prefix="mindtorch-run-") as name:
-        folder = Path(name)
-        outputs = [_Output(folder, rank) for rank in range(count)]
-        whole = {**env, **_variables(count, env)}
-        started = _start(
-            [sys.executable, "-I", "-S", str(_RANK), name, *command], whole, count, folder
-        )
+    if elastic and not replaces():
+        _say("this MPI cannot replace a process: after a failure all begin again")
+        elastic = False
+    done = 0
+    with _terminable():
+        while True:
+            with tempfile.TemporaryDirectory(prefix="mindtorch-run-") as name:
+                attempt = _Attempt(Path(name), count, labelled)
+                status = attempt.run(command, env, done, restarts, elastic)
+            done += attempt.replaced
+            if status == 0 or done >= restarts:
+                return status
+            done += 1
+            _say(f"all processes begin again ({done} of {restarts})")
+
+
+def _say(text: str) -> None:
+    print(f"mindtorch run: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Let SIGTERM end the processes as an interrupt from the keyboard does, and then this one."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # another thread than the main one: a program's affair
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+class _Attempt:
+    """One start of all processes.
+
+    Attributes:
+        replaced: how many processes were.
+    """
+
+    def __init__(self, folder: Path, count: int, labelled: bool) -> None:
+        self._folder, self._count = folder, count
+        self._outputs = [Output(folder, rank, labelled=labelled) for rank in range(count)]
+        self._deaths = [0] * count
+        self._left = 0  # how many may still be replaced
+        self._store: Any = None
+        self.replaced = 0
+
+    def run(
+        self, command: Sequence[str], env: Mapping[str, str], done: int, limit: int, elastic: bool
+    ) -> int:
+        """Start all, wait, and report; returns the exit status."""
+        start = [sys.executable, "-I", "-S", str(_RANK), str(self._folder), *command]
+        more = {"TORCHELASTIC_RESTART_COUNT": str(done), "TORCHELASTIC_MAX_RESTARTS": str(limit)}
+        if elastic:
+            self._left = limit - done
+            more |= self._serve(start)
+        started = self._start(start, {**_variables(self._count, env), **more}, elastic)
         try:
-            _await(started, folder, count)
-        except KeyboardInterrupt:
+            self._await(started)
+        except (KeyboardInterrupt, SystemExit):
             _stop(started)
             raise
-        for output in outputs:
+        for output in self._outputs:
             output.finish()
-        return _report(outputs, _endings(folder, count), folder, started)
+        return self._report(started)
+
+    def _serve(self, start: list[str]) -> dict[str, str]:
+        """Serve the store, which outlives every process; returns what tells them so."""
+        from datetime import timedelta
+
+        from ..communication.tcp_store import TCPStore
+
+        self._store = TCPStore("127.0.0.1", 0, None, True, timedelta(seconds=30), False)
+        return {
+            "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(self._store.port),
+            "TORCHELASTIC_USE_AGENT_STORE": "True",
+            "MINDTORCH_ELASTIC": json.dumps(start),
+        }
+
+    def _start(
+        self, command: list[str], env: dict[str, str], elastic: bool
+    ) -> list[subprocess.Popen[bytes]]:
+        """Start mpiexec, or the processes themselves."""
+        launcher = mpiexec(replaces=elastic)
+        if launcher:
+            if self._count > (os.cpu_count() or 1):
+                _say(f"{self._count} processes on {os.cpu_count()} cores wait for each other")
+            said = open(self._folder / "mpiexec", "wb")  # noqa: SIM115 (the process's)
+            return [subprocess.Popen([*launcher, "-n", str(self._count), *command], env=env,
+                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)]  # fmt: skip
+        return [
+            subprocess.Popen(command, env={**env, "RANK": str(rank)}, stdin=subprocess.DEVNULL)
+            for rank in range(self._count)
+        ]
+
+    def _endings(self) -> dict[int, int]:
+        """Exit statuses by rank, in the order in which the processes ended."""
+        files = [self._folder / f"{rank}.end" for rank in range(self._count)]
+        there = sorted((f for f in files if f.exists()), key=lambda f: f.stat().st_mtime_ns)
+        return {int(f.stem): int(f.read_text("ascii")) for f in there}
+
+    def _await(self, started: list[subprocess.Popen[bytes]]) -> None:
+        """Wait until all have ended; after a failure that nobody is replaced for, not for long."""
+        limit = float("inf")
+        while any(each.poll() is None for each in started):
+            time.sleep(_PAUSE)
+            endings = self._endings()
+            failed = [rank for rank, status in endings.items() if status]
+            if limit == float("inf") and failed:
+                if all(self._replace(rank, endings[rank]) for rank in failed):
+                    continue
+                limit = time.monotonic() + _GRACE
+            if len(endings) == self._count:
+                limit = min(limit, time.monotonic() + _GRACE)
+            if time.monotonic() > limit:
+                _stop(started)
+
+    def _replace(self, rank: int, status: int) -> bool:
+        """Let the others start a process in place of one that has failed, or forbid it."""
+        if self._store is None:
+            return False
+        output, number = self._outputs[rank], self._deaths[rank] + 1
+        time.sleep(2 * _PAUSE)  # for its last lines to arrive
+        may = self._left > 0 and not output.is_consequence()
+        if may:
+            self._left -= 1
+            self.replaced += 1
+            self._deaths[rank] = number
+            _say(f"rank {rank} ended with {_how(status)}: another takes its place")
+            output.show_held()
+            ended = self._folder / f"{rank}.end"
+            ended.rename(ended.with_suffix(f".end{number}"))
+        self._store.set(f"elastic/{rank}/{number}", "replace" if may else "stop")
+        return may
+
+    def _report(self, started: list[subprocess.Popen[bytes]]) -> int:
+        """Show the first failure, then the others'; returns the exit status."""
+        endings = self._endings()
+        failed = [rank for rank, status in endings.items() if status]
+        causes = [rank for rank in failed if not self._outputs[rank].is_consequence()]
+        first = next(iter(causes or failed), None)
+        if first is not None:
+            status = endings[first]
+            _say(f"rank {first} failed first, with {_how(status)}")
+            self._outputs[first].show_held()
+        for output in self._outputs:
+            output.show_held()
+        if first is not None:
+            return status if status > 0 else 128 - status
+        missing = [rank for rank in range(self._count) if rank not in endings]
+        if missing:
+            said = self._folder / "mpiexec"
+            text = said.read_text("utf-8", "replace").strip() if said.exists() else ""
+            _say(f"rank {missing[0]} was not started, or was killed\n{text}")
+            return max((each.returncode or 0 for each in started), default=0) or 1
+        return 0
+
+
+def _how(status: int) -> str:
+    return f"exit status {status}" if status > 0 else f"signal {-status}"
 
 
 def _variables(count: int, env: Mapping[str, str]) -> dict[str, str]:
-    """What torchrun tells each process, but for its rank."""
+    """What torchrun tells each process, but for its rank, unless the environment says it."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     number = str(count)
-    given = {"PYTHONUNBUFFERED": "1", **({"OMP_NUM_THREADS": "1"} if count > 1 else {})}
-    return {name: value for name, value in given.items() if name not in env} | {
+    return {
+        "PYTHONUNBUFFERED": "1",
+        **({"OMP_NUM_THREADS": "1"} if count > 1 else {}),
+        "ROLE_NAME": "default",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "TORCHELASTIC_RUN_ID": "none",
+    } | dict(env) | {
         "WORLD_SIZE": number,
         "LOCAL_WORLD_SIZE": number,
         "ROLE_WORLD_SIZE": number,
-        "ROLE_NAME": "default",
         "GROUP_RANK": "0",
         "GROUP_WORLD_SIZE": "1",
-        "MASTER_ADDR": env.get("MASTER_ADDR", "127.0.0.1"),
-        "MASTER_PORT": env.get("MASTER_PORT", str(port)),
-        "TORCHELASTIC_RUN_ID": "none",
-        "TORCHELASTIC_RESTART_COUNT": "0",
-        "TORCHELASTIC_MAX_RESTARTS": "0",
-    }
-
-
-def _start(
-    command: list[str], env: dict[str, str], count: int, folder: Path
-) -> list[subprocess.Popen[bytes]]:
-    """Start mpiexec, or the processes themselves."""
-    mpiexec = _mpiexec()
-    if mpiexec:
-        if count > (os.cpu_count() or 1):
-            print(
-                f"mindtorch run: {count} processes on {os.cpu_count()} cores wait for each other",
-                file=sys.stderr,
-            )
-        said = open(folder / "mpiexec", "wb")  # noqa: SIM115 (the process's)
-        return [subprocess.Popen([*mpiexec, "-n", str(count), *command], env=env,
-                                 stdin=subprocess.DEVNULL, stdout=said, stderr=said)]  # fmt: skip
-    return [
-        subprocess.Popen(command, env={**env, "RANK": str(rank)}, stdin=subprocess.DEVNULL)
-        for rank in range(count)
-    ]
-
-
-def _mpiexec() -> list[str]:
-    """The launcher of this interpreter's MPI, or else of the path, so that it stops nobody by itself."""
-    beside = Path(sys.executable).parent / "mpiexec"
-    found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None:
-        return []
-    asked = subprocess.run([found, "--version"], capture_output=True, text=True, check=False)
-    if "HYDRA" in asked.stdout.upper() or "INTEL" in asked.stdout.upper():
-        return [found, "-disable-auto-cleanup"]
-    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-    return [found, *root, "--continuous", "--oversubscribe", "--bind-to", "none"]
-
-
-def _endings(folder: Path, count: int) -> dict[int, int]:
-    """Exit statuses by rank, in the order in which the processes ended."""
-    files = [folder / f"{rank}.end" for rank in range(count)]
-    there = sorted((f for f in files if f.exists()), key=lambda f: f.stat().st_mtime_ns)
-    return {int(f.stem): int(f.read_text("ascii")) for f in there}
-
-
-def _await(started: list[subprocess.Popen[bytes]], folder: Path, count: int) -> None:
-    """Wait until all have ended; after a failure not for long."""
-    limit = float("inf")
-    while any(each.poll() is None for each in started):
-        time.sleep(_PAUSE)
-        if limit == float("inf") and any(_endings(folder, count).values()):
-            limit = time.monotonic() + _GRACE
-        if len(_endings(folder, count)) == count:
-            limit = min(limit, time.monotonic() + _GRACE)
-        if time.monotonic() > limit:
-            _stop(started)
+    }  # fmt: skip
 
 
 def _stop(started: list[subprocess.Popen[bytes]]) -> None:
@@ -196,40 +251,3 @@ def _stop(started: list[subprocess.Popen[bytes]]) -> None:
         except subprocess.TimeoutExpired:
             each.kill()
             each.wait()
-
-
-def _report(
-    outputs: list[_Output],
-    endings: dict[int, int],
-    folder: Path,
-    started: list[subprocess.Popen[bytes]],
-) -> int:
-    """Show the first failure, then the others'; returns the exit status."""
-    failed = [rank for rank, status in endings.items() if status]
-    causes = [rank for rank in failed if not _is_consequence(outputs[rank])]
-    first = next(iter(causes or failed), None)
-    if first is not None:
-        status = endings[first]
-        how = f"exit status {status}" if status > 0 else f"signal {-status}"
-        print(f"mindtorch run: rank {first} failed first, with {how}", file=sys.stderr, flush=True)
-        outputs[first].show_held()
-    for output in outputs:
-        output.show_held()
-    if first is not None:
-        return status if status > 0 else 128 - status
-    missing = [rank for rank in range(len(outputs)) if rank not in endings]
-    if missing:
-        said = folder / "mpiexec"
-        text = said.read_text("utf-8", "replace").strip() if said.exists() else ""
-        print(
-            f"mindtorch run: rank {missing[0]} was not started, or was killed\n{text}",
-            file=sys.stderr,
-        )
-        return max((each.returncode or 0 for each in started), default=0) or 1
-    return 0
-
-
-def _is_consequence(output: _Output) -> bool:
-    """Whether a process ended by an error that tells of another's."""
-    last = [line for line in output.held if line[:1] not in (" ", "\n", "\t")][-1:]
-    return any(_CONSEQUENCE in line.partition(":")[0] for line in last)

@@ -1,7 +1,9 @@
 """What `mindtorch run -n` starts as each process: it says who the program is, and how that ended.
 
 It is run by its path and imports nothing of mindtorch: ``python rank.py FOLDER COMMAND...``. Output goes
-into the pipes ``FOLDER/<rank>.out`` and ``.err``, the exit status into ``FOLDER/<rank>.end``.
+into the pipes ``FOLDER/<rank>.out`` and ``.err``, the exit status into ``FOLDER/<rank>.end``. Where other
+ranks start it in place of one that has died, it is told which, and how often that has happened:
+``python rank.py --instead=RANK/GENERATION FOLDER COMMAND...``.
 """
 
 from __future__ import annotations
@@ -20,11 +22,15 @@ _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK")
 _END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
 
-def main(folder: Path, command: list[str]) -> int:
+def main(folder: Path, command: list[str], instead: str = "") -> int:
     """Run a command as one rank, and return its exit status."""
     env = dict(os.environ)
-    rank = next(env[name] for name in _RANKS if name in env)
-    local = next((env[name] for name in _LOCAL if name in env), rank)
+    if instead:
+        rank, _, env["MINDTORCH_GENERATION"] = instead.partition("/")
+        local = rank
+    else:
+        rank = next(env[name] for name in _RANKS if name in env)
+        local = next((env[name] for name in _LOCAL if name in env), rank)
     env |= {"RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": local}
     for number, name in ((1, "out"), (2, "err")):
         pipe = os.open(folder / f"{rank}.{name}", os.O_WRONLY)
@@ -47,8 +53,12 @@ def main(folder: Path, command: list[str]) -> int:
     written = folder / f"{rank}.ending"
     written.write_text(str(status), encoding="ascii")
     written.rename(folder / f"{rank}.end")  # whole, or not there
+    if status and "MINDTORCH_ELASTIC" in env:
+        os.kill(os.getpid(), signal.SIGKILL)  # MPI's launcher tells ranks of those that die alone
     return status if status >= 0 else 128 - status
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))
+    flag, _, value = sys.argv[1].partition("=")
+    given = sys.argv[1:] if flag != "--instead" else sys.argv[2:]
+    sys.exit(main(Path(given[0]), given[1:], value if flag == "--instead" else ""))

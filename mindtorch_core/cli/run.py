@@ -10,6 +10,7 @@ Examples:
   mindtorch run --device npu --as-cuda train.py --device cuda
   mindtorch run -n 4 train.py          four processes, see torch.distributed
   mindtorch run --json train.py        how it was run and how it ended; what it prints goes to standard error
+  mindtorch run -n 4 --elastic train.py   replaces one that dies, see torch.distributed.elastic
 """
 
 from __future__ import annotations
@@ -47,6 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         help="run so many processes of it, which torch.distributed connects",
     )
+    parser.add_argument(
+        "--elastic",
+        action="store_true",
+        help="with -n: a process that dies is replaced while the others go on, see torch.distributed.elastic",
+    )
+    parser.add_argument(
+        "--max-restarts",
+        type=int,
+        metavar="COUNT",
+        help="with -n: how often all begin again after a failure, or one is replaced (0; 3 with --elastic)",
+    )
+    parser.add_argument("--plain", action="store_true", help="with -n: lines without ranks")
     add_json(parser)
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="...", help="a module to run")
@@ -65,26 +78,38 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"-n wants a number of processes, got {options.count}")
     sys.stdout.flush()
     sys.stderr.flush()
+    if options.count is None and (
+        options.elastic or options.max_restarts is not None or options.plain
+    ):
+        raise UsageError("--elastic, --max-restarts and --plain go with -n")
+    if options.max_restarts is not None and options.max_restarts < 0:
+        raise UsageError(
+            f"--max-restarts wants a number that is not negative, got {options.max_restarts}"
+        )
     if options.json:
         start = time.perf_counter()
         with output_aside():
-            status = _status(command, env, options.count)
+            status = _status(command, env, options)
         seconds = round(time.perf_counter() - start, 3)
         print_json({"command": command, "environment": added, "status": status, "seconds": seconds})
         return status
     if options.count is None and os.name == "posix":
         os.execve(command[0], command, env)
-    return _status(command, env, options.count)
+    return _status(command, env, options)
 
 
-def _status(command: list[str], env: dict[str, str], count: int | None) -> int:
+def _status(command: list[str], env: dict[str, str], options: argparse.Namespace) -> int:
     """Run the program, or so many processes of it, to its end."""
-    if count is None:
+    if options.count is None:
         code = subprocess.run(command, env=env, check=False).returncode
         return code if code >= 0 else 128 - code  # as a shell tells of a signal
     from .launch import launch
 
-    return launch(command, env, count)
+    restarts = options.max_restarts
+    return launch(
+        command, env, options.count, elastic=options.elastic, labelled=not options.plain,
+        restarts=(3 if options.elastic else 0) if restarts is None else restarts,
+    )  # fmt: skip
 
 
 def _program(options: argparse.Namespace) -> list[str]:

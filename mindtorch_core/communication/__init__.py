@@ -16,6 +16,7 @@ from .errors import (
     DistStoreError,
 )
 from .failures import anything_failed
+from .launchers import mpiexec
 from .progress import Lane, Progress, Steps, Task
 from .stores import PrefixStore, Store
 
@@ -42,4 +43,5 @@ __all__ = [
     "Then",
     "Ticket",
     "anything_failed",
+    "mpiexec",
 ]

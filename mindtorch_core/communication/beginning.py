@@ -5,7 +5,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,12 +14,13 @@ from ..values.errors import BackendUnavailableError
 from . import engines
 from .calls import Call
 from .engine import Communicator, Engine
-from .errors import DistStoreError
-from .failures import Watch
+from .errors import DistBackendError, DistStoreError
+from .failures import Watch, forget_failures
 from .groups import (
     NON_MEMBER,
     WORLD,
     ProcessGroup,
+    Start,
     chosen,
     default_group,
     place,
@@ -27,13 +29,25 @@ from .rendezvous import Found, find, rendezvous
 from .stores import PrefixStore, Store
 from .tcp_store import TCPStore
 
-__all__ = ["DEFAULT_PG_TIMEOUT", "destroy_process_group", "init_process_group", "new_group"]
+__all__ = [
+    "DEFAULT_PG_TIMEOUT",
+    "destroy_process_group",
+    "init_process_group",
+    "new_group",
+    "renew",
+    "replaced",
+]
 
 DEFAULT_PG_TIMEOUT: Final = timedelta(minutes=30)
 # Names of PyTorch's backends, for what they are there: what moves the CPU's tensors, or an accelerator's.
 STAND_INS: Final = {"gloo": "cpu", "nccl": "cuda", "xccl": "xpu", "ucc": "cpu"}
 _WATCHES: Final[list[Watch]] = []  # of groups that were
 _STARTS: Final = itertools.count()  # how often a default group was made: all processes count alike
+
+
+def replaced() -> int:
+    """How often processes of the group had died when this one was started for one of them; else 0."""
+    return int(os.environ.get("MINDTORCH_GENERATION", "0"))
 
 
 def by_device(backend: str | None) -> dict[str, Engine]:
@@ -132,23 +146,74 @@ def init_process_group(
     else:
         found = find(first, rank, world_size, limit)
     number = next(_STARTS)
-    own = PrefixStore(f"default_pg/{number}", found.store)
+    generation = replaced() if not number else 0
+    if generation:
+        _establish(Start(backend, made, found, limit), f"elastic/{generation}", rejoins=True)
+    else:
+        _establish(Start(backend, made, found, limit), str(number))
+    if not number:
+        atexit.register(_at_end)  # so it runs before what the engines do at the end
+
+
+def _establish(
+    start: Start,
+    name: str,
+    *,
+    rejoins: bool = False,
+    connected: dict[str, Communicator] | None = None,
+) -> None:
+    """Make the default group.
+
+    Args:
+        start: who is to be connected.
+        name: of this start: no other of the same store has it.
+        rejoins: whether the others have started this process in place of one that died.
+        connected: communicators by device, if there are.
+    """
+    backend, made, found, limit = start
+    own = PrefixStore(f"default_pg/{name}", found.store)
     own.set_timeout(limit)
-    WORLD.watch = _watch(own, found, limit, again=number > 0)
     try:
-        connected = _connected(made, found, own, limit)
+        if rejoins:  # first of all, as the others wait for it
+            connected = _connected(made, found, own, limit, rejoins=True)
+        WORLD.watch = _watch(own, found, limit, again=name != "0")
+        if connected is None:
+            connected = _connected(made, found, own, limit, rejoins=False)
     except BaseException:
         _forget()
         raise
-    if not number:
-        atexit.register(_at_end)  # so it runs before what the engines do at the end
-    name = backend or ",".join(f"{device}:{engine.name}" for device, engine in made.items())
+    shown = backend or ",".join(f"{device}:{engine.name}" for device, engine in made.items())
+    WORLD.start = start
     WORLD.group = _known(
         ProcessGroup(
-            WORLD.next_name(), range(found.world_size), found.rank, backend=name, engines=made,
+            WORLD.next_name(), range(found.world_size), found.rank, backend=shown, engines=made,
             communicators=connected, store=own, timeout=limit, desc="default_pg",
         )
     )  # fmt: skip
+
+
+def renew(generation: int, command: Callable[[Sequence[int]], list[list[str]]]) -> None:
+    """Make the default group anew after deaths, with processes in place of those that died.
+
+    All survivors call it; the new processes call `init_process_group`. Other groups are gone.
+
+    Args:
+        generation: how often it has been done, with this time.
+        command: called by one survivor with the ranks that died; gives what starts each again.
+
+    Raises:
+        DistBackendError: if the engine cannot do it, or it fails.
+    """
+    old, start = default_group(), WORLD.start
+    each = {id(found): found for found in old.communicators.values()}
+    if len(each) > 1:
+        raise DistBackendError("a group of several engines cannot be made anew")
+    again = next(iter(each.values())).renewed(command)
+    for group in WORLD.groups.values():
+        group.closed = True
+    _forget()
+    forget_failures()
+    _establish(start, f"elastic/{generation}", connected=dict.fromkeys(old.communicators, again))
 
 
 def _watch(store: Store, found: Found, limit: timedelta, *, again: bool) -> Watch | None:
@@ -180,15 +245,19 @@ def inner_host(store: Store) -> str:
 
 
 def _connected(
-    made: dict[str, Engine], found: Found, store: Store, limit: timedelta
+    made: dict[str, Engine], found: Found, store: Store, limit: timedelta, *, rejoins: bool
 ) -> dict[str, Communicator]:
     """Every engine's communicator, by device."""
+    seconds = limit.total_seconds()
     by_engine: dict[int, Communicator] = {}
     for engine in made.values():
         if id(engine) not in by_engine:
-            by_engine[id(engine)] = engine.connect(
-                found.rank, found.world_size, PrefixStore(engine.name, store), limit.total_seconds()
-            )
+            rank, size = found.rank, found.world_size
+            if rejoins:
+                by_engine[id(engine)] = engine.rejoin(rank, size, seconds)
+            else:
+                own = PrefixStore(engine.name, store)
+                by_engine[id(engine)] = engine.connect(rank, size, own, seconds)
     return {device: by_engine[id(engine)] for device, engine in made.items()}
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..tensors.tensor import Tensor
 from .calls import Call
+from .errors import DistBackendError
 
 if TYPE_CHECKING:
     from .stores import Store
@@ -145,6 +146,19 @@ class Communicator(ABC):
         """Let go of the group after the last call, with all ranks."""
         self.abort()
 
+    def renewed(self, start: Callable[[Sequence[int]], list[list[str]]]) -> Communicator:
+        """The group again, with new processes in place of those that have died; survivors call it.
+
+        The new ones call `Engine.rejoin`. All ranks keep their numbers. This object is of no use then.
+
+        Args:
+            start: called by one survivor with the ranks that died; gives the command that starts each.
+
+        Raises:
+            DistBackendError: if the engine cannot do it, or it fails.
+        """
+        raise DistBackendError("this engine cannot replace a process that has died")
+
     def reduce(self, call: Call, tensor: Tensor, root: int, reduction: str) -> Ticket:
         """Reduce to the root's tensor; the others' keep their values."""
         if self.rank == root:
@@ -238,6 +252,14 @@ class Engine(ABC):
     def share(self, text: str) -> str:
         """Rank 0's text, on all ranks, where `launched` says who they are."""
         raise NotImplementedError
+
+    def rejoin(self, rank: int, size: int, timeout: float) -> Communicator:
+        """Connect a process that survivors have started by `Communicator.renewed`.
+
+        Raises:
+            DistBackendError: if the engine cannot do it, or it fails.
+        """
+        raise DistBackendError("this engine cannot replace a process that has died")
 
     @abstractmethod
     def connect(self, rank: int, size: int, store: Store, timeout: float) -> Communicator:

@@ -15,7 +15,7 @@ from .calls import MONITORS, Call
 from .errors import DistError, DistributedError
 from .tcp_store import TCPStore
 
-__all__ = ["Watch", "anything_failed"]
+__all__ = ["Watch", "anything_failed", "forget_failures"]
 
 # How long a call goes on waiting for a rank that has ended as it should: what it sent may be on its way.
 _GRACE: Final = 1.0
@@ -31,6 +31,11 @@ _FAILED: Final[list[str]] = []  # what has happened, of any group there was
 def anything_failed() -> bool:
     """Whether a rank has failed, so that there is nobody to wait for at the end."""
     return bool(_FAILED)
+
+
+def forget_failures() -> None:
+    """All that had failed has been replaced."""
+    _FAILED.clear()
 
 
 class Watch:
@@ -74,6 +79,12 @@ class Watch:
         if event["kind"] != "left":
             _FAILED.append(event["text"])
         self._events.append((time.monotonic(), event))
+
+    def deaths(self) -> set[int]:
+        """The ranks that have died or were ended by an exception."""
+        return {
+            event["rank"] for _, event in [*self._events] if event["kind"] in ("lost", "raised")
+        }
 
     def tell(self, kind: str, text: str, **more: Any) -> None:
         """Tell all ranks what happens to this one, if there is anybody left to carry it."""

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .calls import Call
 from .engine import Communicator, Engine
@@ -19,6 +19,7 @@ __all__ = [
     "WORLD",
     "GroupMember",
     "ProcessGroup",
+    "Start",
     "World",
     "chosen",
     "default_group",
@@ -136,12 +137,22 @@ class ProcessGroup:
         return f"<ProcessGroup {self.group_name!r} of {self.backend}: ranks {list(self.ranks)}>"
 
 
+class Start(NamedTuple):
+    """How the default group was begun: what it needs to begin anew."""
+
+    backend: str | None
+    engines: dict[str, Engine]
+    found: Any  # a `rendezvous.Found`, which lies above
+    limit: timedelta
+
+
 class World:
     """What this process knows: one object, `WORLD`.
 
     Attributes:
         group: the default group, of all processes.
         groups: all groups that this process is in, by name.
+        start: how the default group was begun.
         watch: hears what happens to other processes; None in a process that stands alone.
     """
 
@@ -149,6 +160,7 @@ class World:
         self.group: ProcessGroup | None = None
         self.groups: dict[str, ProcessGroup] = {}
         self.watch: Watch | None = None
+        self.start: Start
         self.count = 0
 
     def next_name(self) -> str:

@@ -35,6 +35,9 @@ class ReduceOp(Enum):
         return f"<RedOpType.{self.name}: {self.value}>"
 
 
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # PyTorch's name of the enumeration
+
+
 class Premultiplied:
     """A sum whose terms are multiplied by a number, or a tensor of one element, before they are added.
 

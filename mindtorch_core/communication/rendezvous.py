@@ -115,7 +115,11 @@ def _by_environment(
 
     rank, world_size = int(asked("RANK", rank)), int(asked("WORLD_SIZE", world_size))
     host, port = asked("MASTER_ADDR"), int(asked("MASTER_PORT"))
-    yield Found(_served(host, port, rank, world_size, timeout), rank, world_size)
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # the launcher serves it
+        store: Store = TCPStore(host, port, world_size, False, timeout)
+    else:
+        store = _served(host, port, rank, world_size, timeout)
+    yield Found(store, rank, world_size)
     raise RuntimeError("Unable to perform re-rendezvous using env:// method")
 
 

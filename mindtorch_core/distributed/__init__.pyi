@@ -1,6 +1,7 @@
 """`mindtorch_core.ecosystem.distributed` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.ecosystem.distributed import (
+    Backend as Backend,
     DeviceMesh as DeviceMesh,
     DistBackendError as DistBackendError,
     DistError as DistError,

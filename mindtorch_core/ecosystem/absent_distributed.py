@@ -104,11 +104,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),
     "distributed.elastic.multiprocessing": Absent(),
-    "distributed.elastic.multiprocessing.errors": Absent(
-        _LATER, functions="record", errors="ChildFailedError ProcessFailure"
-    ),
-    "distributed.launcher": Absent(),
-    "distributed.launcher.api": Absent(_LATER, classes="LaunchConfig elastic_launch"),
     "distributed.optim": Absent(_LATER, classes="DistributedOptimizer PostLocalSGDOptimizer"),
     "distributed.pipelining": Absent(
         _LATER,
@@ -117,7 +112,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         enums={"SplitPoint": "BEGINNING END"},
     ),
     "distributed.rpc": Absent(_LATER, functions="init_rpc shutdown"),
-    "distributed.run": Absent(_LATER, functions="get_args_parser main run"),
     "distributed.utils": Absent(_LATER, functions="_sync_module_states"),
     "distributed._shard": Absent(),
     "distributed._shard.sharded_tensor": Absent(_LATER, classes="ShardedTensor"),

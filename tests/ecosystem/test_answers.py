@@ -7,11 +7,11 @@ import sys
 import urllib.parse
 
 import pytest
-from mindtorch_core.torch_version import TorchVersion
 
 import mindtorch_core as torch
 from mindtorch_core.ecosystem import absent_names
 from mindtorch_core.frontend import surroundings
+from mindtorch_core.torch_version import TorchVersion
 
 
 def public_path(row):

@@ -30,6 +30,7 @@ __all__ = [
 _ROOM: Final = "mindtorch_core.communication"
 # Names, by the module of the room that has them.
 _MODULES: Final = {
+    "backend_names": "Backend",
     "beginning": "destroy_process_group init_process_group new_group",
     "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
     "collectives": "all_gather all_gather_into_tensor all_reduce "
@@ -57,7 +58,16 @@ _OTHER_NAMES: Final = {
     "reduce_op": "ReduceOp",
     "reduce_scatter_single": "reduce_scatter_tensor",
 }
-_BELOW: Final = ("_functional_collectives", "constants", "device_mesh", "distributed_c10d", "nn")
+_BELOW: Final = (
+    "_functional_collectives",
+    "constants",
+    "device_mesh",
+    "distributed_c10d",
+    "elastic",
+    "launcher",
+    "nn",
+    "run",
+)
 __all__ += [name for name in _HOMES if name[0] != "_"]
 
 _absent = names_of(__name__)

@@ -24,6 +24,12 @@ def missing():
 
 
 @pytest.fixture(scope="session")
+def programs():
+    """Where the programs are."""
+    return PROGRAMS
+
+
+@pytest.fixture(scope="session")
 def ranks():
     """``ranks(count, program, *arguments)`` runs a program in several processes; it ends in a minute."""
     if why := missing():

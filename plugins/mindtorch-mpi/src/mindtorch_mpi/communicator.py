@@ -232,6 +232,13 @@ class MPICommunicator(Communicator):
         self._queue(steps(), self._lane, call).wait()
         return MPICommunicator(made[0], self._progress) if made else None
 
+    def renewed(self, start: Callable[[Sequence[int]], list[list[str]]]) -> MPICommunicator:
+        """See `Communicator.renewed`; for an MPI with ULFM."""
+        from .ulfm import renewed
+
+        self.abort()
+        return MPICommunicator(renewed(self.comm, start), self._progress)
+
     def abort(self) -> None:
         """Let go of the group; MPI keeps what it may still write."""
         if self._broken is None:

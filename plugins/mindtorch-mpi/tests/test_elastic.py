@@ -1,0 +1,60 @@
+"""A rank that dies in training is replaced, and the result is that of a run in which none has died."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from mindtorch_core.communication.launchers import replaces
+
+
+@pytest.fixture(scope="module")
+def train(ranks, programs, tmp_path_factory):
+    """``train(*options, deaths=...)``: what each rank ends with, and what was written to stderr."""
+
+    def run(*options, deaths=(), checkpoint="none", count=2):
+        folder = tmp_path_factory.mktemp("run")
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "mindtorch_core", "run", "-n", str(count), *options),
+                *(str(programs / "elastic.py"), str(folder), checkpoint, *deaths),
+            ],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True, text=True, timeout=58, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        ends = re.findall(r"\[\d\] ends with (.*)", done.stdout)
+        assert len(ends) == count
+        assert len(set(ends)) == 1
+        return ends[0], done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def undisturbed(train):
+    return train()[0]
+
+
+@pytest.mark.parametrize("deaths", [["1:4"], ["0:5", "1:9"], ["0:0"]])
+def test_a_rank_that_dies_is_replaced(train, undisturbed, deaths):
+    if not replaces():
+        pytest.skip("this MPI has no ULFM, so no rank can be replaced")
+    ends, said = train("--elastic", deaths=deaths)
+    assert ends == undisturbed
+    assert said.count("another takes its place") == len(deaths)
+    assert "begin again" not in said
+
+
+def test_without_ulfm_all_begin_again_from_the_checkpoint(train, undisturbed):
+    ends, said = train("--max-restarts", "1", deaths=["1:5"], checkpoint="checkpoint")
+    assert ends == undisturbed
+    assert "all processes begin again (1 of 1)" in said
+
+
+def test_what_a_state_keeps(ranks, tmp_path):
+    done = ranks(1, "elastic_state.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "done" in done.stdout
