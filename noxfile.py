@@ -89,7 +89,7 @@ DISTRIBUTIONS = {
         Distribution(
             "mindtorch-mpi",
             "plugins/mindtorch-mpi",
-            BESIDE_NETWORKS,
+            (*BESIDE_NETWORKS, "mindtorch"),
         ),
         Distribution(
             "mindtorch-nn",

@@ -15,7 +15,7 @@ SESSIONS = {
     "core": ("mindtorch_core", ()),
     "cpu": ("plugins/mindtorch-cpu", ("core",)),
     "meta": ("plugins/mindtorch-meta", ("core",)),
-    "mpi": ("plugins/mindtorch-mpi", ("core", "cpu", "meta", "nn")),
+    "mpi": ("plugins/mindtorch-mpi", ("core", "cpu", "meta", "nn", "mindtorch")),
     "nn": ("packages/mindtorch-nn", ("core", "cpu", "meta")),
     "mindtorch": ("packages/mindtorch", ("core", "cpu", "meta", "nn")),
     "torch": ("packages/mindtorch-torch", ("core", "cpu", "meta", "nn", "mindtorch")),

@@ -183,7 +183,7 @@ SAMPLES: Final = FamilySamples(
     },
     needs_layout=(
         *("as_strided", "as_strided_", "as_strided_copy", "as_strided_scatter"),
-        *("view_as", "unflatten", "view_as_complex", "view_as_complex_copy"),
+        *("_unsafe_view", "view_as", "unflatten", "view_as_complex", "view_as_complex_copy"),
         "set_.source_Tensor_storage_offset",
     ),
     needs_dtype=("view.dtype", "view_copy.dtype"),

@@ -23,8 +23,9 @@ PROGRAMS = {
 
 
 def test_each_program_is_run():
-    shared = {"workbench", "dispatch_modes"}  # what they share; a lesson that has a test of its own
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == PROGRAMS.keys() | shared
+    # What they share, a lesson that has a test of its own, and a program of several processes.
+    others = {"workbench", "dispatch_modes", "sharded_gpt"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == PROGRAMS.keys() | others
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
