@@ -252,7 +252,7 @@ MAY_ALIAS = {
     *["set_.source_Tensor_storage_offset", "histogramdd.TensorList_bins"],
     *["native_batch_norm", "batch_norm", "instance_norm"],  # the statistics
     *["meshgrid", "meshgrid.indexing"],
-    *["unsafe_chunk", "unsafe_split.Tensor", "unsafe_split_with_sizes"],
+    *["_unsafe_view", "unsafe_chunk", "unsafe_split.Tensor", "unsafe_split_with_sizes"],
     *[f"atleast_{n}d{overload}" for n in (1, 2, 3) for overload in ("", ".Sequence", ".spread")],
 }
 

@@ -6,6 +6,8 @@ from ...opdefs.define import op
 
 __all__: list[str] = []
 
+_OF_DATA = frozenset({"data_dependent_output"})
+
 for _schema, _doc, _run in (
     ("item(Tensor self) -> Scalar", "The only element.", lambda self: self.item()),
     ("size(Tensor self) -> int[]", "The shape.", lambda self: list(self._shape)),
@@ -35,7 +37,13 @@ for _schema, _doc, _run in (
         lambda self, device=None: self.pin_memory(device),
     ),
 ):
-    op(_schema, doc=f"{_doc} As the method does it.", namespaces=(), decomposition=_run)
+    op(
+        _schema,
+        doc=f"{_doc} As the method does it.",
+        namespaces=(),
+        decomposition=_run,
+        tags=_OF_DATA if "only element" in _doc else frozenset(),
+    )
 
 
 op(
