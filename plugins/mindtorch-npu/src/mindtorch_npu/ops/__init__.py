@@ -18,28 +18,33 @@ _FAMILIES: Final = (
     "..creation", ".copying", ".functions", ".indexing", ".matmul", ".pointwise", ".random",
     ".reduction", ".softmax",
 )  # fmt: skip
-# Families of ops that the core defines on demand.
+# Families that are imported when an op comes that those above do not have.
 _REST: Final = (
     ".activations", ".convolution", ".elementwise", ".embedding", ".linalg", ".normalization",
     ".order", ".pooling", ".rearranging",
 )  # fmt: skip
+# Ops that came while families were being imported, which define some; None while none are.
+_LATE: list[list[str] | None] = [None]
 
 
 def register(key: DispatchKey) -> None:
-    """Register the kernels, those of ops that are defined on demand when that happens."""
+    """Register the kernels, each when its op is defined."""
     _load(_FAMILIES)
     registry.when_defined(functools.partial(_register_those, key))
 
 
 def _register_those(key: DispatchKey, names: tuple[str, ...]) -> None:
-    if any(registry.on_demand.home("aten", _base(name)) for name in names):
-        _load(_REST)
-    _register(key, names)
-
-
-def _base(name: str) -> str:
-    """An op's name without namespace and overload."""
-    return name.partition("::")[2].partition(".")[0]
+    waiting = _LATE[0]
+    if waiting is not None:
+        waiting += names
+        return
+    waiting = _LATE[0] = [*names]
+    try:
+        if not all(name in STEPS or name in KERNELS for name in names):
+            _load(_REST)
+    finally:
+        _LATE[0] = None
+    _register(key, dict.fromkeys(waiting))
 
 
 def _load(families: tuple[str, ...]) -> None:
