@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mindtorch_core.communication import engines
+from mindtorch_npu.toolkit import VARIABLES
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -114,8 +115,8 @@ def test_a_group_needs_an_npu_for_each_process(ranks):
 
 
 def test_without_a_toolkit_it_says_so(mindtorch, tmp_path):
-    # A process that has loaded a toolkit names it in both variables.
-    nowhere = dict.fromkeys(("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH"), "")
+    # A process that has loaded a toolkit names it in all of its variables.
+    nowhere = dict.fromkeys(VARIABLES, "")
     done = mindtorch("verify", "--communicator", "hccl", HOME=tmp_path, **nowhere)
     assert done.returncode == 2
     assert "there is no CANN toolkit" in done.stderr
