@@ -47,7 +47,7 @@ def accumulate_gradients(
         keep: leave saved values in place, for another walk.
         create_graph: record what the formulas compute.
     """
-    pipe = _pipe_of(starts, keep, create_graph)
+    pipe = _pipe_of(starts, keep, create_graph) if STACK.open else None
     if pipe is None:
         run(starts, grads, keep, create_graph, accumulating=True)
         return
@@ -79,7 +79,7 @@ def wanted_gradients(
     Returns:
         The gradients, None where none arrived.
     """
-    pipe = _pipe_of(starts, keep, create_graph)
+    pipe = _pipe_of(starts, keep, create_graph) if STACK.open else None
     if pipe is None:
         return run(starts, grads, keep, create_graph, wanted)
     e = pipe.expected
@@ -96,9 +96,9 @@ def wanted_gradients(
 
 def _pipe_of(starts: list[AutogradMeta], keep: bool, create_graph: bool) -> Pipeline | None:
     """The pipeline that may replay a walk, or learn it; None where it is an engine's."""
-    pipe = STACK.open[-1] if STACK.open else None
+    pipe = STACK.open[-1]
     several = keep or create_graph or len(starts) != 1
-    if pipe is None or several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
+    if several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
         return None
     return pipe
 
