@@ -183,3 +183,13 @@ def test_what_changes_nothing_is_a_view_where_pytorch_has_one(recorded):
         if found[0] != found[1]:
             differing.append((line, *found))
     assert not differing
+
+
+@pytest.mark.parametrize("mask", ["x > 0", "(x > 0).t().contiguous().t()", "(x > 0)[:1]"])
+@pytest.mark.parametrize("x", ["ones(2, 3)", "ones(3, 2).t()", "ones(2, 6)[:, ::2]"])
+def test_masked_fill_gives_rows(x, mask):
+    """The result is row-major, however the operands lie."""
+    for lib in LIBS:
+        given = eval(f"lib.{x}")
+        made = given.masked_fill(eval(mask, {"x": given}), 2.0)
+        assert made.stride() == (3, 1), lib.__name__

@@ -180,4 +180,4 @@ def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
     else:
         value = checked_number(value, self._dtype)
     result: Tensor = fn.where(mask, value, self)
-    return result
+    return result.contiguous()  # whatever the operands' layouts, as PyTorch's
