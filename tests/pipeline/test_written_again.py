@@ -23,6 +23,10 @@ VIEWS = {
     "with itself": lambda x: x.view_as(x),
     "moved": lambda x: x.movedim(0, -1),
 }
+BEYOND = {  # what they are views of: such blocks are computed op by op
+    "more": lambda x: x[0].narrow(0, 0, 1).as_strided((3,), (1,)),
+    "what stands before": lambda x: x[1, 1:].as_strided((3,), (1,), x.storage_offset()),
+}
 WHOLE = {
     "plain": lambda: torch.arange(24.0).reshape(4, 6),
     "part": lambda: torch.arange(36.0).reshape(4, 9)[:, 2:8],
@@ -33,7 +37,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("whole", WHOLE.values(), ids=WHOLE)
-@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+@pytest.mark.parametrize("view", (VIEWS | BEYOND).values(), ids=VIEWS | BEYOND)
 def test_writes_through_views_arrive_each_time(view, whole):
     def written(x):
         part = view(x)
@@ -51,7 +55,8 @@ def test_writes_through_views_arrive_each_time(view, whole):
         wanted = written(y)
         assert torch.equal(found, wanted)
         assert torch.equal(x, y)
-    assert pipe.stats()["replayed"] == pipe.stats()["recorded"]
+    if view not in BEYOND.values():
+        assert pipe.stats()["replayed"] == pipe.stats()["recorded"]
 
 
 SHOWN_TWICE = {

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import Halted, Program, numel
+from mindtorch_core.backend import Halted, Instruction, Program, Ref, numel, storage_extent
 
 from ..arrays import QUIET
 from ..fusion.limits import LIMITS
@@ -21,12 +21,29 @@ _NUMBER: Final = iter(range(1 << 62))
 def compile_program(program: Program) -> Executable | None:
     """What computes a program; None where its tensors are so large that tiles do better.
 
+    Nor where a view shows more of the memory than what it is a view of: arrays do not tell of that.
+
     Args:
         program: recorded ops of the CPU.
     """
     if any(numel(v.shape) >= LIMITS.min_elements for v in program.values):
         return None
+    if any(_reaches_out(program, each) for each in program.instructions):
+        return None
     return Executable(program)
+
+
+def _reaches_out(program: Program, instruction: Instruction) -> bool:
+    """Whether a view shows memory that what it is a view of does not reach, as `as_strided` may."""
+    base, out = next(iter(instruction.args), None), next(iter(instruction.outs), None)
+    if not (instruction.op.view and isinstance(base, Ref)) or out is None:
+        return False
+    view, source = program.values[out], program.values[base]
+    if not numel(view.shape) or view.dtype is not source.dtype:
+        return False
+    start = view.offset - source.offset
+    reach = storage_extent(source.shape, source.strides, 0)
+    return start < 0 or storage_extent(view.shape, view.strides, start) > reach
 
 
 class Executable:
