@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "run": "run a program that says `import torch` on mindtorch",
     "wheel-torch": "write a wheel named torch that is mindtorch, for what requires torch",
     "trace": "run a script and show what its pipelines record and launch",
+    "predict-scaling": "predict how long a training step takes on many ranks",
     "completion": "print what makes a shell complete the commands and their options",
 }
 

@@ -1,0 +1,324 @@
+"""Predict how long a training script's steps take on many ranks, and how efficient they are.
+
+The script, which trains by DistributedDataParallel or fully_shard, runs here on a few ranks as
+'mindtorch run -n' would run it. Its steps are then replayed with the times that messages take on the network
+that a file describes. What comes out is a prediction; beside it stands how well the same arithmetic foretells
+the runs that were measured. Options of this command stand before the script, those after it are the script's.
+
+Examples:
+  mindtorch predict-scaling --ranks 1024 --network network.toml train.py
+  mindtorch predict-scaling --ranks 64 --network network.toml --measure 1,2 --plot efficiency.svg train.py
+  mindtorch predict-scaling --ranks 256 --network network.toml --json train.py > scaling.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from .tables import print_table
+from .usage import UsageError, add_json, output_aside, print_json
+
+if TYPE_CHECKING:
+    from ..measuring.scaling.host import Host
+    from ..measuring.scaling.networks import Network
+    from ..measuring.scaling.prediction import Predicted
+    from ..measuring.scaling.steps import Step
+
+__all__ = ["add_arguments", "run"]
+
+_MOST_MEASURED: Final = 16  # ranks on one machine
+_AIM: Final = 0.15
+_NOTE: Final = "These are predictions, not measurements."
+
+
+class _Failed(Exception):
+    """A run of the script ended with a status that is not 0."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--ranks", type=int, required=True, metavar="N", help="predict up to so many ranks"
+    )
+    parser.add_argument(
+        "--network", required=True, metavar="FILE", help="the network's description, a TOML file"
+    )
+    parser.add_argument(
+        "--measure",
+        default="1,2,4",
+        metavar="LIST",
+        help="numbers of ranks to run here, 1 among them (default: 1,2,4)",
+    )
+    parser.add_argument("--plot", metavar="FILE", help="also draw the efficiency: an .svg")
+    add_json(parser)
+    parser.add_argument("script", metavar="SCRIPT", help="the Python file to run")
+    args = parser.add_argument(
+        "args", nargs=argparse.REMAINDER, metavar="...", help="its arguments"
+    )
+    args.required = False
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the script, predict, and print; returns the script's exit status."""
+    from ..measuring.scaling.networks import NetworkError, read_network
+    from ..measuring.scaling.plot import efficiency_plot
+
+    measured_at = _checked(options)
+    try:
+        network = read_network(Path(options.network))
+    except NetworkError as error:
+        raise UsageError(str(error)) from None
+    _see_engine()
+    try:
+        with output_aside():  # what the script prints is no part of the answer
+            runs = {count: _steps(options, count) for count in measured_at}
+            hosts = {count: _host(count) for count in measured_at}
+    except _Failed as error:
+        return error.status
+    found = _predict(options, network, runs, hosts)
+    if options.plot:
+        name = Path(options.script).name
+        Path(options.plot).write_text(efficiency_plot(name, network.name, found.points), "utf-8")
+    if options.json:
+        print_json(found.plain(options, network))
+    else:
+        found.show(network)
+    return 0
+
+
+# ---- what the user has given ---------------------------------------------------------------------
+
+
+def _checked(options: argparse.Namespace) -> list[int]:
+    """The numbers of ranks to run here.
+
+    Raises:
+        UsageError: if something given makes no sense.
+    """
+    if options.ranks < 1:
+        raise UsageError(f"--ranks must be at least 1, got {options.ranks}")
+    try:
+        counts = sorted({int(each) for each in options.measure.split(",")})
+    except ValueError:
+        raise UsageError(
+            f"--measure wants numbers such as 1,2,4, got {options.measure!r}"
+        ) from None
+    if counts[0] != 1 or counts[-1] > _MOST_MEASURED:
+        raise UsageError(
+            f"--measure wants 1 and numbers up to {_MOST_MEASURED}, got {options.measure!r}: "
+            "predictions start from the run on one rank"
+        )
+    if not Path(options.script).is_file():
+        raise UsageError(f"there is no file {options.script!r}")
+    if options.plot:
+        folder = Path(options.plot).absolute().parent
+        if Path(options.plot).suffix != ".svg":
+            raise UsageError(f"--plot draws an .svg, got {options.plot!r}")
+        if not folder.is_dir():
+            raise UsageError(f"cannot write {options.plot!r}: there is no folder {str(folder)!r}")
+    return counts
+
+
+def _see_engine() -> None:
+    """See that ranks can be connected here.
+
+    Raises:
+        UsageError: if they cannot.
+    """
+    from ..communication.engines import engine
+
+    try:
+        engine("mpi")
+    except RuntimeError as error:
+        raise UsageError(" ".join(str(error).split())) from None
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def _say(text: str) -> None:
+    print(f"mindtorch predict-scaling: {text}", file=sys.stderr, flush=True)
+
+
+def _launch(count: int, module: str, folder: Path, *args: str) -> None:
+    """Run a module of the room of scaling in some ranks.
+
+    Raises:
+        _Failed: if one fails; what it said has been shown.
+    """
+    from .launch import launch
+    from .run import FOLDER
+
+    path = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH", "")]))
+    env = {**os.environ, "PYTHONPATH": path, "MINDTORCH_TORCH": "1", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", f"mindtorch_core.measuring.scaling.{module}", str(folder)]
+    status = launch([*command, *args], env, count)
+    if status:
+        raise _Failed(status)
+
+
+def _steps(options: argparse.Namespace, count: int) -> list[list[Step]]:
+    """The script's steps on each of some ranks."""
+    from ..measuring.scaling.steps import read_steps
+
+    _say(f"running {options.script} on {count} rank{'s' if count > 1 else ''}")
+    with tempfile.TemporaryDirectory(prefix="mindtorch-scaling-") as name:
+        _launch(count, "noting", Path(name), options.script, *options.args)
+        reports = [Path(name, f"{rank}.json") for rank in range(count)]
+        try:
+            return [read_steps(json.loads(each.read_text("utf-8"))) for each in reports]
+        except ValueError as error:
+            raise UsageError(f"{options.script}: {error}") from None
+        except FileNotFoundError:
+            raise UsageError(
+                f"{options.script} has left its process without a report: it must end as programs do"
+            ) from None
+
+
+def _host(count: int) -> Host:
+    """What calls cost here between some ranks."""
+    from ..measuring.scaling.host import read_host
+
+    _say(f"measuring calls on {count} rank{'s' if count > 1 else ''}")
+    with tempfile.TemporaryDirectory(prefix="mindtorch-scaling-") as name:
+        _launch(count, "host", Path(name))
+        return read_host(json.loads(Path(name, "host.json").read_text("utf-8")))
+
+
+# ---- predicting ----------------------------------------------------------------------------------
+
+
+def _predict(
+    options: argparse.Namespace,
+    network: Network,
+    runs: dict[int, list[list[Step]]],
+    hosts: dict[int, Host],
+) -> _Found:
+    """Predict the runs that were measured here, and those on the network."""
+    from ..measuring.scaling.prediction import predict
+    from ..measuring.scaling.steps import compute_spread, typical
+
+    step, cores = typical(runs[1][0]), os.cpu_count() or 1
+    alone = compute_spread(runs[1])
+    checks = []
+    for count in runs:
+        if count == 1:
+            continue
+        host = hosts[count]
+        foretold = predict(
+            step, count, host.time, spread=alone, overlap=host.overlap,
+            slowdown=max(host.busy / hosts[1].busy, 1.0),
+        ).seconds  # fmt: skip
+        seconds = _middle(runs[count])
+        checks.append(
+            {"ranks": count, "measured_s": seconds, "predicted_s": foretold,
+             "error": foretold / seconds - 1, "more_ranks_than_cores": count > cores}
+        )  # fmt: skip
+    fair = max(count for count in runs if count <= cores)
+    spread = compute_spread(runs[fair])
+    # One rank a machine or device: what ranks take from each other here is no part of it.
+    shared = [hosts[count].overlap for count in runs if 1 < count <= cores]
+    overlap = network.overlap if network.overlap is not None else min(shared, default=0.0)
+    points = [
+        predict(step, count, lambda message, n=count: network.time(message.op, message.bytes, n),  # type: ignore[misc]
+                spread=spread, overlap=overlap)
+        for count in _counts(options.ranks)
+    ]  # fmt: skip
+    return _Found(step, spread, overlap, cores, checks, points)
+
+
+def _middle(ranks: list[list[Step]]) -> float:
+    """The middle of all ranks' steps, in seconds."""
+    from statistics import median
+
+    return median(step.seconds for steps in ranks for step in steps)
+
+
+def _counts(most: int) -> list[int]:
+    """Powers of two up to a number, and that number."""
+    return sorted({1 << i for i in range(most.bit_length())} | {most})
+
+
+class _Found:
+    """Everything that is told."""
+
+    def __init__(
+        self,
+        step: Step,
+        spread: float,
+        overlap: float,
+        cores: int,
+        checks: list[dict[str, Any]],
+        points: list[Predicted],
+    ) -> None:
+        self.step, self.spread, self.overlap, self.cores = step, spread, overlap, cores
+        self.checks, self.points = checks, points
+
+    def plain(self, options: argparse.Namespace, network: Network) -> dict[str, Any]:
+        """As JSON has it."""
+        step = self.step
+        return {
+            "script": options.script,
+            "network": asdict(network),
+            "note": _NOTE,
+            "step": {
+                "seconds": step.seconds,
+                "compute_s": step.compute,
+                "messages": len(step.messages),
+                "bytes": step.bytes,
+            },
+            "spread": self.spread,
+            "overlap": self.overlap,
+            "cores": self.cores,
+            "checks": self.checks,
+            "predictions": [asdict(point) for point in self.points],
+        }
+
+    def show(self, network: Network) -> None:
+        """Print tables."""
+        step = self.step
+        print(
+            f"a step on one rank: {1e3 * step.seconds:.3f} ms, {len(step.messages)} messages of "
+            f"{step.bytes} bytes; spread {100 * self.spread:.1f} %, overlap {100 * self.overlap:.0f} %"
+        )
+        if self.checks:
+            head = ["ranks here", "measured ms", "predicted ms", "error", ""]
+            rows = [
+                [str(c["ranks"]), f"{1e3 * c['measured_s']:.3f}", f"{1e3 * c['predicted_s']:.3f}",
+                 f"{100 * c['error']:+.1f} %", self._remark(c)]
+                for c in self.checks
+            ]  # fmt: skip
+            print()
+            print_table(head, rows, right=range(4))
+        rows = [
+            [str(p.ranks), f"{1e3 * p.seconds:.3f}", f"{1e3 * p.compute:.3f}",
+             f"{1e3 * p.waiting:.3f}", f"{100 * p.efficiency:.1f} %"]
+            for p in self.points
+        ]  # fmt: skip
+        print()
+        head = ["ranks", "step ms", "computing", "waiting", "efficiency"]
+        print_table(head, rows, title=f"{network.name}. {_NOTE}", right=range(5))
+        if any(abs(c["error"]) > _AIM for c in self.checks):
+            print("A check misses its aim: take these for a direction, and do not publish them.")
+        elif not self.checks:
+            print("Nothing was checked: --measure named one rank alone.")
+
+    def _remark(self, check: dict[str, Any]) -> str:
+        """What is to be said of a check."""
+        remarks = []
+        if abs(check["error"]) > _AIM:
+            remarks.append(f"misses the aim of {100 * _AIM:.0f} %")
+        if check["more_ranks_than_cores"]:
+            remarks.append(f"more ranks than the {self.cores} cores")
+        return ", ".join(remarks)

@@ -1,0 +1,149 @@
+"""Run a script as one rank and note what each training step computes, sends and waits for.
+
+``python -m mindtorch_core.measuring.scaling.noting FOLDER SCRIPT ARGS...``; the report is
+``FOLDER/<rank>.json``. A step ends when an optimizer's ``step()`` returns.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import runpy
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from ...communication.engine import Communicator, Engine, Ticket
+from ...communication.groups import ProcessGroup
+from ...tensors.tensor import Tensor
+
+__all__ = ["Notes", "main"]
+
+# Calls that are noted, and which of their arguments after the call is the whole that is moved.
+_WHOLE: Final = {
+    "all_reduce": 0,
+    "broadcast": 0,
+    "reduce": 0,
+    "all_gather": 0,
+    "reduce_scatter": 1,
+    "gather": 0,
+    "scatter": 1,
+    "barrier": None,
+    "all_to_all": 0,
+}
+
+
+class Notes:
+    """What a rank has noted: rows of ``seconds``, ``messages`` and ``events``, as `read_steps` takes them."""
+
+    def __init__(self) -> None:
+        self.steps: list[dict[str, Any]] = []
+        self._pid = os.getpid()
+        self._begun = time.perf_counter()
+        self._messages: list[tuple[str, int]] = []
+        self._events: list[tuple[str, int, float, float]] = []
+
+    def end_step(self, *_: Any) -> None:
+        """An optimizer's step is over."""
+        now = time.perf_counter()
+        self.steps.append(
+            {"seconds": now - self._begun, "messages": self._messages, "events": self._events}
+        )
+        self._begun, self._messages, self._events = now, [], []
+
+    def queued(self, op: str, size: int, ticket: Ticket) -> Ticket:
+        """A message was given to the communicator; returns the ticket to be waited for."""
+        if os.getpid() != self._pid:  # a fork that loads data
+            return ticket
+        at = time.perf_counter() - self._begun
+        self._messages.append((op, size))
+        self._events.append(("queue", len(self._messages) - 1, at, 0.0))
+        return _Noted(self, ticket, len(self._messages) - 1, self._messages)
+
+    def waited(self, number: int, step: list[tuple[str, int]], begun: float) -> None:
+        """A message was waited for since a time; one of an earlier step does not count."""
+        if step is self._messages:
+            seconds = time.perf_counter() - begun
+            self._events.append(("wait", number, begun - self._begun, seconds))
+
+
+class _Noted(Ticket):
+    """A ticket that says how long it is waited for."""
+
+    def __init__(
+        self, notes: Notes, ticket: Ticket, number: int, step: list[tuple[str, int]]
+    ) -> None:
+        self._notes, self._ticket, self._number, self._step = notes, ticket, number, step
+        self._told = False
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._ticket.done
+
+    def wait(self, deadline: float | None = None) -> None:
+        """Wait as the ticket does."""
+        begun = time.perf_counter()
+        self._ticket.wait(deadline)
+        if not self._told:
+            self._told = True
+            self._notes.waited(self._number, self._step, begun)
+
+
+class _Listening:
+    """A communicator whose collective calls are noted."""
+
+    def __init__(self, notes: Notes, inner: Communicator) -> None:
+        self._notes, self._inner = notes, inner
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._inner, name)
+        if name not in _WHOLE:
+            return method
+        notes, index = self._notes, _WHOLE[name]
+
+        def noted(call: Any, *args: Any) -> Ticket:
+            whole = None if index is None else args[index]
+            if whole is None and index is not None:  # of gather and scatter, away from the root
+                part = next(arg for arg in args if isinstance(arg, Tensor))
+                size = part.numel() * part.element_size() * self._inner.size
+            else:
+                size = whole.numel() * whole.element_size() if whole is not None else 0
+            return notes.queued(name, size, method(call, *args))
+
+        return noted
+
+
+def _listen(notes: Notes) -> None:
+    """Note the calls of every group."""
+    found: Callable[..., tuple[Engine, Communicator]] = ProcessGroup.communicator_for
+
+    def communicator_for(group: ProcessGroup, device: str) -> tuple[Engine, Any]:
+        engine, inner = found(group, device)
+        return engine, _Listening(notes, inner)
+
+    patched: Any = ProcessGroup  # in this process, which runs nothing else
+    patched.communicator_for = communicator_for
+
+
+def main(folder: Path, script: str, args: list[str]) -> None:
+    """Run the script, and write the report whatever becomes of it."""
+    notes = Notes()
+    _listen(notes)
+    optimizers: Any = importlib.import_module("torch.optim.optimizer")
+    optimizers.register_optimizer_step_post_hook(notes.end_step)
+    sys.argv = [script, *args]
+    sys.path[0] = str(Path(script).resolve().parent)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    finally:
+        report = {"rank": int(os.environ["RANK"]), "steps": notes.steps}
+        if os.getpid() == notes._pid:
+            (folder / f"{report['rank']}.json").write_text(json.dumps(report), "utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])

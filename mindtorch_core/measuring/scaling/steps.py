@@ -1,0 +1,109 @@
+"""A training step as a rank has noted it: when it sent what, and how long it waited for that."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+__all__ = ["LEAST", "Event", "Message", "Step", "compute_spread", "read_steps", "typical"]
+
+# Steps that a script must take: the first ones are warm-up, and a median wants three.
+LEAST: Final = 5
+_NORMAL: Final = (
+    1.4826  # from the median of absolute deviations to a normal distribution's deviation
+)
+
+
+@dataclass(frozen=True)
+class Message:
+    """A collective call.
+
+    Attributes:
+        op: ``all_reduce``, ``all_gather``, ``reduce_scatter``, ``broadcast`` or another.
+        bytes: of the whole: what is reduced, the gathered output, the input that is scattered.
+    """
+
+    op: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that the program did with a message.
+
+    Attributes:
+        kind: ``queue``, or ``wait`` for having waited for it.
+        message: which of the step's, from 0.
+        at: when it began, in seconds after the step's beginning.
+        blocked: how long it waited, in seconds.
+    """
+
+    kind: str
+    message: int
+    at: float
+    blocked: float = 0.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: from the end of an optimizer's step to the end of the next.
+
+    Attributes:
+        seconds: how long it took.
+        messages: in the order in which they were queued.
+        events: in the order of time.
+    """
+
+    seconds: float
+    messages: tuple[Message, ...] = ()
+    events: tuple[Event, ...] = ()
+
+    @property
+    def compute(self) -> float:
+        """Seconds in which it did not wait for messages."""
+        return max(self.seconds - sum(event.blocked for event in self.events), 0.0)
+
+    @property
+    def bytes(self) -> int:
+        """What it sent, over all messages."""
+        return sum(message.bytes for message in self.messages)
+
+
+def read_steps(report: Mapping[str, Any]) -> list[Step]:
+    """The steps of a rank's report, without the two that warm up.
+
+    Raises:
+        ValueError: if there are fewer than `LEAST`.
+    """
+    rows = report["steps"]
+    if len(rows) < LEAST:
+        raise ValueError(
+            f"the script has taken {len(rows)} optimizer steps: a prediction wants {LEAST} or more"
+        )
+    return [
+        Step(
+            row["seconds"],
+            tuple(Message(op, count) for op, count in row["messages"]),
+            tuple(Event(*event) for event in row["events"]),
+        )
+        for row in rows[2:]
+    ]
+
+
+def typical(steps: Sequence[Step]) -> Step:
+    """The step whose time of computing is in the middle."""
+    return sorted(steps, key=lambda step: step.compute)[(len(steps) - 1) // 2]
+
+
+def compute_spread(ranks: Sequence[Sequence[Step]]) -> float:
+    """How far times of computing stray, over ranks and steps: a share of the median.
+
+    Outliers, such as a step that saves a file, do not count.
+    """
+    times = [step.compute for steps in ranks for step in steps]
+    middle = statistics.median(times)
+    if not middle:
+        return 0.0
+    return _NORMAL * statistics.median(abs(each - middle) for each in times) / middle
