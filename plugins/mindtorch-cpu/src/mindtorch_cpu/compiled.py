@@ -134,5 +134,6 @@ def _one_more(counts: Counter[Hashable], what: Hashable, enough: int) -> bool:
 
 def _at_once() -> bool:
     """Whether kernels are made when they are first asked for, see `native.kernels`."""
-    kernels = sys.modules.get(f"{__package__}.native.kernels")
-    return kernels is not None and kernels.KERNELS.mode == "now"
+    # Another thread may be importing it.
+    kernels = getattr(sys.modules.get(f"{__package__}.native.kernels"), "KERNELS", None)
+    return kernels is not None and kernels.mode == "now"
