@@ -25,7 +25,9 @@ def work(rank, size, where):
     dist.all_gather_object(known, rank)
     assert known == [*range(size)]
     dist.destroy_process_group()
-    print(rank, "done", flush=True)
+    # One write: the processes share a pipe, and unbuffered `print` writes the parts of a line by themselves.
+    sys.stdout.write(f"{rank} done\n")
+    sys.stdout.flush()
 
 
 def launched():
