@@ -7,6 +7,7 @@ linear layers and learns by stochastic gradient descent with momentum. Nothing h
     python examples/digits.py                       on the CPU
     python examples/digits.py --pipeline            each training step recorded, then run at once
     python examples/digits.py --device npu          on an NPU, once mindtorch-npu is installed
+    mindtorch run -n 2 examples/digits.py           in 2 processes, with mindtorch-mpi
 
 It prints the accuracy on held-out digits and draws the curves and the mistakes into ``--output``.
 """
@@ -21,6 +22,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+import workbench
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
@@ -106,19 +108,23 @@ def train(model: Model, training: Split, held_out: Split, args: argparse.Namespa
     history = History()
     steps = args.epochs * -(-len(training.labels) // args.batch_size)
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=MOMENTUM)
+    learner = workbench.parallel(model)
     with tqdm(total=steps, unit="step", disable=None) as bar:
         for _ in range(args.epochs):
             for batch in batches(training, args.batch_size):
+                own, weight = workbench.share(len(batch.labels))
                 with torch.pipeline() if args.pipeline else nullcontext():
-                    loss = F.cross_entropy(model(batch.images), batch.labels)
+                    loss = F.cross_entropy(learner(batch.images[own]), batch.labels[own]) * weight
                     optimizer.zero_grad()
                     loss.backward()
                     optimizer.step()
-                history.losses.append(loss.item())
+                history.losses.append(workbench.mean(loss))
                 bar.update()
             history.training.append(accuracy(model, training))
             history.held_out.append(accuracy(model, held_out))
-            bar.set_postfix(loss=f"{loss.item():.3f}", accuracy=f"{history.held_out[-1]:.3f}")
+            bar.set_postfix(
+                loss=f"{history.losses[-1]:.3f}", accuracy=f"{history.held_out[-1]:.3f}"
+            )
     return history
 
 
@@ -217,10 +223,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     torch.manual_seed(args.seed)
     training, held_out = load(probe.device)
-    model = Model().to(probe.device)
-    start = time.perf_counter()
-    history = train(model, training, held_out, args)
-    seconds = time.perf_counter() - start
+    with workbench.group() as first:
+        model = Model().to(probe.device)
+        start = time.perf_counter()
+        history = train(model, training, held_out, args)
+        seconds = time.perf_counter() - start
+    if not first:
+        return 0
     draw(history, model, held_out, args.output)
     print(f"trained on {probe.device} in {seconds:.1f} s; picture: {args.output}")
     print(f"held-out accuracy: {history.held_out[-1]:.4f}")

@@ -3,6 +3,7 @@
     python examples/gpt.py                       about a minute on a CPU
     python examples/gpt.py --prompt "A class "   how what it writes shall begin
     python examples/gpt.py --device npu          on an NPU, once mindtorch-npu is installed
+    mindtorch run -n 2 examples/gpt.py           in 2 processes, with mindtorch-mpi; each has half of a batch
 
 The text is the reference manual's chapters that ``help()`` shows. The model is a decoder of
 transformer blocks: each letter looks back at up to ``--context`` letters and predicts the next.
@@ -130,12 +131,14 @@ def train(model: GPT, text: Tensor, args: argparse.Namespace) -> list[float]:
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr, betas=(0.9, 0.99))
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, args.lr, args.steps + 1)
     span = torch.arange(args.context + 1)
+    learner = workbench.parallel(model)
+    own, weight = workbench.share(args.batch_size)
 
     def step() -> Tensor:
         starts = torch.randint(len(text) - args.context, (args.batch_size, 1))
-        pieces = text[starts + span].to(args.device)
-        scores = model(pieces[:, :-1])
-        loss = F.cross_entropy(scores.flatten(0, 1), pieces[:, 1:].flatten())
+        pieces = text[starts[own] + span].to(args.device)
+        scores = learner(pieces[:, :-1])
+        loss = F.cross_entropy(scores.flatten(0, 1), pieces[:, 1:].flatten()) * weight
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -163,10 +166,13 @@ def main(argv: Sequence[str] | None = None) -> list[float]:
     args = options(argv)
     text = "\n\n".join(topics.values())
     letters = Letters(text)
-    model = build(len(letters.alphabet), args)
-    size = sum(p.numel() for p in model.parameters())
-    print(f"{size:,} parameters, {len(text):,} letters of {len(letters.alphabet)} kinds")
-    losses = train(model, letters.encode(text), args)
+    with workbench.group() as first:
+        model = build(len(letters.alphabet), args)
+        size = sum(p.numel() for p in model.parameters())
+        print(f"{size:,} parameters, {len(text):,} letters of {len(letters.alphabet)} kinds")
+        losses = train(model, letters.encode(text), args)
+    if not first:
+        return losses
     start = letters.encode(args.prompt or "\n").to(args.device)
     written = model.write(start, args.length, args.temperature)
     print("-" * 80, letters.decode(written), "-" * 80, sep="\n")

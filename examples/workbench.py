@@ -1,12 +1,17 @@
-"""What the programs of this folder share: options, the device, progress and a picture of the curves."""
+"""What the programs of this folder share: options, the device, progress, a picture of the curves.
+
+And data parallel training: `group`, `parallel`, `share` and `mean` do nothing in one process. In several,
+each holds a copy of the model and learns from its rows of every batch; the copies learn what one would.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from typing import Any
 
 import mindtorch as torch
@@ -64,12 +69,63 @@ def run(step: Callable[[], torch.Tensor], args: argparse.Namespace) -> list[floa
     for _ in range(args.steps):
         with torch.pipeline() if args.pipeline else nullcontext():
             loss = step()
-        losses.append(loss.item())
+        losses.append(mean(loss))
         report(losses)
     seconds = time.perf_counter() - start
     each = 1e3 * seconds / args.steps
     print(f"trained on {args.device} in {seconds:.1f} s, {each:.1f} ms a step")
     return losses
+
+
+@contextmanager
+def group() -> Iterator[bool]:
+    """The group of the processes that a launcher has started; whether this one prints and draws for all."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:  # torchrun's variable, or not there
+        yield True
+        return
+    torch.distributed.init_process_group()
+    first = torch.distributed.get_rank() == 0
+    with open(os.devnull, "w") as nowhere, nullcontext() if first else redirect_stdout(nowhere):
+        yield first
+    torch.distributed.destroy_process_group()
+
+
+def _several() -> bool:
+    return "WORLD_SIZE" in os.environ and torch.distributed.is_initialized()
+
+
+def parallel(model: torch.nn.Module) -> torch.nn.Module:
+    """The model, which in several processes averages its gradients over them."""
+    return torch.nn.parallel.DistributedDataParallel(model) if _several() else model
+
+
+def share(count: int) -> tuple[Any, float]:
+    """This process's part of a batch, the same in all processes.
+
+    Args:
+        count: rows of the batch; any number.
+
+    Returns:
+        An index of its rows, and what to multiply their mean loss by: where shares are unequal, the average
+        over the processes is the batch's mean loss all the same.
+    """
+    if not _several():
+        return slice(None), 1.0
+    from mindtorch.utils.data.distributed import DistributedSampler
+
+    rank, size = torch.distributed.get_rank(), torch.distributed.get_world_size()
+    own = len(range(rank, count, size))
+    rows = list(DistributedSampler(range(count), shuffle=False))
+    # The sampler repeats rows until all shares are equal; one without a row keeps such a row, for nothing.
+    return rows[: max(own, 1)], own * size / count
+
+
+def mean(loss: torch.Tensor) -> float:
+    """The average of the processes' losses."""
+    if _several():
+        loss = loss.detach().clone()
+        torch.distributed.all_reduce(loss, torch.distributed.ReduceOp.AVG)
+    return loss.item()
 
 
 def _report(steps: int) -> Callable[[list[float]], None]:

@@ -24,7 +24,9 @@ def python(ranks, programs):
     return run
 
 
-@pytest.mark.parametrize("manner", ["spawn", "fork", "multiprocessing", "subprocess", "launched"])
+@pytest.mark.parametrize(
+    "manner", ["spawn", "fork", "multiprocessing", "subprocess", "launched", "slurm", "pmix"]
+)
 def test_they_form_a_group(python, manner):
     done = python("started_otherwise.py", manner)
     assert done.returncode == 0, done.stderr

@@ -26,6 +26,7 @@ _LAUNCHERS: Final = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PMI_RANK", "PMI_SIZE"),
     ("MPI_RANK", "MPI_NRANKS"),
+    ("PMIX_RANK", "SLURM_NTASKS"),  # srun --mpi=pmix
 )
 
 
