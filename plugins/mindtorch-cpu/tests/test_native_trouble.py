@@ -228,5 +228,7 @@ print("the end of the program")
 def test_a_call_while_another_thread_imports_the_kernels(monkeypatch):
     """Two threads may begin at once: the second finds a module that has no names yet."""
     monkeypatch.setitem(sys.modules, "mindtorch_cpu.native.kernels", ModuleType("half imported"))
-    x = torch.linspace(0, 1, 100)
-    assert torch.equal(torch.tanh(x), torch.tensor(np.tanh(x.numpy())))
+    x = torch.linspace(0, 1, 101)
+    found = torch.nn.functional.gelu(x, approximate="tanh")
+    inner = np.sqrt(2 / np.pi) * (x.numpy() + 0.044715 * x.numpy() ** 3)
+    assert np.allclose(found.numpy(), 0.5 * x.numpy() * (1 + np.tanh(inner)), atol=1e-6)
