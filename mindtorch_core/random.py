@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from .dispatch.nearest import lacking
 from .tensors.autograd_state import born
 from .tensors.storage import BEFORE_EXPORT
 from .tensors.tensor import Tensor
@@ -288,3 +290,7 @@ def _forked(
         concrete(device(device_type or "cpu", d) if isinstance(d, int) else d) for d in devices
     ]
     return (*(on for on in _defaults if on.type == "cpu"), *named)
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = lacking(sys.modules[__name__])

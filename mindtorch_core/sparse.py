@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
+from .dispatch.nearest import lacking
 from .frontend.sparse import SparseTensor, sparse_mm
 from .frontend.sparse_functions import addmm, log_softmax, softmax, spdiags
 
@@ -21,3 +23,7 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
     if not isinstance(input, SparseTensor):
         raise TypeError(f"sparse.sum(): expected a sparse tensor, got {type(input).__name__}")
     return input.sum(dim, dtype=dtype)
+
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = lacking(sys.modules[__name__])

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..dispatch.autocast_keys import AUTOCAST_OF
+from ..dispatch.nearest import missing
 from ..dispatch.registry import registry
 from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available
 
@@ -54,9 +54,7 @@ def _late(name: str) -> Any:
         from .cast import set_policy
 
         return set_policy
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-    )
+    raise missing(__name__, name, lambda: __all__)
 
 
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from ..dispatch.nearest import missing
 from ..frontend import surroundings
 from ..gradients.anomaly_mode import detect_anomaly, set_detect_anomaly
 from ..gradients.differentiation import backward, grad
@@ -61,9 +61,7 @@ def _late(name: str) -> Any:
     if name == "Variable":
         return importlib.import_module(f"{__name__}.variable").Variable
     if where is None:
-        raise AttributeError(
-            f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
+        raise missing(__name__, name, __dir__)
     module = importlib.import_module(f"{__name__}.{where}")
     found = module if where == name else getattr(module, name)
     globals()[name] = found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Final
+from types import ModuleType
+from typing import Final, NoReturn
 
-__all__ = ["missing", "nearest", "suggestion"]
+__all__ = ["lacking", "missing", "nearest", "suggestion"]
 
 # What was suggested, by module and name: programs ask again and again whether there is a name.
 _NEAR: Final[dict[tuple[str, str], str]] = {}
@@ -61,3 +62,12 @@ def missing(
         near = _NEAR[module, name] = suggestion(name, names())
     text += f".{near} If PyTorch has it, ask for it in mindtorch's list of issues."
     return AttributeError(text, name=name)
+
+
+def lacking(module: ModuleType) -> Callable[[str], NoReturn]:
+    """The ``__getattr__`` of a module that has all its names: it says what may have been meant."""
+
+    def lacks(name: str) -> NoReturn:
+        raise missing(module.__name__, name, lambda: [n for n in dir(module) if n[0] != "_"])
+
+    return lacks

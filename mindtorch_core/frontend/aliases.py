@@ -13,6 +13,8 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from ..dispatch.nearest import lacking
+
 __all__ = ["ALIASES", "alias", "import_alias", "source_of"]
 
 # A path, and where the module is; an entry stands for the modules below it too.
@@ -54,7 +56,7 @@ def import_alias(source: str, path: str) -> ModuleType:
         ModuleNotFoundError: for ``path``, if it is not there.
     """
     try:
-        return importlib.import_module(source)
+        module = importlib.import_module(source)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{source}.".startswith(f"{error.name}."):
             text, needed = f"No module named {path!r}", _DISTRIBUTIONS.get(error.name)
@@ -62,6 +64,9 @@ def import_alias(source: str, path: str) -> ModuleType:
                 text = f"{path!r} is part of {needed}, which is not installed: pip install {needed}"
             raise ModuleNotFoundError(text, name=path) from None
         raise
+    if source.startswith("mindtorch_"):
+        vars(module).setdefault("__getattr__", lacking(module))
+    return module
 
 
 class _Finder:

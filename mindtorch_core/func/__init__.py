@@ -1,5 +1,9 @@
 """``torch.func``: functions of functions: gradients, Jacobians, and many samples at once."""
 
+import sys
+from typing import TYPE_CHECKING
+
+from ..dispatch.nearest import lacking
 from .jacobians import hessian, jacfwd, jacrev
 from .modules import functional_call, stack_module_state
 from .transforms import functionalize, grad, grad_and_value, jvp, linearize, vjp
@@ -19,3 +23,6 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = lacking(sys.modules[__name__])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
+from ..dispatch.nearest import missing
 from ..frontend import companion, surroundings
 from ..frontend.swapping import swap_tensors
 
@@ -35,9 +35,7 @@ def _late(name: str) -> Any:
     # Of the distribution mindtorch-nn, or of the room `ecosystem`.
     if name == "data" or name in surroundings.OF_UTILS:
         return companion.module_at(f"{__name__}.{name}")
-    raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-    )
+    raise missing(__name__, name, __dir__)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,7 @@
 """What programs ask around tensors, and the answers: true ones, and errors that say the way out."""
 
 import importlib
+import operator
 import os
 import subprocess
 import sys
@@ -56,6 +57,44 @@ def test_what_is_missing_says_so():
     with pytest.raises(AttributeError, match=r"'nonesuch': mindtorch .* lacks it.*list of issues"):
         torch.nonesuch
     assert not hasattr(torch, "nonesuch")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "amp",
+        "autograd",
+        "backends",
+        "distributions",
+        "fft",
+        "func",
+        "jit",
+        "linalg",
+        "nn",
+        "nn.functional",
+        "nn.init",
+        "nn.modules",
+        "nn.utils",
+        "optim",
+        "random",
+        "sparse",
+        "special",
+        "utils",
+        "utils.data",
+    ],
+)
+def test_modules_say_what_they_lack(path):
+    module = operator.attrgetter(path)(torch)
+    with pytest.raises(AttributeError, match=r"'nonesuch': mindtorch lacks it.*list of issues"):
+        module.nonesuch
+    assert not hasattr(module, "__nonesuch__")
+
+
+def test_a_misspelt_name_of_a_module_is_guessed():
+    with pytest.raises(AttributeError, match=r"Did you mean .*Adam"):
+        torch.optim.Adma
+    with pytest.raises(AttributeError, match=r"Did you mean vmap\?"):
+        torch.func.vmapp
 
 
 def test_versions_compare_as_pytorchs():

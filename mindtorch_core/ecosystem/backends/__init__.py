@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TYPE_CHECKING
+
+from ...dispatch.nearest import lacking
 from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum, quantized
 
 __all__ = [
@@ -9,3 +13,6 @@ __all__ = [
 ]  # fmt: skip
 
 fp32_precision: str = "none"
+
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
+    __getattr__ = lacking(sys.modules[__name__])
