@@ -9,11 +9,13 @@ import json
 import os
 import sys
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from ... import distributed as dist
 from ...communication.engines import engine
+from ...communication.errors import DistError
 from ...values.devices import set_default_device
 from . import faults  # noqa: F401  (adds its checks)
 from .checks import CHECKS
@@ -55,12 +57,14 @@ def main(name: str, chosen: list[str], results_file: str = "") -> int:
     if rank == 0:
         print(f"{bad} of {len(chosen or CHECKS)} checks failed" if bad else "all checks passed")
     sys.stdout.flush()
-    if bad:  # a communicator that is wrong may not let go
+    if not bad:  # a communicator that is wrong may not let go
+        dist.destroy_process_group()
+    with suppress(DistError):  # a rank that has died says so itself
         store.set(f"end/{rank}", "")
-        if rank == 0:  # it serves the store
+        if rank == 0:  # it serves the store, which the others may still be reading
             store.wait([f"end/{r}" for r in range(size)], timedelta(seconds=_PATIENCE / 4))
+    if bad:
         os._exit(1)
-    dist.destroy_process_group()
     return 0
 
 
