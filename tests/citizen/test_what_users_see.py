@@ -237,6 +237,9 @@ def test_a_pipeline_speaks_of_what_the_user_wrote():
         (lambda: nn.Liner, "Linear"),
         (lambda: torch.linalg.invv, "inv"),
         (lambda: torch.fft.ftt, "fft"),
+        (lambda: torch.optim.Adm, "Adam"),
+        (lambda: torch.utils.daat, "data"),
+        (lambda: torch.amp.autcast, "autocast"),
     ],
 )
 def test_a_typo_gets_a_suggestion(call, meant):
@@ -252,9 +255,6 @@ def test_a_typo_gets_a_suggestion(call, meant):
         (lambda: A.sumn, "sum"),
         (lambda: A.backwrd, "backward"),
         (lambda: M.wieght, "weight"),
-        (lambda: torch.optim.Adm, "Adam"),
-        (lambda: torch.utils.daat, "data"),
-        (lambda: torch.amp.autcast, "autocast"),
     ],
 )
 def test_python_can_suggest_where_it_does_so_itself(call, meant):
