@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ...dispatch.functions import fn
 from ...serialization import load as load_objects
@@ -16,7 +16,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import DTYPES
 from .index import INDEX, Chunk, Metadata, read_index, write_index
 
-__all__ = ["FileSystemReader", "FileSystemWriter"]
+__all__ = ["FileSystemReader", "FileSystemWriter", "storage_at"]
 
 
 def crc(t: Tensor) -> int:
@@ -184,3 +184,28 @@ class FileSystemReader:
         except RuntimeError as error:
             raise RuntimeError(f"{self.path / name} is damaged: {error}") from error
         return found
+
+
+_Storage = TypeVar("_Storage", FileSystemReader, FileSystemWriter)
+
+
+def storage_at(
+    kind: type[_Storage], given: Any, checkpoint_id: str | os.PathLike[str] | None
+) -> _Storage:
+    """The reader or writer that was given, or else one of a folder.
+
+    Raises:
+        RuntimeError: if nothing says where.
+        TypeError: for storages of another kind.
+    """
+    name = "storage_reader" if kind is FileSystemReader else "storage_writer"
+    if given is None:
+        if not checkpoint_id:
+            raise RuntimeError(
+                f"Cannot infer the storage: give checkpoint_id, the path of a folder, or a {name}"
+            )
+        return kind(checkpoint_id)
+    if not isinstance(given, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}")
+    given.reset(checkpoint_id)
+    return given

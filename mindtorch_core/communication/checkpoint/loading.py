@@ -10,7 +10,7 @@ from typing import Any
 from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from .errors import Together
-from .filesystem import FileSystemReader
+from .filesystem import FileSystemReader, storage_at
 from .flattening import Path, Stateful, flattened, put
 from .index import Chunk, Metadata
 from .planning import box_of
@@ -19,27 +19,6 @@ from .saving import check_planner
 __all__ = ["load", "load_state_dict"]
 
 Box = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-def _reader(storage_reader: Any, checkpoint_id: Any) -> FileSystemReader:
-    """What reads.
-
-    Raises:
-        RuntimeError: if nothing says where.
-        TypeError: for readers of another kind.
-    """
-    if storage_reader is None:
-        if not checkpoint_id:
-            raise RuntimeError(
-                "Cannot infer the storage: give checkpoint_id, the path of a folder, or a storage_reader"
-            )
-        return FileSystemReader(checkpoint_id)
-    if not isinstance(storage_reader, FileSystemReader):
-        raise TypeError(
-            f"storage_reader must be a FileSystemReader, got {type(storage_reader).__name__}"
-        )
-    storage_reader.reset(checkpoint_id)
-    return storage_reader
 
 
 @dataclass
@@ -135,7 +114,7 @@ def load(
         CheckpointException: on all ranks, if one of them fails.
     """
     check_planner(planner)
-    reader = _reader(storage_reader, checkpoint_id)
+    reader = storage_at(FileSystemReader, storage_reader, checkpoint_id)
     together = Together(process_group, alone=no_dist)
     partial = bool(getattr(planner, "allow_partial_load", False))
     state = {

@@ -14,7 +14,7 @@ from ...tensors.tensor import Tensor
 from ..beginning import new_group
 from ..groups import chosen
 from .errors import Together
-from .filesystem import FileSystemWriter
+from .filesystem import FileSystemWriter, storage_at
 from .flattening import states_of
 from .index import Chunk, Metadata
 from .planners import DefaultLoadPlanner, DefaultSavePlanner
@@ -24,27 +24,6 @@ __all__ = ["async_save", "check_planner", "save", "save_state_dict"]
 
 Path = str | os.PathLike[str]
 _GROUPS: Final[dict[Any, Any]] = {}  # for what is written beside training
-
-
-def _writer(storage_writer: Any, checkpoint_id: Path | None) -> FileSystemWriter:
-    """What writes.
-
-    Raises:
-        RuntimeError: if nothing says where.
-        TypeError: for writers of another kind.
-    """
-    if storage_writer is None:
-        if not checkpoint_id:
-            raise RuntimeError(
-                "Cannot infer the storage: give checkpoint_id, the path of a folder, or a storage_writer"
-            )
-        return FileSystemWriter(checkpoint_id)
-    if not isinstance(storage_writer, FileSystemWriter):
-        raise TypeError(
-            f"storage_writer must be a FileSystemWriter, got {type(storage_writer).__name__}"
-        )
-    storage_writer.reset(checkpoint_id)
-    return storage_writer
 
 
 @dataclass
@@ -153,7 +132,7 @@ def save(
         CheckpointException: on all ranks, if one of them fails.
     """
     check_planner(planner)
-    writer = _writer(storage_writer, checkpoint_id)
+    writer = storage_at(FileSystemWriter, storage_writer, checkpoint_id)
     together = Together(process_group, alone=no_dist)
     if _Line.last is not None:  # whose files this one might take for leftovers
         _Line.last.join()
@@ -211,7 +190,7 @@ def async_save(
             "async_save copies tensors to host memory itself: no async_stager"
         )
     check_planner(planner)
-    writer = _writer(storage_writer, checkpoint_id)
+    writer = storage_at(FileSystemWriter, storage_writer, checkpoint_id)
     together = Together(process_group, alone=no_dist)
     job = _prepared(state_dict, writer, together)
     chosen_items = {(item.name, item.offset) for item in job.plan}
