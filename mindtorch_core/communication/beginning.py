@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import itertools
+import multiprocessing.util
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -153,6 +154,8 @@ def init_process_group(
         _establish(Start(backend, made, found, limit), str(number))
     if not number:
         atexit.register(_at_end)  # so it runs before what the engines do at the end
+    if multiprocessing.parent_process() is not None:  # a forked one ends without atexit's functions
+        multiprocessing.util.Finalize(None, _at_end, exitpriority=0)
 
 
 def _establish(

@@ -8,6 +8,7 @@ import os
 import selectors
 import socket
 import struct
+import sys
 import threading
 import time
 import weakref
@@ -62,8 +63,10 @@ class _Server:
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
         self._selector.register(self._socket, selectors.EVENT_READ)
-        self._stopped = False
-        threading.Thread(target=self._serve, name="mindtorch-store", daemon=True).start()
+        self._woken, self._waker = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._serve, name="mindtorch-store", daemon=True)
+        self._thread.start()
 
     def await_leaving(self, seconds: float) -> None:
         """Wait until all that are watched have left."""
@@ -72,19 +75,28 @@ class _Server:
             time.sleep(0.005)
 
     def stop(self) -> None:
-        """Answer no more."""
-        self._stopped = True
+        """Answer no more; when this returns, the port is free."""
+        with contextlib.suppress(OSError):  # it has stopped before
+            self._waker.send(b"\0")  # closing it would not do: a forked process may hold a copy
+        if threading.current_thread() is not self._thread and not sys.is_finalizing():
+            self._thread.join()
+            self._waker.close()
 
     def _serve(self) -> None:
-        while not self._stopped:
-            for key, _ in self._selector.select(0.5):
+        stopped = False
+        while not stopped:
+            for key, _ in self._selector.select():
                 if key.fileobj is self._socket:
                     self._accept()
+                elif key.fileobj is self._woken:
+                    stopped = True
                 else:
                     self._read(self._peers[key.fileobj])  # type: ignore[index]  # sockets alone
         for peer in list(self._peers.values()):
             peer.connection.close()
         self._socket.close()
+        self._woken.close()
+        self._selector.close()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -232,6 +244,7 @@ class TCPStore(Store):
         self.port = port
         self._lock = threading.Lock()
         self._connection: socket.socket | None = None
+        self._reached = False
         _STORES.add(self)
         self._ask(["add", _INIT, "1"])
         if is_master and wait_for_workers and world_size is not None and world_size > 0:
@@ -250,7 +263,7 @@ class TCPStore(Store):
         Store.__init__(made)
         made._timeout, made.host, made.port = self._timeout, self.host, self.port
         made._server, made._connection, made._lock = None, None, threading.Lock()
-        made.libuvBackend = self.libuvBackend
+        made.libuvBackend, made._reached = self.libuvBackend, self._reached
         _STORES.add(made)
         return made
 
@@ -269,14 +282,18 @@ class TCPStore(Store):
     # ---- the connection ------------------------------------------------------------------------
 
     def _connect(self) -> socket.socket:
+        """Connect: wait for a server that has not begun yet, but not for one that has ended."""
         end = time.monotonic() + self._timeout.total_seconds()
         host = "localhost" if self._server is not None else self.host
         while True:
             try:
                 made = socket.create_connection((host, self.port), timeout=5)
                 made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._reached = True
                 return made
             except OSError as error:
+                if self._reached and isinstance(error, ConnectionRefusedError):
+                    raise self._gone() from error
                 if time.monotonic() > end:
                     raise DistNetworkError(
                         f"The client socket has failed to connect to ({host}, {self.port}) within "
@@ -311,7 +328,10 @@ class TCPStore(Store):
                 self._connection = None
                 if isinstance(error, TimeoutError) or not isinstance(error, OSError):
                     raise
-                raise DistNetworkError(f"the store at {self.host}:{self.port} is gone") from error
+                raise self._gone() from error
+
+    def _gone(self) -> DistNetworkError:
+        return DistNetworkError(f"the store at {self.host}:{self.port} is gone")
 
     # ---- the store -----------------------------------------------------------------------------
 

@@ -108,6 +108,18 @@ def test_a_store_that_is_not_there():
     store.close()
 
 
+def test_a_store_whose_server_has_ended_is_not_waited_for():
+    server = dist.TCPStore("localhost", 0, None, True)
+    client = dist.TCPStore("localhost", server.port, None, False, timedelta(seconds=60))
+    late = client.clone()
+    server.close()
+    began = time.monotonic()
+    for each in (client, client, late):  # the second time there is no connection to break
+        with pytest.raises(dist.DistNetworkError, match=rf"localhost:{server.port} is gone"):
+            each.set("a", "1")
+    assert time.monotonic() - began < 20  # of 60
+
+
 def test_errors_are_runtime_errors():
     for name in ("DistBackendError", "DistNetworkError", "DistStoreError", "DistributedError"):
         assert issubclass(getattr(dist, name), dist.DistError)
