@@ -2,13 +2,17 @@
 
 ``pytest --random-order=new`` draws a seed, which the summary shows; ``--random-order=SEED`` repeats it.
 Modules change places, and tests within their module, so that fixtures of modules are made once each.
+
+At the end, no compiled kernel was found wrong: NumPy serves on then, and tests of kernels are skipped.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
 
@@ -55,3 +59,11 @@ def pytest_terminal_summary(
     seed = config.getoption("random_order")
     if seed is not None:
         terminalreporter.write_line(f"the order of this run: --random-order={seed}")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_kernel_is_wrong() -> Iterator[None]:
+    """At the end: no compiled kernel computed otherwise than NumPy."""
+    yield
+    if "mindtorch_cpu.native.kernels" in sys.modules:
+        assert sys.modules["mindtorch_cpu.native.kernels"].KERNELS.broken is None

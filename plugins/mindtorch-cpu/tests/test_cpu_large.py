@@ -16,6 +16,7 @@ from mindtorch_core.testing import LAYOUTS, BackendConformance, comparison
 from mindtorch_core.testing.conformance.checks import tensors_of
 from mindtorch_cpu import large, rows, summation
 from mindtorch_cpu import memory_pool as pool
+from mindtorch_cpu.native.kernels import KERNELS
 
 
 class OnCPU(BackendConformance):
@@ -33,6 +34,8 @@ def everything_is_large():
     with pytest.MonkeyPatch.context() as patch:
 
         def shrink():
+            patch.setattr(KERNELS, "mode", "off")  # one made now would be checked with these limits
+            KERNELS.wait()
             for name, module in sys.modules.items():
                 if name.startswith("mindtorch_cpu.") and hasattr(module, "LARGE"):
                     patch.setattr(module, "LARGE", 2)

@@ -207,8 +207,9 @@ def eventually(condition, seconds=100):
 
 
 PRELUDE = """
-import ctypes, os, sys
+import ctypes, os, resource, sys
 from acl_binding import *
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a dump of a device's memory would be gigabytes
 acl = Acl()
 """
 
