@@ -72,6 +72,7 @@ def test_profiles_name_kernels_and_what_compiling_them_took(small):
 
 def test_traces_name_kernels_and_say_why_groups_stay_in_tiles(small, tmp_path, capsys, monkeypatch):
     KERNELS._kernels.clear()
+    monkeypatch.chdir(tmp_path)  # the page is written there
     script, out = tmp_path / "script.py", tmp_path / "trace.json"
     script.write_text(SCRIPT)
     assert main(["trace", "--out", str(out), str(script)]) == 0
