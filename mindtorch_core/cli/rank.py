@@ -14,12 +14,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import FrameType
 
 # What launchers call a process's rank, and its rank on this machine.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK")
 _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK")
 _END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
+_GRACE = 5.0  # seconds; `launch` ends all after that
 
 
 def main(folder: Path, command: list[str], instead: str = "") -> int:
@@ -38,24 +41,50 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         os.close(pipe)
     # MPICH's launcher tells by it that another process has died, and most programs would die of it too.
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux
-    with_parent = None if prctl is None else lambda: prctl(_END_WITH_PARENT, int(signal.SIGKILL))
+    launcher = os.getppid()
+    _end_with_parent(signal.SIGTERM)  # not all launchers end what they have started
     child = subprocess.Popen(
         command,
         env=env,
         close_fds=False,  # MPICH's launcher speaks through one
-        preexec_fn=with_parent,
+        preexec_fn=lambda: _end_with_parent(signal.SIGKILL),
     )
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        child.send_signal(number)
+        if os.getppid() != launcher:
+            threading.Timer(_GRACE, child.kill).start()
+
     if threading.current_thread() is threading.main_thread():
         for each in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(each, lambda number, _: child.send_signal(number))
+            signal.signal(each, pass_on)
     status = child.wait()
     written = folder / f"{rank}.ending"
     written.write_text(str(status), encoding="ascii")
     written.rename(folder / f"{rank}.end")  # whole, or not there
     if status and "MINDTORCH_ELASTIC" in env:
         os.kill(os.getpid(), signal.SIGKILL)  # MPI's launcher tells ranks of those that die alone
+    if status:
+        _await_others(folder, int(env["WORLD_SIZE"]))
     return status if status >= 0 else 128 - status
+
+
+def _end_with_parent(by: signal.Signals) -> None:
+    """Have the system send this process a signal when the one that started it has ended."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux
+    if prctl is not None:
+        prctl(_END_WITH_PARENT, int(by))
+
+
+def _await_others(folder: Path, count: int) -> None:
+    """Let the others end by themselves and say why: MPI's launcher kills them when one fails."""
+    asked = threading.Event()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda number, _: asked.set())
+    end = time.monotonic() + _GRACE
+    while len(list(folder.glob("*.end"))) < count and time.monotonic() < end:
+        if asked.wait(0.02):
+            return
 
 
 if __name__ == "__main__":

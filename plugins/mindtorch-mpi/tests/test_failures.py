@@ -1,6 +1,8 @@
 """What goes wrong between ranks is an error on each that is left: who, what, where."""
 
 import re
+import time
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +34,15 @@ def test_a_rank_that_does_not_come(ranks, mode, status, text):
     if mode in ("kill", "raise"):
         first = next(line for line in done.stderr.split("\n") if "wait for each other" not in line)
         assert first.startswith("mindtorch run: rank 1 failed first, with")
+
+
+@pytest.mark.parametrize(("mode", "status"), [("waiting", 7), ("busy", 1)])
+def test_the_cause_is_named_and_no_process_is_left(ranks, tmp_path, mode, status):
+    done = ranks(2, "ends.py", mode, tmp_path)
+    assert done.returncode == status, done.stderr
+    assert f"rank 1 failed first, with exit status {status}" in done.stderr
+    assert ("rank 1 has ended without this call" in done.stderr) == (mode == "waiting")
+    pid, end = int((tmp_path / "pid").read_text()), time.monotonic() + 15
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
