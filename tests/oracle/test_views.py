@@ -354,3 +354,25 @@ def test_broadcast_tensors():
         lambda lib: lib.broadcast_tensors(lib.ones(2), 3),
     ):
         assert_same_outcome(lambda: call(torch), lambda: call(pt))
+
+
+OF_NOTHING = {
+    "movedim": lambda x: x.movedim(0, -1), "permute": lambda x: x.permute(2, 0, 1), "mT": lambda x: x.mT,
+    "transpose": lambda x: x.transpose(0, 2), "select": lambda x: x.select(1, 2),
+    "unbind": lambda x: x.unbind(1)[1],
+    "indices": lambda x: x[:, 1, 1:], "a view of a view": lambda x: x.mT.permute(1, 0, 2),
+    "strides": lambda x: x.as_strided((0, 2), (2, 1), 9).T,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("view", OF_NOTHING.values(), ids=OF_NOTHING)
+def test_views_of_nothing_lie_where_they_lie(view):
+    """What grows from one by out= is written beside what it is a view of."""
+    results = []
+    for lib in (torch, pt):
+        whole = lib.arange(24.0).reshape(2, 3, 4)
+        x = view(whole[2:])
+        geometry = tuple(x.shape), x.stride(), x.storage_offset()
+        x.resize_(1, 4).fill_(7)
+        results.append((geometry, whole.tolist()))
+    assert results[0] == results[1]

@@ -45,8 +45,8 @@ class Description:
     """
 
     __slots__ = (
-        "_apart", "_donated", "_held", "_made", "_memories", "_memory_of", "_parts", "_sharers", "_starts",
-        "_values", "_viewed",
+        "_apart", "_donated", "_held", "_made", "_memories", "_memory_of", "_parts", "_sharers",
+        "_sharers_of", "_starts", "_values", "_viewed",
         "entries", "inputs", "key", "number_of", "numbers", "outputs", "tensors",
     )  # fmt: skip
 
@@ -65,6 +65,7 @@ class Description:
         self._viewed: dict[int, int] = {}  # by id of a view that an op makes, its memory
         self._starts: dict[int, int] = {}  # by memory, where its first tensor begins, in bytes
         self._sharers: dict[int, list[int]] = {}  # by id of a storage, the tensors that have it
+        self._sharers_of: list[list[int]] = []  # the same by number, for the reason above
         self._made: list[int] = []  # numbers of results that are no views
         self._parts: list[Any] = []
         self._values: list[Value] | None = None
@@ -139,8 +140,9 @@ class Description:
         self.tensors.append(t)
         self._held.append(held + 1)  # that of the list above
         storage = t._storage
-        if storage is not None:
-            self._sharers.setdefault(id(storage), []).append(n)
+        sharers = [] if storage is None else self._sharers.setdefault(id(storage), [])
+        sharers.append(n)
+        self._sharers_of.append(sharers)
         memory = self._memories.setdefault(self._memory_id(t), len(self._memories))
         self._memory_of.append(memory)
         self._parts += n, memory, t._shape, t._dtype, t._device, self._geometry_of(t, memory)
@@ -165,7 +167,7 @@ class Description:
     def _storage_seen(self, n: int) -> bool:
         """Whether somebody refers to a tensor's storage besides the tensors of the ops."""
         storage = self.tensors[n]._storage
-        return _getrefcount(storage) > len(self._sharers[id(storage)]) + LOOK
+        return _getrefcount(storage) > len(self._sharers_of[n]) + LOOK
 
     def _memory_seen(self, n: int) -> bool:
         """Whether somebody can see a result, or a view of it."""
@@ -173,9 +175,7 @@ class Description:
         if storage is None or storage.memory is not None:
             return True
         del storage
-        return self._storage_seen(n) or any(
-            self._seen(i) for i in self._sharers[id(self.tensors[n]._storage)]
-        )
+        return self._storage_seen(n) or any(self._seen(i) for i in self._sharers_of[n])
 
     def needs_more(self) -> bool:
         """Whether an operand shows in its own way what an op has still to make."""
@@ -197,7 +197,7 @@ class Description:
         if storage is not None:
             if storage.memory is None:  # it is made after all, under another tensor
                 return False
-            if storage.root is not storage or len(self._sharers[id(storage)]) > 1:
+            if storage.root is not storage or len(self._sharers_of[n]) > 1:
                 return False
             if storage.live_views():
                 return False
