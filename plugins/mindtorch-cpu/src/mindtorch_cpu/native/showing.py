@@ -15,6 +15,7 @@ from .kernels import KERNELS, WrongKernel, made_from
 from .loops import UFUNCS
 from .operations import served
 from .program import Graph, Node, Program, described
+from .quick import FAST
 from .tracing import Traced, Tracer, Untraceable
 
 __all__ = ["condition", "kept", "shown", "traced"]
@@ -32,7 +33,7 @@ def condition() -> str:
         return f"none: one does not agree with NumPy: {error}"
     except Exception as error:  # noqa: BLE001 (LLVM may raise anything)
         return f"none: {type(error).__name__}: {error}"
-    return f"by {compiler.versions()}"
+    return f"by {compiler.versions()}" + (", exp and log by few operations" if FAST else "")
 
 
 def _everything(code: str) -> Graph:

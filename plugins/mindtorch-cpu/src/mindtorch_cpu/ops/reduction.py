@@ -160,7 +160,8 @@ _spread("std", True)
 
 
 def _extreme(name: str, join: np.ufunc) -> None:
-    rule, reduce = rule_of(name), join.reduce
+    rule = rule_of(name)
+    reduce: Any = join.reduce
 
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
         a = self.raw_data
