@@ -1,8 +1,8 @@
 """Functions of float32 by a few operations, which kernels compute in place of NumPy's loops if asked to.
 
 ``MINDTORCH_NATIVE=fast`` asks for it: bits differ from NumPy's then. Errors are about one unit in the last
-place, where those of NumPy's loops are up to three. They are made of IEEE's arithmetic alone, so that a
-kernel is compared with NumPy's to the last bit here too. Every step is written for arrays and for traced ones.
+place, where those of NumPy's loops are up to three. They are made of IEEE's arithmetic alone, so a
+kernel is compared with NumPy's to the last bit here too. The same code serves arrays and traced ones.
 """
 
 from __future__ import annotations
