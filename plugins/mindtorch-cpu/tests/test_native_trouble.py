@@ -197,6 +197,12 @@ def test_the_program_of_an_op_can_be_seen(capsys):
     assert "define void @kernel(" in text
     assert main(["explain", "--native", "sort"]) == 0
     assert "is left to NumPy" in capsys.readouterr().out
+    for op, of in (("softmax", "row_max"), ("log_softmax", "log("), ("native_layer_norm", "row_dot"),
+                   ("_softmax_backward_data", "row_dot"), ("where", "where(")):  # fmt: skip
+        assert main(["explain", "--native", op]) == 0
+        found = capsys.readouterr().out
+        assert of in found
+        assert "define void @kernel" in found
 
 
 def test_a_process_ends_when_what_is_being_compiled_is_done():

@@ -7,6 +7,7 @@ often enough, or with enough elements, to be worth a kernel.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -132,8 +133,13 @@ def _one_more(counts: Counter[Hashable], what: Hashable, enough: int) -> bool:
     return True
 
 
+_WAITED_FOR: Final = os.environ.get("MINDTORCH_NATIVE", "").lower() in ("now", "fast")
+
+
 def _at_once() -> bool:
     """Whether kernels are made when they are first asked for, see `native.kernels`."""
+    if _WAITED_FOR and f"{__package__}.native.kernels" not in sys.modules:
+        return True
     # Another thread may be importing it.
     kernels = getattr(sys.modules.get(f"{__package__}.native.kernels"), "KERNELS", None)
     return kernels is not None and kernels.mode == "now"

@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from mindtorch_core.backend import FLOATING, wrap_dims
+from mindtorch_core.backend import FLOATING, is_contiguous, wrap_dims
 from mindtorch_core.dispatch.pipeline import Entry, RecordedOp
 
+from ..arrays import WIDER
 from ..ops.ufuncs import REFUSING
 
 __all__ = ["Reduction", "is_elementwise", "is_own_kernel", "reduction_of"]
@@ -57,7 +58,11 @@ class Reduction:
 
 
 def reduction_of(entry: Entry) -> Reduction | None:
-    """How an entry reduces, if it is a reduction that fusion serves."""
+    """How an entry reduces, if it is a reduction that fusion serves.
+
+    Of what is not row-major the kernel adds up in an order that depends on how many rows there are: tiles
+    have fewer. Of all elements it adds up tile by tile as well, but rounds halves only once.
+    """
     op, args = entry.op, entry.args
     join = _JOINED_BY.get(op.name)
     if join is None or not is_own_kernel(op):
@@ -73,6 +78,9 @@ def reduction_of(entry: Entry) -> Reduction | None:
     kept = rank - len(dims)
     if dims != tuple(range(kept, rank)) or not rank:
         return None
-    if kept == 0 and (source.raw_dtype.category != FLOATING or keepdim):
+    if not is_contiguous(source.raw_shape, source.raw_geometry()[0]):
+        return None
+    d = source.raw_dtype
+    if kept == 0 and (d.category != FLOATING or keepdim or entry.outs[0].raw_dtype in WIDER):
         return None
     return Reduction(kept, keepdim, join)

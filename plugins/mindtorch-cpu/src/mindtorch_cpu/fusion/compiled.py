@@ -202,7 +202,8 @@ class _Run:
             if entry.op.writes:
                 out.append(t)
             elif n in self.partial and reduction is not None:
-                out.append(joined(t, self.partial[n], reduction))
+                found = joined(reduction.join, self.partial[n], NUMPY_OF[t.raw_dtype])
+                out.append(wrap(found, t.raw_dtype))
             else:
                 out.append(None if full is None else wrap(full.reshape(t.raw_shape), t.raw_dtype))
         return out

@@ -16,14 +16,14 @@ import numpy as np
 from mindtorch_core.backend import FLOATING, Tensor, numel
 from mindtorch_core.dispatch.pipeline import Entry
 
-from ..arrays import QUIET, WIDER, scalar, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, row_major, scalar, wrap
 from ..ops.ufuncs import UFUNCS
 from ..workers import share_out
 from .classify import Reduction
 from .grouping import Block
 from .limits import LIMITS
 from .results import joined, room_for
-from .tiles import Tile, cut, tiles
+from .tiles import Tile, cut, spans, tiles
 
 __all__ = ["compute"]
 
@@ -54,9 +54,12 @@ class _Op:
             write over; None for fresh memory.
         stores: for results that are complete now, their place and the whole array they belong to.
         partial: where a reduction to one element keeps each tile's, or None.
+        reduces: whether it is a reduction, whose operand is row-major as a whole: so is each tile then.
     """
 
-    __slots__ = ("args", "impl", "into", "kwargs", "out", "partial", "stores", "ufunc")
+    __slots__ = (
+        "args", "impl", "into", "kwargs", "out", "partial", "reduces", "stores", "ufunc",
+    )  # fmt: skip
 
     def __init__(self, impl: Callable[..., Any], out: int) -> None:
         self.impl = impl
@@ -67,6 +70,7 @@ class _Op:
         self.out = out
         self.stores: list[tuple[int, Any, Reduction | None]] = []
         self.partial: list[Any] | None = None
+        self.reduces = False
 
 
 class _Place(int):
@@ -89,18 +93,20 @@ class _Run:
         self.inputs = len(self.outside)
         self.dtypes += [None] * len(entries)
         shape = block.shape or ()
-        whole = [want and not e.op.writes for e, want in zip(entries, needed, strict=True)]
+        fresh = [want and not e.op.writes for e, want in zip(entries, needed, strict=True)]
         self.full = [
             room_for(e.outs[0]) if want and (r is None or r.kept) else None
-            for e, want, r in zip(entries, whole, self.reductions, strict=True)
+            for e, want, r in zip(entries, fresh, self.reductions, strict=True)
         ]
         self.flat = self._lies_flat(shape)
         if self.flat:
-            shape = (numel(shape),)
+            # What all is reduced to is joined of the same tiles however the operands lie.
+            whole = shape if block.reductions else (numel(shape),)
+            self.tiles = spans(whole, LIMITS.tile_elements)
             self.outside = [a.reshape(-1) if a.ndim else a for a in self.outside]
             self.full = [None if a is None else a.reshape(-1) for a in self.full]
-        kept = len(shape) if self.flat else block.kept
-        self.tiles = tiles(shape, kept, LIMITS.tile_elements)
+        else:
+            self.tiles = tiles(shape, block.kept, LIMITS.tile_elements)
         self.ops = self._program(made)
 
     def _place_operands(self, entry: Entry, made: set[int]) -> None:
@@ -155,6 +161,7 @@ class _Run:
         op.args = [self._referred(a) for a in entry.args]
         op.kwargs = {k: self._referred(v) for k, v in entry.kwargs.items()}
         reduction = self.reductions[n]
+        op.reduces = reduction is not None
         if reduction is not None and reduction.kept == 0:
             op.partial = [None] * len(self.tiles)
         for at in complete:
@@ -244,6 +251,8 @@ class _Run:
             k: wrap(values[v], dtypes[v]) if v.__class__ is _Place else v
             for k, v in op.kwargs.items()
         }
+        if op.reduces:  # how it lies decides in which order it is added up
+            given[0] = wrap(row_major(given[0].raw_data), given[0].raw_dtype)
         return op.impl(*given, **options).raw_data
 
     def _inputs(self, tile: Tile) -> list[Any]:
@@ -268,7 +277,8 @@ class _Run:
             if entry.op.writes:
                 out.append(t)
             elif reduction is not None and op.partial is not None:
-                out.append(joined(t, op.partial, reduction))
+                d = t.raw_dtype
+                out.append(wrap(joined(reduction.join, op.partial, NUMPY_OF[d]), d))
             else:
                 out.append(None if full is None else wrap(full.reshape(t.raw_shape), t.raw_dtype))
         return out

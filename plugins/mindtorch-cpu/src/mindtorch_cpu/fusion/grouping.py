@@ -191,10 +191,22 @@ class _Grouping:
         return self.stored_in.get(memory_of(t), -1) + 1
 
     def _reduces_alike(self, block: Block, reduction: Reduction | None) -> bool:
-        """Whether a group can take a reduction: all of its row reductions keep the same dims."""
-        if reduction is None or reduction.kept == 0 or block.shape is None:
+        """Whether a group can take a reduction: all of its row reductions keep the same dims.
+
+        What all is reduced to is joined of tiles: none may be larger than it is without rows.
+        """
+        if reduction is None or block.shape is None:
             return True
-        return block.kept in (len(block.shape), reduction.kept)
+        if reduction.kept == 0:
+            return self._fits_tiles(block.shape, block.kept)
+        if block.kept == reduction.kept:
+            return True
+        return block.kept == len(block.shape) and (
+            not block.reductions or self._fits_tiles(block.shape, reduction.kept)
+        )
+
+    def _fits_tiles(self, shape: Shape, kept: int) -> bool:
+        return numel(shape[kept:]) <= LIMITS.tile_elements
 
     def _reduce(self, block: Block, i: int, entry: Entry, reduction: Reduction) -> None:
         block.reductions[i] = reduction

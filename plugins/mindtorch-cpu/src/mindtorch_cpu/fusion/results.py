@@ -1,18 +1,21 @@
-"""Memory for what a group makes, and what its tiles were reduced to."""
+"""Memory for what a group makes, and what its tiles were reduced to; and the same without a group."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindtorch_core.backend import Tensor, contiguous_strides
 
-from ..arrays import NUMPY_OF, laid_out, quietly, wrap
+from ..arrays import NUMPY_OF, laid_out, quietly
 from ..memory_pool import POOL
-from .classify import Reduction
+from ..workers import share_out
+from .limits import LIMITS
+from .tiles import spans
 
-__all__ = ["joined", "room_for"]
+__all__ = ["joined", "reduced_by_tiles", "room_for"]
 
 
 def room_for(t: Tensor) -> Any:
@@ -24,9 +27,29 @@ def room_for(t: Tensor) -> Any:
     return laid_out(shape, strides, lambda s: POOL.empty(s, d))
 
 
-def joined(t: Tensor, partial: list[Any], reduction: Reduction) -> Tensor:
-    """The reduction of what each tile was reduced to."""
-    d = t.raw_dtype
-    parts = np.array([p.item() if p.ndim == 0 else p for p in partial])
-    total = quietly(reduction.join.reduce, parts)
-    return wrap(np.array(quietly(np.asarray(total).astype, NUMPY_OF[d])), d)
+def joined(join: np.ufunc, partial: list[Any], d: Any) -> Any:
+    """The reduction of what each tile was reduced to, of a NumPy dtype."""
+    parts = np.array([p.item() for p in partial])
+    total = quietly(join.reduce, parts)
+    return np.array(quietly(np.asarray(total).astype, d))
+
+
+def reduced_by_tiles(a: Any, reduce: Callable[[Any], Any], join: np.ufunc) -> Any:
+    """A row-major array of floats reduced to one element, as a group that makes it would do it.
+
+    So the bits are the same in a pipeline and outside.
+
+    Args:
+        a: the array.
+        reduce: reduces the elements of a tile.
+        join: see `joined`.
+    """
+    flat = a.reshape(-1)
+    parts = spans(a.shape, LIMITS.tile_elements)
+    partial: list[Any] = [None] * len(parts)
+
+    def work(number: int) -> None:
+        partial[number] = reduce(flat[parts[number]])
+
+    share_out(work, range(len(parts)))
+    return joined(join, partial, a.dtype)

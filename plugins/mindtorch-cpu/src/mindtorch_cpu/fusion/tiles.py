@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 from mindtorch_core.backend import Shape
 
-__all__ = ["cut", "of_each_size", "tiles"]
+__all__ = ["cut", "of_each_size", "spans", "tiles"]
 
 Tile = tuple[slice, ...]
 
@@ -36,6 +37,17 @@ def tiles(shape: Shape, kept: int, elements: int) -> list[Tile]:
     chunks = [slice(s, min(s + step, shape[cut_at])) for s in range(0, shape[cut_at], step)]
     rest = whole[cut_at + 1 :]
     return [(*outer, chunk, *rest) for outer in _each(shape[:cut_at]) for chunk in chunks]
+
+
+def spans(shape: Shape, elements: int) -> list[Tile]:
+    """The tiles of a row-major array that may be cut anywhere, as parts of all its elements in a row."""
+    found: list[Tile] = []
+    end = 0
+    for tile in tiles(shape, len(shape), elements):
+        start = end
+        end += math.prod(len(range(*s.indices(n))) for s, n in zip(tile, shape, strict=True))
+        found.append((slice(start, end),))
+    return found
 
 
 def of_each_size(every: list[Tile], shape: Shape) -> list[Tile]:

@@ -24,13 +24,14 @@ __all__ = ["computed_step", "prepared", "walk"]
 
 _KNOWN: Final = 1024
 _BOUND: Final = 4096
-# By what identifies a function and its operands' dtypes: its graph and numbers, or None if it has none.
+# By what identifies a function, its operands' dtypes and which are arrays: its graph and numbers, or None if
+# it has none.
 _GRAPHS: Final[dict[Hashable, tuple[Graph, Any] | None]] = {}
 
 
 def _graph(key: Hashable, trace: Trace, arrays: Sequence[Any]) -> tuple[Graph, Any] | None:
     """What a function computes of arrays, kept by its key."""
-    full = (key, *[a.dtype for a in arrays])
+    full = (key, *[(a.dtype, a.ndim > 0) for a in arrays])
     found = _GRAPHS.get(full, False)
     if found is not False:
         return found  # type: ignore[return-value]
@@ -39,7 +40,8 @@ def _graph(key: Hashable, trace: Trace, arrays: Sequence[Any]) -> tuple[Graph, A
     tracer = Tracer()
     made: tuple[Graph, Any] | None = None
     try:
-        results = trace(tracer, *[tracer.input(a.dtype) for a in arrays])
+        # One number has no dimensions in the trace either: functions may ask for its value.
+        results = trace(tracer, *[tracer.input(a.dtype, a.ndim > 0) for a in arrays])
         graph, inputs, numbers = tracer.finish(results)
         if len(inputs) == len(arrays) and all(type(r) is Traced for r in results):
             made = graph, packed(numbers)

@@ -36,7 +36,8 @@ _LARGE: Final = 1 << 22
 _MOST: Final = 4096
 _SEEN: Final = 8192
 _NAMED: Final = 4  # operations in the name of a kernel
-_MODES: Final = {"0": "off", "off": "off", "1": "on", "on": "on", "now": "now"}
+# Where functions are `quick` a kernel is waited for: bits would change in mid-run otherwise.
+_MODES: Final = {"0": "off", "off": "off", "1": "on", "on": "on", "now": "now", "fast": "now"}
 _CALL: Final = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p
 )
@@ -107,7 +108,7 @@ class Kernels:
     """
 
     def __init__(self) -> None:
-        self._mode = _MODES.get(os.environ.get("MINDTORCH_NATIVE", "on"), "on")
+        self._mode = _MODES.get(os.environ.get("MINDTORCH_NATIVE", "on").lower(), "on")
         self._broken: str | None = None
         self.failures: Counter[str] = Counter()
         self._ready: bool | None = None

@@ -38,6 +38,8 @@ _DEEP: Final = 8
 _SHORTEST_SUM: Final = 64
 _LONGEST_SUM: Final = 1 << 15
 
+_POWERS: Final = frozenset({"power", "float_power"})
+
 Strides = tuple[int, ...]
 
 
@@ -121,7 +123,26 @@ def _program(graph: Graph, sizes: tuple[int, ...], steps: tuple[Strides, ...]) -
             step == 0 and n > 1 for step, n in zip(own, sizes, strict=True)
         ):
             return None  # a result that has elements in common with itself
-    return Program(graph, tuple(layouts), len(sizes) - 1)
+    program = Program(graph, tuple(layouts), len(sizes) - 1)
+    return None if _exponents_repeat(program, sizes, steps) else program
+
+
+def _exponents_repeat(program: Program, sizes: tuple[int, ...], steps: tuple[Strides, ...]) -> bool:
+    """Whether a power of an array of exponents may be given one of them for many elements.
+
+    NumPy's loop has formulas of its own for some exponents then, see `powers`.
+    """
+    graph = program.graph
+    exponents = [node.operands[1] for node in graph.nodes if node.op in _POWERS]
+    if not exponents:
+        return False
+    constant = program.constant_in_rows()
+    for v in exponents:
+        if v >= graph.first_node and (v in constant or sizes == (1,)):
+            return True
+        if v < len(graph.inputs) and (sizes == (1,) or 0 in steps[v] or v in constant):
+            return True
+    return False
 
 
 def _together(program: Program, width: int) -> int:
@@ -316,6 +337,8 @@ def _rows_program(
         flat = sizes[-2] == 1 or own[-2] == sizes[-1] * own[-1]
         layouts.append("single" if not own[-1] else "dense" if flat else "spread")
     program = Program(graph, tuple(layouts), len(sizes) - 1, True)
+    if _exponents_repeat(program, sizes, steps):
+        return None
     constant = program.constant_in_rows()
     for at in {at for _, at in graph.outputs} - folded:
         outer = zip(steps[at][:-1], sizes[:-1], strict=True)

@@ -69,7 +69,7 @@ def probes(code: str, seed: int, count: int = STRIP + 77) -> Any:
             info = np.iinfo(d)
             made = random.integers(info.min, info.max, count, d, endpoint=True)
             made[::3] = random.integers(0, 5, len(made[::3])).astype(d)
-            made[:2] = info.min, info.max
+            made[:2] = (info.min, info.max)[:count]
             return made
         wide = np.where(
             random.random(count) < 0.5, random.normal(0, 1, count), random.normal(0, 30, count)

@@ -188,8 +188,12 @@ class _RowPhase(PhaseFunction):
         super().__init__(module, number, phase)
         self._row = Lines(module.declared, 300_000)
         self._rows: dict[tuple[Home, bool], str] = {}
-        # Whether there is anything to do for each element.
-        self._full = any(v not in module.constant for v, _ in phase.stores)
+        # Whether there is anything to do for each element: a column may go into a whole row.
+        layouts = module.program.layouts
+        self._full = any(
+            v not in module.constant or (kind == "array" and layouts[at] != "single")
+            for v, (kind, at) in phase.stores
+        )
 
     def _loops(self) -> list[str]:
         inner = [

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from mindtorch_core.backend import float32
+import numpy as np
+
+from mindtorch_core.backend import bool_, float32
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 
@@ -15,9 +17,15 @@ from .kernels import KERNELS, WrongKernel, made_from
 from .loops import UFUNCS
 from .operations import served
 from .program import Graph, Node, Program, described
+from .quick import FAST
+from .rowcode import ir_of_rows
 from .tracing import Traced, Tracer, Untraceable
 
 __all__ = ["condition", "kept", "shown", "traced"]
+
+
+# Elements of a row that is shown: how many there are is known to the kernels of some ops.
+_WIDTH: Final = 768
 
 
 def condition() -> str:
@@ -32,7 +40,7 @@ def condition() -> str:
         return f"none: one does not agree with NumPy: {error}"
     except Exception as error:  # noqa: BLE001 (LLVM may raise anything)
         return f"none: {type(error).__name__}: {error}"
-    return f"by {compiler.versions()}"
+    return f"by {compiler.versions()}" + (", exp and log by few operations" if FAST else "")
 
 
 def _everything(code: str) -> Graph:
@@ -74,7 +82,8 @@ def traced(name: str) -> Graph:
         if argument.has_default:
             break
         if argument.real_type.text == "Tensor":
-            args.append(wrap(tracer.input(NUMPY_OF[float32]), float32))
+            d = bool_ if argument.name in ("condition", "mask") else float32
+            args.append(wrap(tracer.input(NUMPY_OF[d]), d))
         else:
             args.append(1)
     found = kernel(*args)
@@ -86,15 +95,46 @@ def traced(name: str) -> Graph:
     return graph
 
 
+def _traced_rows(name: str) -> Graph | None:
+    """What an op computes of rows of float32; None for one that is no program of rows."""
+    from ..ops.normalization import layer_norm_of
+    from ..ops.softmax import OF_ROWS
+
+    tracer = Tracer()
+    short = name.removeprefix("aten::").partition(".")[0]
+    if short in OF_ROWS:
+        trace, count = OF_ROWS[short]
+    elif short in ("layer_norm", "native_layer_norm"):
+        trace, count = layer_norm_of(_WIDTH, 1e-5), 1
+    else:
+        return None
+    graph, _, _ = tracer.finish(trace(tracer, *(tracer.input(np.float32) for _ in range(count))))
+    return graph
+
+
+def _program_of(graph: Graph, rows: bool) -> Program:
+    """The program for operands that lie one after the other; rows are reduced to one number each."""
+    plain = Program(graph, ("dense",) * len(graph.arrays), int(rows), rows)
+    constant = plain.constant_in_rows()
+    single = {at for v, at in graph.outputs if v in constant}
+    layouts = tuple("single" if i in single else "dense" for i in range(len(graph.arrays)))
+    return plain._replace(layouts=layouts)
+
+
 def shown(name: str) -> str:
     """The program of an op and LLVM's text for it, or why there is none."""
+    head = f"{name} of float32, compiled kernels: "
+    head += "used" if KERNELS.enabled else f"none: {KERNELS.reason}"
     try:
-        graph = traced(name)
+        graph = _traced_rows(name)
+        rows = graph is not None
+        if graph is None:
+            graph = traced(name)
     except Untraceable as reason:
         return f"{name} is left to NumPy: {reason}"
     except Exception as error:  # noqa: BLE001 (a kernel refuses such operands)
-        return f"{name} is left to NumPy: {type(error).__name__}: {error}"
-    program = Program(graph, ("dense",) * len(graph.arrays), 0)
-    head = f"{name} of float32, compiled kernels: "
-    head += "used" if KERNELS.enabled else f"none: {KERNELS.reason}"
-    return f"{head}\n\n{described(program)}\n\n{ir_of(program)}".rstrip()
+        what = f"{type(error).__name__}: {error}"
+        return f"{name} is left to NumPy, as far as that is known without a call: {what}"
+    program = _program_of(graph, rows)
+    text = ir_of_rows(program) if rows else ir_of(program)
+    return f"{head}\n\n{described(program)}\n\n{text}".rstrip()

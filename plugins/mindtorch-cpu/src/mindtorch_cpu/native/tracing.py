@@ -16,6 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .operations import served
 from .program import DTYPES, Graph, Node, code_of
+from .quick import FAST, FORMULAS
 
 __all__ = ["SIZE", "Traced", "Tracer", "Untraceable"]
 
@@ -309,8 +310,11 @@ class Traced(NDArrayOperatorsMixin):
             else self._tracer.converted(self._value(i), code)
             for i, kind, d, code in zip(inputs, given, loop[:-1], codes[:-1], strict=True)
         ]
-        value = self._tracer.apply(ufunc.__name__, operands, codes[-1])
         shape = next((s for i in inputs if (s := _shape(i))), ())
+        if FAST and ufunc in FORMULAS and codes[-1] == "f4":
+            value = FORMULAS[ufunc](Traced(self._tracer, operands[0], "f4", shape)).value
+        else:
+            value = self._tracer.apply(ufunc.__name__, operands, codes[-1])
         target = out[0] if out else None
         if target is None:
             return Traced(self._tracer, value, codes[-1], shape)

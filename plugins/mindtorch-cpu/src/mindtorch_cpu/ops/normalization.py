@@ -100,6 +100,11 @@ def _norm_of(width: int, eps: float, w: Any) -> Any:
     return trace
 
 
+def layer_norm_of(width: int, eps: float) -> Any:
+    """What a kernel computes of rows without weights, for explanations."""
+    return _norm_of(width, eps, None)
+
+
 def _slope_of(width: int, weighted: bool, mask: Mask) -> Any:
     """What a compiled kernel computes as the gradients for rows, see `_to_input`, weights and biases."""
 

@@ -64,6 +64,8 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
         inner = np.int64 if d is int64 else NUMPY_OF[d]
         return wrap(row_major(quietly(np.add.reduce, a, axis, inner, None, keepdim)), d)
     if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
+        if axis is None and not keepdim and d not in WIDER and _in_tiles(a):
+            return wrap(_by_tiles(a, _sum_of_tile, np.add), d)
         return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
     if d in WIDER:
         return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
@@ -83,6 +85,26 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     r.raw_base = None
     r.raw_autograd = None
     return r
+
+
+def _in_tiles(a: Any) -> bool:
+    """Whether a group of a pipeline would reduce an array to one element tile by tile."""
+    if a.size < LARGE or a.dtype.kind != "f" or not a.flags.c_contiguous:
+        return False
+    from ..fusion.limits import LIMITS  # imported with the first large one: it brings all of fusion
+
+    return bool(a.size > LIMITS.tile_elements)
+
+
+def _by_tiles(a: Any, reduce: Any, join: np.ufunc) -> Any:
+    """One element, added up or chosen as a group does it: the bits are the same in a pipeline."""
+    from ..fusion.results import reduced_by_tiles
+
+    return reduced_by_tiles(a, reduce, join)
+
+
+def _sum_of_tile(a: Any) -> Any:
+    return total(a).reshape(()) if a.size >= LARGE else quietly(_add_reduce, a)
 
 
 @kernel("prod")
@@ -137,21 +159,25 @@ _spread("var", False)
 _spread("std", True)
 
 
-def _extreme(name: str, reduce: Any) -> None:
+def _extreme(name: str, join: np.ufunc) -> None:
     rule = rule_of(name)
+    reduce: Any = join.reduce
 
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
         a = self.raw_data
         if not a.size or self.raw_dtype.category == COMPLEX:
             shape = rule(self, dim, keepdim).shape
             return wrap(np.empty(shape, a.dtype), self.raw_dtype)
-        return wrap(row_major(reduce(a, axes(dim, a.ndim), None, None, keepdim)), self.raw_dtype)
+        axis = axes(dim, a.ndim)
+        if axis is None and not keepdim and self.raw_dtype not in WIDER and _in_tiles(a):
+            return wrap(_by_tiles(a, reduce, join), self.raw_dtype)
+        return wrap(row_major(reduce(a, axis, None, None, keepdim)), self.raw_dtype)
 
     register(name, run)
 
 
-_extreme("amax", np.maximum.reduce)
-_extreme("amin", np.minimum.reduce)
+_extreme("amax", np.maximum)
+_extreme("amin", np.minimum)
 
 
 def _position(name: str, find: Any) -> None:

@@ -128,6 +128,14 @@ _FEW: dict[str, Callable[..., Any]] = {
     ],
 }
 
+# For explanations: what a kernel computes of many elements, and of how many operands.
+OF_ROWS: dict[str, tuple[Callable[..., Any], int]] = {
+    "softmax": (_FUSED[_softmax_block], 1),
+    "log_softmax": (_FUSED[_log_softmax_block], 1),
+    "_softmax_backward_data": (_FUSED[_softmax_backward_block], 2),
+    "_log_softmax_backward_data": (_FUSED[_log_softmax_backward_block], 2),
+}
+
 
 def _few_in_one_pass(name: str, d: Any, dim: int, *tensors: Any) -> Any:
     """The result for few elements whose rows are the last dimension, by a compiled kernel; None without."""

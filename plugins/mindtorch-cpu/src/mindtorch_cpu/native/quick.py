@@ -1,0 +1,88 @@
+"""Functions of float32 by a few operations, which kernels compute in place of NumPy's loops if asked to.
+
+``MINDTORCH_NATIVE=fast`` asks for it: bits differ from NumPy's then. Errors are about one unit in the last
+place, where those of NumPy's loops are up to three. They are made of IEEE's arithmetic alone, so a
+kernel is compared with NumPy's to the last bit here too. The same code serves arrays and traced ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["FAST", "FORMULAS"]
+
+# For the life of the process: the same call gives the same bits.
+FAST: Final = os.environ.get("MINDTORCH_NATIVE", "").lower() == "fast"
+
+# The logarithm of 2 in two parts: products of the first with exponents are exact.
+_HIGH: Final = 0.693359375
+_LOW: Final = -2.1219444005469057e-4
+# Added to a float it leaves a whole number in the lowest bits.
+_WHOLE: Final = 12582912.0
+_WHOLE_BITS: Final = 0x4B400000
+_ROOT_BITS: Final = 0x3F3504F3  # of the root of a half
+_LEAST: Final = 1.1754943508222875e-38  # that is not subnormal
+# Polynomials by interpolation at Chebyshev's points, the lowest power first: what follows the first two terms
+# of the series of exp(r) and log(1 + f), over the second and the third power.
+_EXP: Final = (0.5, 0.16666573, 0.041666456, 0.008363777, 0.0013934545)
+_LOG: Final = (0.3333333134651184, -0.24999989569187164, 0.20000708103179932, -0.1666848063468933,
+               0.14249937236309052, -0.12411050498485565, 0.11661510914564133, -0.115712009370327,
+               0.07149753719568253)  # fmt: skip
+
+
+def _f(value: float) -> Any:
+    return np.float32(value)
+
+
+def _i(value: int) -> Any:
+    return np.int32(value)
+
+
+def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
+    found = np.multiply(x, _f(coefficients[-1]))
+    for c in coefficients[-2:0:-1]:
+        found = np.multiply(np.add(found, _f(c)), x)
+    return np.add(found, _f(coefficients[0]))
+
+
+def _power_of_two(exponent: Any) -> Any:
+    return np.left_shift(np.add(exponent, _i(127)), _i(23)).view(np.float32)
+
+
+def exp(x: Any) -> Any:
+    """The exponential: of what is left of multiples of log(2), times a power of two in two factors."""
+    x = np.maximum(np.minimum(x, _f(90)), _f(-110))
+    whole = np.add(np.multiply(x, _f(1.4426950408889634)), _f(_WHOLE))
+    n = np.subtract(whole, _f(_WHOLE))
+    r = np.subtract(np.subtract(x, np.multiply(n, _f(_HIGH))), np.multiply(n, _f(_LOW)))
+    found = np.multiply(np.multiply(r, r), _polynomial(r, _EXP))
+    found = np.add(np.add(found, r), _f(1))
+    exponent = np.subtract(whole.view(np.int32), _i(_WHOLE_BITS))
+    half = np.right_shift(exponent, _i(1))
+    found = np.multiply(found, _power_of_two(half))
+    return np.multiply(found, _power_of_two(np.subtract(exponent, half)))
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm: of what is left of powers of two, between the root of a half and that of 2."""
+    small = np.less(x, _f(_LEAST))
+    bits = np.where(small, np.multiply(x, _f(1 << 23)), x).view(np.int32)
+    exponent = np.right_shift(np.subtract(bits, _i(_ROOT_BITS)), _i(23))
+    part = np.subtract(bits, np.left_shift(exponent, _i(23))).view(np.float32)
+    f = np.subtract(part, _f(1))
+    n = np.add(exponent.astype(np.float32), np.where(small, _f(-23), _f(0)))
+    square = np.multiply(f, f)
+    rest = np.multiply(np.multiply(square, f), _polynomial(f, _LOG))
+    rest = np.add(rest, np.multiply(n, _f(_LOW)))
+    rest = np.subtract(rest, np.multiply(square, _f(0.5)))
+    found = np.add(np.add(rest, f), np.multiply(n, _f(_HIGH)))
+    limit = np.where(np.equal(x, _f(0)), _f(-np.inf), _f(np.nan))
+    return np.where(np.greater(x, _f(0)), np.where(np.less(x, _f(np.inf)), found, x), limit)
+
+
+# The others' loops are as quick as such formulas.
+FORMULAS: Final[dict[Any, Callable[[Any], Any]]] = {np.exp: exp, np.log: log}
