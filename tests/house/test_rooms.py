@@ -1,6 +1,7 @@
 """The rooms of the core: imports go down only, no circle of files, nothing loose at the root."""
 
 import graphlib
+import re
 import shutil
 import subprocess
 import sys
@@ -72,10 +73,38 @@ def test_what_stands_at_the_root():
     assert {p.stem for p in CORE.glob("*.py")} == AT_THE_ROOT
 
 
+def rooms():
+    """Rooms and modules of the core by the linter's contract, which knows all of them."""
+    (contract,) = (c for c in settings()["contracts"] if c["id"] == "rooms")
+    return {name.strip() for layer in contract["layers"] for name in layer.split("|")}
+
+
+def test_every_folder_is_a_room():
+    folders = {p.name for p in CORE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert folders == rooms() - AT_THE_ROOT
+    assert all((CORE / name / "__init__.py").exists() for name in folders)
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = page.partition("## The rooms")[2].partition("\n## ")[0]
+    assert [name for name in sorted(rooms()) if not re.search(rf"`{name}[`./]", table)] == []
+
+
+def test_stubs_lie_beside_the_core():
+    """All of them: of a package that has such stubs, Pyright reads no others."""
+    assert not list(CORE.rglob("*.pyi"))
+    assert (ROOT / "mindtorch_core-stubs" / "py.typed").read_text("utf-8") == "partial\n"
+
+
+def test_the_door_is_open_for_what_is_promised_alone():
+    """A new room is forbidden to backends until somebody says that it is for them."""
+    for_backends = {"backend", "communication", "dispatch", "library", "plugins", "testing"}
+    (contract,) = (c for c in settings()["contracts"] if c["id"] == "door")
+    closed = {name.removeprefix("mindtorch_core.") for name in contract["forbidden_modules"]}
+    assert closed == rooms() - for_backends
+
+
 def test_every_room_says_what_it_holds():
     for package in CORE.rglob("__init__.py"):
-        if "stubs" not in package.parts:
-            assert package.read_text("utf-8").startswith('"""'), package
+        assert package.read_text("utf-8").startswith('"""'), package
 
 
 def test_the_contracts_hold():
