@@ -1,5 +1,6 @@
 """The rooms of the core: imports go down only, no circle of files, nothing loose at the root."""
 
+import ast
 import graphlib
 import re
 import shutil
@@ -19,6 +20,30 @@ AT_THE_ROOT = {
     "__future__", "__init__", "__main__", "backend", "fft", "linalg", "masked", "overrides", "random",
     "runtime", "sparse", "special", "storage", "streams",
 }  # fmt: skip
+
+# The linter does not see modules that are imported by name. These files do that, for what a program asks for;
+# what lies in the file's own package is not counted.
+BY_NAME = {
+    "__init__.py": "names of torch whose modules are imported when they are first used",
+    "dispatch/on_demand.py": "families of ops, by the generated table of their names",
+    "opdefs/torch_ops.py": "torch.ops.load_library and import_module",
+    "frontend/aliases.py": "modules at second paths",
+    "frontend/array_standard.py": "the namespace of the array API, when a tensor is asked for it",
+    "frontend/companion.py": "the distribution mindtorch-nn",
+    "frontend/surroundings.py": "what programs ask for around tensors",
+    "func/modules.py": "torch.func.functional_call, which is mindtorch-nn's",
+    "overrides.py": "the modules where users find functions",
+    "plugins/moved.py": "modules that moved",
+    "plugins/private_names.py": "what the sources of a plugin name",
+    "serialization/homes.py": "classes that files name",
+}
+ABOVE_ALL = (
+    "cli",
+    "measuring",
+    "testing",
+    "inspection",
+    "ecosystem",
+)  # nothing of the core but each other
 
 
 def settings():
@@ -62,6 +87,23 @@ def test_no_circle_of_files():
         for module in graph.modules
     }
     graphlib.TopologicalSorter(imports).prepare()  # raises CycleError, which names the files
+
+
+def imports_by_name(path):
+    """Calls that import a module by its name, but for those of the file's own package."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("import_module", "__import__") and node.args:
+                name = ast.unparse(node.args[0])
+                if not name.startswith(("f'{__name__}.", 'f"{__name__}.')):
+                    yield node.lineno, name
+
+
+def test_what_is_imported_by_name_is_listed():
+    below = [p for p in CORE.rglob("*.py") if p.relative_to(CORE).parts[0] not in ABOVE_ALL]
+    found = {p.relative_to(CORE).as_posix(): [*imports_by_name(p)] for p in below}
+    assert {name for name, calls in found.items() if calls} == {*BY_NAME}
 
 
 def test_few_exceptions():
