@@ -32,7 +32,7 @@ from . import stubs
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 FOLDERS: Final = {
-    "mindtorch_core": "mindtorch_core",
+    "mindtorch_core": stubs.PACKAGE,
     "mindtorch": "packages/mindtorch/src/mindtorch",
 }
 LATE: Final = f"{stubs.FOLDER}/late.pyi"
@@ -83,9 +83,9 @@ Written by `docs/make.py` from the tables of these names. Do not edit.
 
 from typing import Any
 
-from ..random import Generator
-from ..values.dtypes import dtype
-from ..values.named_only import qscheme
+from mindtorch_core.random import Generator
+from mindtorch_core.values.dtypes import dtype
+from mindtorch_core.values.named_only import qscheme
 '''
 
 
@@ -230,7 +230,7 @@ def files() -> dict[str, str | None]:
     made[LATE] = late()
     there = [
         path.relative_to(ROOT).as_posix()
-        for folder in FOLDERS.values()
+        for folder in ("mindtorch_core", *FOLDERS.values())  # no stub lies in the core itself
         for path in (ROOT / folder).rglob("*.pyi")
     ]
     ours = [path for path in there if not path.startswith(f"{stubs.FOLDER}/")]

@@ -1,7 +1,10 @@
-"""``mindtorch_core/stubs/``: what editors and type checkers see of the ops.
+"""``mindtorch_core-stubs/stubs/``: what editors and type checkers see of the ops.
 
 Functions and methods of ops are made when they are first used, so their signatures stand nowhere in
 the sources. The stubs are written from the ops' schemas.
+
+All stubs of the core lie in a package of stubs beside it, where type checkers look too (PEP 561): so its
+folder shows rooms alone. Not some of them: Pyright reads no stub in a package that has such stubs.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ from mindtorch_core.dispatch.schema import Argument
 from mindtorch_core.tensors.attached import ATTACHED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-FOLDER: Final = "mindtorch_core/stubs"
+PACKAGE: Final = "mindtorch_core-stubs"
+FOLDER: Final = f"{PACKAGE}/stubs"
 WIDTH: Final = 100
 
 HEADER: Final = '''\
@@ -41,9 +45,9 @@ from typing import Any, NamedTuple, overload
 
 from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
 
-from ..gradients.handles import RemovableHandle
-from ..values.devices import device as _device
-from ..values.dtypes import dtype as _dtype
+from mindtorch_core.gradients.handles import RemovableHandle
+from mindtorch_core.values.devices import device as _device
+from mindtorch_core.values.dtypes import dtype as _dtype
 from ..random import Generator
 from ..tensors.tensor import Tensor
 '''

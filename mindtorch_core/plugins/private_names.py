@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.functions import find_packet
+from ..frontend import surroundings
 from ..frontend.aliases import ALIASES
 from ..tensors.tensor import FIELDS
 from .checking import package_of
@@ -184,11 +185,16 @@ def _judged(line: int, module: str, names: list[str]) -> Found:
             instead = _offer(module, names[0]) if names else DOOR
     else:
         hidden = [i for i, n in enumerate(names) if n.startswith("_") and not n.startswith("__")]
-        if not hidden or (module == CORE and find_packet("torch", names[0]) is not None):
-            return  # PyTorch has ops with an underscore
+        if not hidden or (module == CORE and _is_pytorchs(names[0])):
+            return
         names, instead = names[: hidden[0] + 1], ""
     fix = f"use {instead}" if instead else f"nothing public does that, see {DOOR}"
     yield line, f"{'.'.join((module, *names))} is private: {fix}"
+
+
+def _is_pytorchs(name: str) -> bool:
+    """Whether ``torch`` has such a name, which may start with an underscore: ops, ``torch._check``."""
+    return find_packet("torch", name) is not None or surroundings.has(name)
 
 
 def _offer(module: str, name: str) -> str:

@@ -13,9 +13,12 @@ DOOR: Final = f"{CORE}.backend"
 
 # Public modules. Those that end in a dot stand for what is below them too.
 PUBLIC: Final = (
-    "backend", "communication", "dispatch.", "library", "plugins", "testing.",  # for plugins
+    "backend", "communication", "library", "plugins", "testing.",  # for plugins
+    "dispatch", "dispatch.dispatcher", "dispatch.keys", "dispatch.pipeline", "dispatch.registry",
+    "dispatch.schema",
     "runtime", "streams", "random",  # paths of old
     "inspection", "cli",  # for their tests
+    "__future__",
     "amp", "autograd", "autograd.function", "autograd.functional", "autograd.graph", "fft", "func",
     "linalg", "masked", "multiprocessing.", "nn", "nn.functional", "overrides", "serialization",
     "signal", "signal.windows", "sparse", "special", "storage", "utils.",
@@ -28,8 +31,10 @@ def is_public(module: str) -> bool:
     So are those at PyTorch's paths, such as ``mindtorch_core.cuda``, wherever they lie.
     """
     inner = module.removeprefix(CORE).removeprefix(".")
+    if inner in ("", *PUBLIC):
+        return True
     if any(part.startswith("_") for part in inner.split(".")):
         return False
-    if inner in ("", *PUBLIC) or source_of(module):
+    if source_of(module):
         return True
     return any(f"{inner}.".startswith(p) for p in PUBLIC if p[-1] == ".")

@@ -1,6 +1,8 @@
 """The rooms of the core: imports go down only, no circle of files, nothing loose at the root."""
 
+import ast
 import graphlib
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,30 @@ AT_THE_ROOT = {
     "__future__", "__init__", "__main__", "backend", "fft", "linalg", "masked", "overrides", "random",
     "runtime", "sparse", "special", "storage", "streams",
 }  # fmt: skip
+
+# The linter does not see modules that are imported by name. These files do that, for what a program asks for;
+# what lies in the file's own package is not counted.
+BY_NAME = {
+    "__init__.py": "names of torch whose modules are imported when they are first used",
+    "dispatch/on_demand.py": "families of ops, by the generated table of their names",
+    "opdefs/torch_ops.py": "torch.ops.load_library and import_module",
+    "frontend/aliases.py": "modules at second paths",
+    "frontend/array_standard.py": "the namespace of the array API, when a tensor is asked for it",
+    "frontend/companion.py": "the distribution mindtorch-nn",
+    "frontend/surroundings.py": "what programs ask for around tensors",
+    "func/modules.py": "torch.func.functional_call, which is mindtorch-nn's",
+    "overrides.py": "the modules where users find functions",
+    "plugins/moved.py": "modules that moved",
+    "plugins/private_names.py": "what the sources of a plugin name",
+    "serialization/homes.py": "classes that files name",
+}
+ABOVE_ALL = (
+    "cli",
+    "measuring",
+    "testing",
+    "inspection",
+    "ecosystem",
+)  # nothing of the core but each other
 
 
 def settings():
@@ -63,6 +89,23 @@ def test_no_circle_of_files():
     graphlib.TopologicalSorter(imports).prepare()  # raises CycleError, which names the files
 
 
+def imports_by_name(path):
+    """Calls that import a module by its name, but for those of the file's own package."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("import_module", "__import__") and node.args:
+                name = ast.unparse(node.args[0])
+                if not name.startswith(("f'{__name__}.", 'f"{__name__}.')):
+                    yield node.lineno, name
+
+
+def test_what_is_imported_by_name_is_listed():
+    below = [p for p in CORE.rglob("*.py") if p.relative_to(CORE).parts[0] not in ABOVE_ALL]
+    found = {p.relative_to(CORE).as_posix(): [*imports_by_name(p)] for p in below}
+    assert {name for name, calls in found.items() if calls} == {*BY_NAME}
+
+
 def test_few_exceptions():
     exceptions = [e for c in settings()["contracts"] for e in c.get("ignore_imports", ())]
     assert len(exceptions) <= 3
@@ -72,10 +115,38 @@ def test_what_stands_at_the_root():
     assert {p.stem for p in CORE.glob("*.py")} == AT_THE_ROOT
 
 
+def rooms():
+    """Rooms and modules of the core by the linter's contract, which knows all of them."""
+    (contract,) = (c for c in settings()["contracts"] if c["id"] == "rooms")
+    return {name.strip() for layer in contract["layers"] for name in layer.split("|")}
+
+
+def test_every_folder_is_a_room():
+    folders = {p.name for p in CORE.iterdir() if p.is_dir() and p.name != "__pycache__"}
+    assert folders == rooms() - AT_THE_ROOT
+    assert all((CORE / name / "__init__.py").exists() for name in folders)
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = page.partition("## The rooms")[2].partition("\n## ")[0]
+    assert [name for name in sorted(rooms()) if not re.search(rf"`{name}[`./]", table)] == []
+
+
+def test_stubs_lie_beside_the_core():
+    """All of them: of a package that has such stubs, Pyright reads no others."""
+    assert not list(CORE.rglob("*.pyi"))
+    assert (ROOT / "mindtorch_core-stubs" / "py.typed").read_text("utf-8") == "partial\n"
+
+
+def test_the_door_is_open_for_what_is_promised_alone():
+    """A new room is forbidden to backends until somebody says that it is for them."""
+    for_backends = {"backend", "communication", "dispatch", "library", "plugins", "testing"}
+    (contract,) = (c for c in settings()["contracts"] if c["id"] == "door")
+    closed = {name.removeprefix("mindtorch_core.") for name in contract["forbidden_modules"]}
+    assert closed == rooms() - for_backends
+
+
 def test_every_room_says_what_it_holds():
     for package in CORE.rglob("__init__.py"):
-        if "stubs" not in package.parts:
-            assert package.read_text("utf-8").startswith('"""'), package
+        assert package.read_text("utf-8").startswith('"""'), package
 
 
 def test_the_contracts_hold():

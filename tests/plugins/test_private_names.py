@@ -22,7 +22,8 @@ BACKENDS = (
 )
 # What a backend imports. (Their tests also run the command `mindtorch` and look at what is served.)
 DOORS = re.compile(
-    r"mindtorch_core(\.(backend|communication|dispatch(\.\w+)*|plugins|library|testing(\.\w+)*))?$"
+    r"mindtorch_core(\.(backend|communication|dispatch(\.(dispatcher|keys|pipeline|registry|schema))?"
+    r"|plugins|library|testing(\.\w+)*))?$"
 )
 FOR_TESTS = ("mindtorch_core.cli", "mindtorch_core.inspection")
 
@@ -202,6 +203,20 @@ LINES = {
     "t._own_storage()": "Tensor._own_storage is private: use Tensor.untyped_storage()",
     "t._shape = (1,)": "Tensor._shape is private: use Tensor.raw_shape",
     'hasattr(t, "_keys")': "Tensor._keys is private: use Tensor.raw_keys",
+    "from mindtorch_core.dispatch.opdef import OpDef": (
+        "mindtorch_core.dispatch.opdef.OpDef is private: use mindtorch_core.backend.OpDef"
+    ),
+    "import mindtorch_core.dispatch.tables": (
+        "mindtorch_core.dispatch.tables is private: use mindtorch_core.backend"
+    ),
+    "torch._late": (
+        "mindtorch_core._late is private: nothing public does that, see mindtorch_core.backend"
+    ),
+    "torch._check(True)": None,
+    "torch._foreach_add": None,
+    "from mindtorch_core.__future__ import get_swap_module_params_on_conversion": None,
+    "from mindtorch_core.dispatch.schema import parse_schema": None,
+    "from mindtorch_core.dispatch import dispatcher, current_pipeline": None,
     "from mindtorch_core.backend import pack, make_tensor": None,
     "from mindtorch_core.dispatch.pipeline import Plan": None,
     "from mindtorch_core.library import cpu_fallback": None,

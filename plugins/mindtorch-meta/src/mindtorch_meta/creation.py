@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from mindtorch_core.backend import Tensor, fresh
+from mindtorch_core.backend import Tensor, TensorSpec, fresh
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
-from mindtorch_core.dispatch.opdef import TensorSpec
 
 from .runtime import META
 

@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mindtorch_core.backend import Tensor, check_inplace_result
+from mindtorch_core.backend import OpDef, Tensor, TensorSpec, check_inplace_result
 from mindtorch_core.dispatch.keys import DispatchKey
-from mindtorch_core.dispatch.opdef import OpDef, TensorSpec
 from mindtorch_core.dispatch.registry import registry
 
 from .creation import made

@@ -7,13 +7,13 @@ import time
 from pathlib import Path
 
 import pytest
-from mindtorch_core.distributed.checkpoint.stateful import Stateful
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
 from mindtorch_core.distributed import checkpoint as dcp
 from mindtorch_core.distributed.checkpoint import state_dict as states
+from mindtorch_core.distributed.checkpoint.stateful import Stateful
 from mindtorch_core.distributed.fsdp import fully_shard
 from mindtorch_core.distributed.tensor import Shard, distribute_tensor
 

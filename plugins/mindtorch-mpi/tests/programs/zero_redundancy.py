@@ -3,11 +3,11 @@
 import copy
 
 import pytest
-from mindtorch_core.distributed.optim import ZeroRedundancyOptimizer
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
+from mindtorch_core.distributed.optim import ZeroRedundancyOptimizer
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()

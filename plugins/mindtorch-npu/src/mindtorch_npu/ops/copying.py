@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindtorch_core.backend import COMPLEX, Tensor, device, numel, wrap_dim
-from mindtorch_core.dispatch.opdef import TensorSpec
+from mindtorch_core.backend import COMPLEX, Tensor, TensorSpec, device, numel, wrap_dim
 
 from ..creation import fill
 from ..fallback import below

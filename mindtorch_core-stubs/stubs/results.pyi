@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, overload
 
 from numpy import ndarray  # for type checkers alone: where it is not installed, it is of no type
 
-from ..gradients.handles import RemovableHandle
-from ..values.devices import device as _device
-from ..values.dtypes import dtype as _dtype
+from mindtorch_core.gradients.handles import RemovableHandle
+from mindtorch_core.values.devices import device as _device
+from mindtorch_core.values.dtypes import dtype as _dtype
 from ..random import Generator
 from ..tensors.tensor import Tensor
 

@@ -5,9 +5,9 @@ Written by `docs/make.py` from the tables of these names. Do not edit.
 
 from typing import Any
 
-from ..random import Generator
-from ..values.dtypes import dtype
-from ..values.named_only import qscheme
+from mindtorch_core.random import Generator
+from mindtorch_core.values.dtypes import dtype
+from mindtorch_core.values.named_only import qscheme
 
 __all__: list[str] = [
     "AcceleratorError",
