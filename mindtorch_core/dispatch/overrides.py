@@ -40,10 +40,10 @@ __all__ = [
     "handle",
     "install",
     "keys_of_foreign",
+    "mask_for_modes",
     "of_pytorch",
     "overloaded",
     "overrides",
-    "pop_mode",
     "push_mode",
     "undisturbed",
 ]
@@ -199,8 +199,8 @@ def _in_mode(mode: Any, func: Any, types: tuple[type, ...], rest: tuple[Any, ...
     stack, handed = MODES.stack, MODES.handed
     kept, before = stack[:], handed.get(func)
     include = MASKS.include if len(kept) > 1 else MASKS.include & ~MODE
-    stack.pop()
-    try:
+    try:  # what is closed here is opened again, whenever an interrupt comes
+        del stack[-1]
         handed[func] = rest[0], rest[1] if len(rest) > 1 else {}
         return with_masks(include, MASKS.keep, mode.__torch_function__, func, types, *rest)
     finally:
@@ -220,13 +220,10 @@ def push_mode(mode: Any) -> None:
     stack += (mode,)
 
 
-def pop_mode() -> Any:
-    """Close the innermost mode of this thread."""
-    stack = MODES.stack
-    mode = stack.pop()
-    if not stack:
-        set_masks(MASKS.include & ~MODE, MASKS.keep)
-    return mode
+def mask_for_modes() -> None:
+    """Have this thread's calls ask modes, or no longer, as some are open or none."""
+    include = MASKS.include & ~MODE
+    set_masks(include | MODE if MODES.stack else include, MASKS.keep)
 
 
 def beneath(func: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any] | None) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, Final, Self
 
-from ..dispatch.overrides import WHEN_USED, pop_mode, push_mode
+from ..dispatch.overrides import MODES, WHEN_USED, mask_for_modes, push_mode
 from ..dispatch.written_functions import arm_functions, ask_first, overridable
 from ..opdefs.packets import is_made_for_op
 from ..tensors import tensor as tensor_module
@@ -128,7 +128,14 @@ class TorchFunctionMode:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        pop_mode()
+        stack = MODES.stack
+        del stack[-1]
+        if not stack:
+            try:
+                mask_for_modes()
+            except BaseException:  # an interrupt, before it was done
+                mask_for_modes()
+                raise
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Self:

@@ -47,7 +47,7 @@ def functional_call(
             merged |= each
         given = merged
     stateless: Any = importlib.import_module(_STATELESS)
-    return stateless.functional_call(
+    return stateless._functional_call(
         module, given, args, kwargs, tie_weights=tie_weights, strict=strict
     )
 

@@ -49,14 +49,14 @@ def told(seed, what):
     return f"{what}\n(ATTACK_SEED={seed} repeats it)"
 
 
-def alone(script, *arguments, limit=120.0):
+def alone(script, *arguments, limit=600.0):
     """Run a script in an interpreter of its own; it is told to say nothing.
 
     Args:
         script: what to run; modules of this folder can be imported.
         arguments: of its command line.
-        limit: seconds after which it says where its threads hang, and ends; more where attacks last, and
-            twice as much as they do, as the machine may be at work.
+        limit: seconds after which it says where its threads hang, and ends; more where attacks last. Many, as
+            what has to be done before the first attack takes minutes where the machine is at work.
 
     Raises:
         AssertionError: with what it said, if it failed, died or hung.

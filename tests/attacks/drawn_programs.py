@@ -1,5 +1,6 @@
 """Draws whole programs. A run of what is drawn so far says which operands fit together."""
 
+import math
 import random
 import warnings
 
@@ -8,6 +9,7 @@ from whole_programs import Helpers, step
 
 SHAPES = ["(4, 6)", "(6,)", "(4, 1)", "(2, 3, 4)", "(3, 4)", "()", "(4, 4)", "(0, 3)"]
 LARGE = ["(300, 500)", "(500,)", "(300, 1)", "(2, 150, 500)"]
+MOST = 1_000_000  # elements of an operand: a row and a column of more make what no machine holds
 FLOATS = ["torch.float32", "torch.float64"]
 OTHERS = ["torch.int64", "torch.int32", "torch.uint8", "torch.bool", "torch.bfloat16",
           "torch.float16", "torch.complex64"]  # fmt: skip
@@ -37,7 +39,7 @@ EXACT = """
 {n} = {x}.nonzero() | {n} = {x}[{x} > 0] | {n} = {x}.count_nonzero() | {n} = torch.logical_xor({x}, {y})
 {n} = {x}.floor() | {n} = ({x} > 0) & ({y} > 0) | {n} = {x}.detach().to(torch.uint8) | {n} = {x}.unique()
 {n} = {x}.detach().to(torch.complex64) | {n} = torch.complex({x}, {x}) | {n} = {x}.conj() + {y}
-{n} = {x}.detach().remainder(3) | {n} = torch.bincount({x}.detach().abs().flatten().long())
+{n} = {x}.detach().remainder(3) | {n} = torch.bincount({x}.detach().abs().flatten().long().clamp(max=99))
 {n} = {x}.is_floating_point() | {n} = torch.equal({x}, {y})
 """
 SMOOTH = """
@@ -177,7 +179,7 @@ class Drawer:
         kind = self.random.choices(kinds, weights)[0]
         template = self.random.choice(KINDS[self.exact] if kind == "value" else TABLES[kind])
         x = self.operand()
-        if "matmul" in template and getattr(self.space.get(x), "numel", int)() > 5_000:
+        if "matmul" in template and getattr(self.space.get(x), "numel", int)() > 1_000:
             x = self.leaves[0] if self.leaves else "v1"  # what it makes grows with the square
         y, z = self.fitting(x), "torch.empty(0)"
         if "{z}" in template:
@@ -226,9 +228,13 @@ class Drawer:
         wanted = self.space.get(name)
         for _ in range(6):
             other = self.operand()
-            if fits(self.space.get(other), wanted):
+            if fits(self.space.get(other), wanted) and self.moderate(other, name):
                 return other
         return name
+
+    def moderate(self, *names):
+        """Whether what is made of tensors together has no more elements than a machine takes."""
+        return math.prod(torch_shape(self.lib, [self.space[n] for n in names])) < MOST
 
     def add(self, line):
         if step(line, self.space) != "IndexError":  # those depend on values
@@ -240,7 +246,7 @@ class Drawer:
         self.alive = [n for n in self.alive if n in held] + fresh
 
     def is_operand(self, value):
-        return isinstance(value, self.lib.Tensor) and value.numel() < 1_000_000
+        return isinstance(value, self.lib.Tensor) and value.numel() < MOST
 
 
 def torch_shape(lib, tensors):

@@ -19,6 +19,7 @@ import mindtorch_core as torch
 from mindtorch_core.amp.state import STATE
 from mindtorch_core.autograd.graph import saved_tensors_hooks
 from mindtorch_core.dispatch.masks import ACTIVE, MASKS
+from mindtorch_core.dispatch.overrides import MODES
 from mindtorch_core.frontend.dispatch_modes import active_modes
 from mindtorch_core.gradients import packing, walks
 from mindtorch_core.gradients.node import WATCHERS
@@ -40,7 +41,7 @@ def state():
         "hooks on saved tensors": packing.depth(),
         "who watches nodes": list(WATCHERS),
         "walk": walks.CURRENT.walk,
-        "modes": active_modes(),
+        "modes": (active_modes(), list(MODES.stack), dict(MODES.handed)),
         "autocast": (dict(STATE.dtypes), STATE.nesting, STATE.cache_enabled),
         "random numbers": torch.get_rng_state().tolist()[:8],
     }
@@ -174,6 +175,18 @@ def with_logged_checkpoint(x):
     return checkpoint(lambda y: y.exp() * y.sin(), x * 2, use_reentrant=False, debug=True).sum()
 
 
+class AsItIs(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+
+def with_function_modes(x):
+    with AsItIs():
+        y = (x * 2).exp()
+        with AsItIs():
+            return (y * x).sum()
+
+
 def with_reentrant_checkpoint(x):
     torch.manual_seed(7)
     return checkpoint(lambda y: torch.dropout(y.exp(), 0.5, True), x * 2, use_reentrant=True).sum()
@@ -194,6 +207,7 @@ PROGRAMS = [
     with_checkpoint,
     with_checkpoint_in_a_block,
     with_logged_checkpoint,
+    with_function_modes,
     with_reentrant_checkpoint,
     with_grad_of_grad,
 ]
@@ -355,7 +369,7 @@ def test_an_interrupted_change_of_what_was_saved_is_noticed(name):
 )  # in a callback of the collector
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs interval timers")
 @pytest.mark.parametrize(
-    "program", [p for p in PROGRAMS if not p.__name__.endswith(("_blocks", "_block"))]
+    "program", [p for p in PROGRAMS if not p.__name__.endswith(("_blocks", "_block", "_modes"))]
 )
 def test_signals_leave_no_state_changed(program):
     """Signals also come where a loop begins again."""

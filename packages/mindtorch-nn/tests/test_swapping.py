@@ -1,12 +1,17 @@
 """torch.__future__: modules whose parameters are swapped, or replaced, as they convert and load."""
 
+import itertools
+import operator
+import sys
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import nn
+from mindtorch_nn.utils import stateless
 
 
 @pytest.fixture
@@ -141,3 +146,38 @@ def test_conversions_that_replace_parameters() -> None:
     assert m.weight is not weight
     assert (m.weight.dtype, weight.dtype) == (torch.float64, torch.float32)
     assert not torch.__future__.get_swap_module_params_on_conversion()
+
+
+class Interrupt:
+    """Raises at a place of a file where an interpreter would look for signals."""
+
+    def __init__(self, file: str, at: int) -> None:
+        self.file, self.left = file, at
+
+    def __call__(self, frame: FrameType, event: str, arg: object) -> None:
+        if event in ("call", "c_return") and frame.f_code.co_filename == self.file:
+            self.left -= 1
+            if self.left == 0:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+
+def test_an_interrupt_leaves_a_module_what_it_had() -> None:
+    rnn = nn.LSTM(3, 4)
+    own, flat = list(rnn.parameters()), list(rnn._flat_weights)
+    zeros = {name: torch.zeros_like(p) for name, p in rnn.named_parameters()}
+    for at in itertools.count(1):
+        lent = dict(zeros)
+        sys.setprofile(Interrupt(stateless.__file__, at))
+        try:
+            torch.func.functional_call(rnn, lent, (torch.ones(2, 3),))
+        except KeyboardInterrupt:
+            pass
+        else:
+            break
+        finally:
+            sys.setprofile(None)
+        assert all(map(operator.is_, rnn.parameters(), own)), at
+        assert all(map(operator.is_, rnn._flat_weights, flat)), at
+        assert all(map(operator.is_, lent.values(), zeros.values())), at
+    assert at > 10

@@ -100,6 +100,17 @@ def test_a_small_spread_on_a_large_mean():
     assert torch.equal(deferred, x.std(0))
 
 
+@pytest.mark.parametrize("far", [200, 20_000])
+@pytest.mark.parametrize("shape", [(200, 10_000), (3_000, 50), (40, 1_000)])
+def test_the_spread_of_few_rows_far_from_zero(shape, far):
+    """Means of parts of a column differ by less than a large mean is rounded by."""
+    numbers = np.random.default_rng(0).normal(10 * far, 10, shape).astype(np.float32)
+    x = torch.from_numpy(numbers)
+    wanted = numbers.astype(np.float64).var(0, ddof=1)
+    np.testing.assert_allclose(x.var(0).numpy(), wanted, rtol=1e-6)
+    np.testing.assert_allclose(x.T.contiguous().var(1).numpy(), wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("count", [4, 100_000, 700_000])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_the_variance_of_numbers_near_the_limit(dtype, count):

@@ -32,6 +32,9 @@ _PIECE: Final = 1 << 20
 _COPIED: Final = 1 << 18
 # Variances of float32 below this are computed in float64: squares might vanish.
 _TINY: Final = 1e-30
+# Of float32, means that are further from 0, in squares over variances, are refined: pieces are united by
+# how their means differ, of which the rounding of large means is a part that counts.
+_FAR: Final = 16
 # Results of a piece that are few beside what is added up to them.
 _FEW_SUMS: Final = 1 << 13
 
@@ -150,6 +153,9 @@ def _moments_in(d: Any, x: Any, over: Sequence[bool]) -> Any:
         left = _sum_along(apart, over) / x.dtype.type(count)
         np.subtract(apart, np.reshape(left, shape), apart)
         mean, squares = mean + np.float64(left), _squares(apart, over)
+    elif x.itemsize == 4 and (_FAR * squares < count * np.square(mean, dtype=np.float64)).any():
+        left = np.asarray(_sum_along(apart, over), np.float64) / count
+        mean, squares = mean + left, squares - count * np.square(left)
     return np.stack([mean, squares])
 
 

@@ -83,21 +83,31 @@ def _reparametrize_module(
         for path, value in values.items():
             owner, _, name = path.rpartition(".")
             holder = module.get_submodule(owner)
-            places[path] = table, name = _place(holder, name, path)
+            table, name = _place(holder, name, path)
             before.append((holder, table, name, table.get(name, _ABSENT)))
             table[name] = value
+            places[path] = table, name
             _tell(holder, name, value)
         yield
     finally:
-        for path in parameters_and_buffers.keys() & places.keys():
-            table, name = places[path]
-            parameters_and_buffers[path] = table[name]
-        for holder, table, name, old in reversed(before):
-            if old is _ABSENT:
-                table.pop(name, None)
-            else:
-                table[name] = old
-            _tell(holder, name, old)
+        try:
+            for path in parameters_and_buffers.keys() & places.keys():
+                table, name = places[path]
+                parameters_and_buffers[path] = table[name]
+            _put_back(before)
+        except BaseException:  # an interrupt must not leave the module with what it was lent
+            _put_back(before)
+            raise
+
+
+def _put_back(before: list[tuple[Module, dict[str, Any], str, Any]]) -> None:
+    """Give modules what they had, the latest change first."""
+    for holder, table, name, old in reversed(before):
+        if old is _ABSENT:
+            table.pop(name, None)
+        else:
+            table[name] = old
+        _tell(holder, name, old)
 
 
 def _tell(holder: Any, name: str, value: Any) -> None:

@@ -72,7 +72,8 @@ def frexp(self: Any) -> Any:
     d = self.raw_dtype
     rule_of("frexp.Tensor")(self)
     mantissa, exponent = quietly(np.frexp, cast(self, WIDER.get(d, d)))
-    return wrap(quietly(mantissa.astype, NUMPY_OF[d]), d), wrap(exponent.astype(np.int32), int32)
+    mantissa = in_common_order(quietly(mantissa.astype, NUMPY_OF[d]), self.raw_data)
+    return wrap(mantissa, d), wrap(in_common_order(exponent.astype(np.int32), self.raw_data), int32)
 
 
 # ---- two operands -------------------------------------------------------------------------------
