@@ -279,7 +279,35 @@ def test_private_names_that_libraries_probe_for_are_not_guessed_at():
             lambda: torch.softmax(A, dimm=0),
             "Did you mean dim? The arguments are: softmax(input, dim,",
         ),
-        (lambda: torch.max(A, dimm=0), "(Tensor input, int dim, bool keepdim = False)"),
+        (
+            lambda: torch.max(A, dimm=0),
+            "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)",
+        ),
+        (lambda: torch.max(A, dimm=0), "it has no argument 'dimm'\n"),
+        (lambda: torch.max(A, dimm=0), "\nDid you mean dim?"),
+        (lambda: torch.clamp(A, min="a"), "'min' must be Number, not str"),
+        (lambda: torch.randint(5), "it needs 'size'"),
+        (
+            lambda: torch.ones(2, requires_grd=True),
+            "Did you mean requires_grad? The arguments are: ones(",
+        ),
+        (
+            lambda: torch.allclose(A, A, rtl=1),
+            "Did you mean rtol? The arguments are: allclose(input",
+        ),
+        (lambda: torch.tensor([1], dtyp=1), "Did you mean dtype? The arguments are: tensor(data,"),
+        (
+            lambda: F.softmax(A, axis=1),
+            "Did you mean dim? The arguments are: softmax(input, dim=None, ",
+        ),
+        (
+            lambda: F.cross_entropy(A, A, weigth=A),
+            "Did you mean weight? The arguments are: cross_entropy(",
+        ),
+        (
+            lambda: M(x=A),
+            "Linear.forward() got an unexpected keyword argument 'x'. The arguments are: forward(",
+        ),
     ],
 )
 def test_a_wrong_keyword_is_answered_with_the_right_ones(call, text):
