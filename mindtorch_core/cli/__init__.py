@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TextIO
 
 from .. import __version__
-from .usage import UsageError, print_json
+from .usage import UsageError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -83,8 +83,6 @@ def _run(arguments: list[str]) -> int:
         status: int = modules[options.command].run(options)
     except UsageError as error:
         print(f"mindtorch {options.command}: {error}", file=sys.stderr)
-        if getattr(options, "json", False):
-            print_json({"error": str(error)})
         return 2
     return status
 

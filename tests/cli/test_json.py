@@ -111,21 +111,3 @@ def test_every_module_of_a_command_is_complete_for_shells():
     for name in COMMANDS:
         module = importlib.import_module(f"mindtorch_core.cli.{name.replace('-', '_')}")
         assert set(module.__all__) >= {"add_arguments", "run"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (["explain", "foo"], "foo"),
-        (["ops", "softmx"], "softmax"),
-        (["doctor", "nope"], "nope"),
-        (["verify", "nope"], "nope"),
-        (["trace", "nope.py"], "nope.py"),
-        (["new-backend", "1bad"], "1bad"),
-    ],
-)
-def test_what_was_not_understood_is_an_object_too(arguments, word, capsys):
-    assert main([arguments[0], "--json", *arguments[1:]]) == 2
-    out, err = capsys.readouterr()
-    assert word in json.loads(out)["error"]
-    assert word in err

@@ -144,19 +144,15 @@ def make_front(
         call=kernel_call(schema, result=f"return {returned}"),
         given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
     )
-    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
-    defaults["out"] = None
     scope = own_scope(
         call_scope(entry, tensor_type)
+        | _refusals(entry, schema, out)
         | {
             "CHECK_MEMORY": check_memory,
-            "EXPLAIN": refusing(partial(explain, entry)),
             "HAND_ON": hand_on,
             "OF_NUMBER": of_number,
             "OPERAND": partial(operand_of, entry, tensor_type=tensor_type),
-            "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
             "PYTHON_TYPES": PYTHON_TYPES,
-            "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
             "RESULT": result,
             "WITH_GRAD": _with_grad,
             "WRITE_OUT": None if write_out is None else refusing(write_out),
@@ -165,6 +161,17 @@ def make_front(
     made = compile_function(name, source, scope)
     scope[own("@FRONT")] = scope[own("@SHOWN")] = made
     return made
+
+
+def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, Any]:
+    """What a front calls where its own call, or its kernel's, has failed."""
+    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
+    defaults["out"] = None
+    return {
+        "EXPLAIN": refusing(partial(explain, entry)),
+        "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
+        "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
+    }
 
 
 def shown_as(front: Callable[..., Any], name: str, shown: Any = None) -> Callable[..., Any]:
