@@ -124,13 +124,9 @@ def make_front(
     source = _FRONT.fill(
         name=name,
         parameters=parameters(schema, varargs, ", ".join(extra), optional=later),
-        numpy_names=(
-            _numpy_names(schema, later, out=out)
-            if aliased
-            else _UNKNOWN_NAMES
-            if refusing_names
-            else ""
-        ),
+        numpy_names=_numpy_names(schema, later, out=out)
+        if aliased
+        else _UNKNOWN_NAMES * refusing_names,
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes="".join(
