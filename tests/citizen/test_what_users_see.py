@@ -1,7 +1,9 @@
 """Calls that users get wrong: the error stands at their line, alone, and says what to do."""
 
 import difflib
+import inspect
 import os
+import pickle
 import statistics
 import subprocess
 import sys
@@ -324,3 +326,25 @@ def test_a_tensor_of_pytorch_says_how_to_convert_it():
     pytorch = pytest.importorskip("torch")
     for call in (lambda: A + pytorch.ones(2, 3), lambda: torch.add(pytorch.ones(2), A)):
         assert "PyTorch's Tensor (from_dlpack() takes its memory)" in str(failed(call))
+
+
+@pytest.mark.parametrize("function", [F.softmax, F.cross_entropy, torch.einsum, torch.save])
+def test_functions_that_explain_their_errors_stay_what_they_were(function):
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert function.__name__ in inspect.getsource(function)
+    assert not any(name.startswith("_original") for name in inspect.signature(function).parameters)
+
+
+def test_what_a_users_own_code_raises_below_is_left_alone():
+    class Odd:
+        def __getattr__(self, name):
+            raise ValueError("mine")
+
+    class Own(nn.Module):
+        def forward(self, x):
+            return F.softmax(x.foo, 0)
+
+    with pytest.raises(ValueError, match="mine"):
+        F.mse_loss(A, Odd())
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'foo'"):
+        Own()(A)
