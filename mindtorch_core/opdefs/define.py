@@ -48,8 +48,10 @@ def public(*places: str, name: str = "") -> Callable[[F], F]:
     def decorate(shown: F) -> F:
         if own_name:
             shown.__name__ = shown.__qualname__ = own_name
-        if isinstance(shown, FunctionType) and shown.__code__.co_argcount > _FEW:
-            guarded(shown)
+        if isinstance(shown, FunctionType):
+            code = shown.__code__
+            if code.co_argcount + code.co_kwonlyargcount > _FEW:
+                guarded(shown)
         for place in places:
             namespace, _, other = place.partition(":")
             name = other or shown.__name__
