@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
 WIDTHS: Final = (1280, 390)
+PATIENCE: Final = 180_000  # milliseconds: a busy machine is no fault of a page's
 PICTURES: Final = ("index", "start", "which_kernels", "ops", "benchmarks", "api/torch", "api/optim")
 
 
@@ -55,9 +56,16 @@ def expect(holds: object, what: str) -> None:
 # ---- every page ---------------------------------------------------------------------------------
 
 
+def opened(browser: Browser, width: int) -> Page:
+    """A new page that waits as long as the machine needs."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 def faults_of(browser: Browser, address: str, path: str, width: int) -> list[str]:
     """What is wrong with a page as it is opened: errors, requests elsewhere or in vain, overflow."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = opened(browser, width)
     found: list[str] = []
     page.on("console", lambda m: found.append(m.text) if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: found.append(str(error)))
@@ -202,7 +210,7 @@ CHECKS: Final = (check_tables, check_functions, check_picture, check_surrounding
 
 def outcome(check: Callable[[Page, str], None], browser: Browser, address: str) -> list[str]:
     """Why a check fails; nothing if it does not."""
-    page = browser.new_page(viewport={"width": WIDTHS[0], "height": 900})
+    page = opened(browser, WIDTHS[0])
     try:
         check(page, address)
     except Exception as error:  # noqa: BLE001 - Playwright's errors too are findings
@@ -221,6 +229,7 @@ def draw(browser: Browser, address: str, folder: Path) -> None:
                 viewport={"width": width, "height": 1000}, color_scheme=scheme
             )
             page = context.new_page()
+            page.set_default_timeout(PATIENCE)
             for name in PICTURES if scheme == "light" else PICTURES[2:5]:
                 page.goto(f"{address}/{name}.html", wait_until="networkidle")
                 page.screenshot(path=folder / f"{name.replace('/', '_')}-{width}-{scheme}.png")

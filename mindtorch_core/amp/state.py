@@ -15,6 +15,7 @@ from ..dispatch.keys import MASKS, DispatchKey, set_masks
 from ..values.devices import TABLE, DeviceRow, device, row_of
 from ..values.dtypes import bfloat16, dtype, float16
 from ..values.errors import BackendUnavailableError
+from ..values.own_frames import refusing
 
 __all__ = [
     "AutocastDevice",
@@ -97,6 +98,7 @@ def find_device(device_type: str) -> AutocastDevice | None:
     return None if key is None else AutocastDevice(type, key, row)
 
 
+@refusing
 def checked_device(function: str, device_type: Any) -> AutocastDevice:
     """The same, or an error for a type that autocast does not serve.
 

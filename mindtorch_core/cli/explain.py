@@ -16,8 +16,10 @@ Examples:
 from __future__ import annotations
 
 import argparse
+import inspect
+import re
 
-from .usage import add_json, add_modules, import_modules, print_json, usage_errors
+from .usage import UsageError, add_json, add_modules, import_modules, print_json, usage_errors
 
 __all__ = ["add_arguments", "run"]
 
@@ -62,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             print(function)
         return 0
+    _refuse_module(options.op)
     with usage_errors():
         found = explain(
             options.op,
@@ -77,6 +80,25 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(found)
     return 0
+
+
+def _refuse_module(name: str) -> None:
+    """Say of a module what to ask for instead: what its ``forward`` calls."""
+    place, _, last = name.rpartition(".")
+    if not last[:1].isupper() or place.rpartition(".")[2] not in ("", "nn", "modules"):
+        return
+    from .. import nn
+
+    module = getattr(nn, last, None)
+    if not isinstance(module, type):
+        return
+    try:
+        source = inspect.getsource(module.forward)  # type: ignore[attr-defined]  # or it is no module
+    except (AttributeError, OSError, TypeError):
+        source = ""
+    called = dict.fromkeys(re.findall(r"\b(F\.[a-z]\w*)\(", source))
+    instead = " or ".join(called) if called else "an op or a function that it calls"
+    raise UsageError(f"{name} is a module: ask for what its forward calls, {instead}")
 
 
 def _show_program(op: str, device: str) -> int:

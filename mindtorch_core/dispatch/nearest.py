@@ -30,9 +30,24 @@ def nearest(name: str, names: Iterable[str]) -> list[str]:
     return sorted(difflib.get_close_matches(name, list(names), n=10), key=rank)[:3]
 
 
+# What an argument is called elsewhere, where that resembles nothing here.
+_ALSO: Final = {
+    "axes": "dim",
+    "axis": "dim",
+    "epsilon": "eps",
+    "keepdims": "keepdim",
+    "learning_rate": "lr",
+    "prob": "p",
+    "probability": "p",
+    "rate": "p",
+    "std": "scale",
+}
+
+
 def suggestion(name: str, names: Iterable[str]) -> str:
     """A sentence that suggests the nearest names; empty if none is near."""
-    near = nearest(name, names)
+    known = list(names)
+    near = [_ALSO[name]] if _ALSO.get(name) in known else nearest(name, known)
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -114,6 +114,7 @@ def ask_first(
     )  # fmt: skip
     original.__kwdefaults__ = function.__kwdefaults__
     original.__annotations__ = function.__annotations__
+    original.__dict__.update(function.__dict__)
     arguments = given or _as_written
     masks, tensor_type = MASKS, TENSOR[0]
 

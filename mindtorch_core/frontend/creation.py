@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.calls.binding import python_number
 from ..dispatch.calls.failures import out_of_memory
 from ..tensors.attached import attach
@@ -18,6 +19,7 @@ from .pickling import elements, is_storage
 __all__ = ["as_tensor", "from_numpy", "tensor"]
 
 
+@guarded
 def tensor(
     data: Any,
     *,
@@ -74,6 +76,7 @@ def new_tensor(
     )
 
 
+@guarded
 def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None = None) -> Tensor:
     """``data`` as a tensor, without a copy where that is possible.
 
@@ -95,6 +98,7 @@ def is_array(value: Any) -> bool:
     return hasattr(value, "__array_interface__") and hasattr(value, "ctypes")
 
 
+@guarded
 def from_numpy(array: Any) -> Tensor:
     """A CPU tensor that shares memory with a NumPy array.
 

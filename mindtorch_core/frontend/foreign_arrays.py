@@ -12,6 +12,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
+from ..values.own_frames import hide
 from .creation import from_numpy, is_array, known_outside, place_of, tensor
 from .pickling import elements, is_storage
 
@@ -191,7 +192,11 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray[Any, Any]:
     )
     if self._dtype.name in FLOAT8:
         raise TypeError(f"Got unsupported ScalarType {self._dtype.label}: NumPy has no such type")
-    made: ndarray[Any, Any] = _shared_array(self)
+    try:
+        made: ndarray[Any, Any] = _shared_array(self)
+    except TypeError as error:
+        hide(error)
+        raise
     return made
 
 

@@ -14,6 +14,7 @@ from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64, uint8
 from ..values.overlap import refuse_repeats
+from ..values.own_frames import hide
 from .creation import tensor
 
 __all__ = ["getitem", "setitem"]
@@ -25,12 +26,16 @@ def getitem(self: Tensor, index: Any) -> Tensor:
     Raises:
         IndexError: if the index does not fit the tensor.
     """
-    if type(index) is int:
-        return _select(self, 0, index)
-    viewed, tensors = _apply_views(self, index)
-    if tensors is not None:
-        return fn.index(viewed, tensors)
-    return viewed if viewed is not self else self.view(self._shape)
+    try:
+        if type(index) is int:
+            return _select(self, 0, index)
+        viewed, tensors = _apply_views(self, index)
+        if tensors is not None:
+            return fn.index(viewed, tensors)
+        return viewed if viewed is not self else self.view(self._shape)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -41,32 +46,36 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         RuntimeError: if the value does not broadcast.
         TypeError: if the value is neither a tensor nor a number.
     """
-    number = None
-    if not isinstance(value, Tensor):
-        number = python_number(value)
-        if number is None:
-            raise TypeError(
-                f"can't assign a {type(value).__name__} to a torch.{self._dtype.label}Tensor; make "
-                f"a tensor of it first"
-            )
-    if index is False:  # names no element
-        return
-    viewed, tensors = _apply_views(self, index)
-    if number is not None:
-        if tensors is None:
-            refuse_repeats(viewed)
-            viewed.fill_(number)
+    try:
+        number = None
+        if not isinstance(value, Tensor):
+            number = python_number(value)
+            if number is None:
+                raise TypeError(
+                    f"can't assign a {type(value).__name__} to a torch.{self._dtype.label}Tensor; make "
+                    f"a tensor of it first"
+                )
+        if index is False:  # names no element
             return
-        value = self.new_full((), number)
-    value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
-    if tensors is None:
-        # Expanded first: what broadcasts may be a part of what is written.
-        viewed.copy_(value if value._shape == viewed._shape else value.expand(viewed._shape))
-        return
-    if not value._shape:
-        one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
-        value = value.to(self._device, self._dtype if one_mask else value._dtype)
-    viewed.index_put_(tensors, value)
+        viewed, tensors = _apply_views(self, index)
+        if number is not None:
+            if tensors is None:
+                refuse_repeats(viewed)
+                viewed.fill_(number)
+                return
+            value = self.new_full((), number)
+        value = _trimmed(value, len(viewed._shape) if tensors is None else 0)
+        if tensors is None:
+            # Expanded first: what broadcasts may be a part of what is written.
+            viewed.copy_(value if value._shape == viewed._shape else value.expand(viewed._shape))
+            return
+        if not value._shape:
+            one_mask = [t._dtype in _MASKS for t in tensors if t is not None] == [True]
+            value = value.to(self._device, self._dtype if one_mask else value._dtype)
+        viewed.index_put_(tensors, value)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def _trimmed(value: Tensor, rank: int) -> Tensor:

@@ -25,6 +25,7 @@ from ..values.dtypes import (
     int64,
     uint8,
 )
+from ..values.own_frames import refusing
 from ..values.shapes import Size
 from .creation import is_array, tensor
 from .pickling import elements, is_storage
@@ -125,10 +126,13 @@ class _TensorType(type):
     dtype: dtype
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
-        return called(cls.dtype, args, **kwargs)
+        return _called(cls.dtype, args, **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, Tensor) and value._dtype is cls.dtype and value.is_cpu
+
+
+_called: Final = refusing(called)
 
 
 def _type_of(d: dtype) -> _TensorType:

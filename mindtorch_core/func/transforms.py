@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_map, tree_unflatten
+from ..values.own_frames import refusing
 from .batched import LEVELS, Level, batched, level_of
 from .levels import Leaf, cut, deeper, gradients, physical, sample
 
@@ -112,6 +113,7 @@ def grad_and_value(
         RuntimeError: if ``func`` returns anything else.
     """
 
+    @refusing
     @functools.wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
         with deeper():

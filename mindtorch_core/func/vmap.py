@@ -10,6 +10,7 @@ from ..dispatch.functions import fn
 from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from ..values.own_frames import refusing
 from . import batching as _batching  # noqa: F401  (serves the keys)
 from . import own_rules as _rules  # noqa: F401  (registers them)
 from .batched import LEVELS, Level, batched, held
@@ -49,6 +50,7 @@ def vmap(
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
+    @refusing
     @functools.wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, spec, dims, size = _inputs(func, in_dims, args)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import ACTIVE
 from ..tensors.tensor import Tensor
 from .engine import run
@@ -19,6 +20,7 @@ __all__ = ["backward", "grad"]
 Target = Tensor | GradientEdge
 
 
+@guarded
 def backward(
     tensors: Target | Sequence[Target],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -67,6 +69,7 @@ def backward(
         run(starts, grads, keep, create_graph, only, accumulating=True)
 
 
+@guarded
 def grad(
     outputs: Target | Sequence[Target],
     inputs: Target | Sequence[Target] | dict[Any, Target],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import ACTIVE, AUTOGRAD
@@ -24,6 +24,8 @@ def as_list(values: Any) -> list[Any]:
     """One tensor or edge, or several, as a list."""
     if values.__class__ is Tensor or isinstance(values, _ONE):
         return [values]
+    if not isinstance(values, Iterable):
+        raise TypeError(f"'{type(values).__name__}' object is not iterable, nor is it a tensor")
     return list(values)
 
 
@@ -108,7 +110,7 @@ def prepare(
             starts.append(place_of(t))
             grads.append(g)
             continue
-        storage = t._storage
+        storage = t._storage if isinstance(t, Tensor) else _refuse(t)
         pending = None if storage is None else storage.pending
         if pending is not None and not pending.through_backward:
             t._settled()
@@ -120,6 +122,10 @@ def prepare(
         starts.append(meta)
         grads.append(_implicit(t, shown) if g is None else _explicit(i, t, g))
     return starts, grads
+
+
+def _refuse(value: Any) -> NoReturn:
+    raise AssertionError(f"Expected output to be a torch.Tensor, got {type(value).__name__}")
 
 
 def _implicit(t: Tensor, shown: bool) -> Tensor:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, Final, TypeVar
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import FUNCTIONS
 from ..dispatch.keys import DispatchKey
 from ..dispatch.opdef import Exposure, InplaceForm, OpDef, Operands, OutForm, Traits
@@ -31,6 +33,8 @@ EVERYWHERE: Final = ("torch", "Tensor")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_FEW: Final = 2  # functions of so few arguments are small, and little can be got wrong
+
 
 def public(*places: str, name: str = "") -> Callable[[F], F]:
     """Decorator: show users a Python function, where PyTorch has one around its ops.
@@ -44,6 +48,10 @@ def public(*places: str, name: str = "") -> Callable[[F], F]:
     def decorate(shown: F) -> F:
         if own_name:
             shown.__name__ = shown.__qualname__ = own_name
+        if isinstance(shown, FunctionType):
+            code = shown.__code__
+            if code.co_argcount + code.co_kwonlyargcount > _FEW:
+                guarded(shown)
         for place in places:
             namespace, _, other = place.partition(":")
             name = other or shown.__name__

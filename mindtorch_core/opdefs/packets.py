@@ -25,6 +25,7 @@ from ..dispatch.overrides import active, handle, keys_of_foreign
 from ..dispatch.registry import OpEntry, registry
 from ..tensors.attached import attach, detach
 from ..tensors.tensor import Tensor
+from ..values.own_frames import hide
 from .docstrings import docstring
 from .operands import as_operand
 from .variants import return_type, write_out
@@ -223,15 +224,24 @@ def _overloaded(name: str, qualified: str, entries: list[OpEntry]) -> Callable[.
         key = key_of_types(args, kwargs) if kwargs else tuple(map(type, args))
         fn = chosen.get(key)
         if fn is None:
-            fn, named = choose(args, kwargs)
+            try:
+                fn, named = choose(args, kwargs)
+            except TypeError as error:
+                hide(error)
+                raise
             if fn is None:  # something overrides it that no overload takes
                 return handle(call, (*args, *kwargs.values()), args, kwargs)
             kwargs = named
         try:
             return fn(*args, **kwargs)
-        except TypeError:
-            if not active((*args, *kwargs.values())) and pick(candidates, args, kwargs)[0] is None:
+        except Exception as error:
+            if (
+                isinstance(error, TypeError)
+                and not active((*args, *kwargs.values()))
+                and pick(candidates, args, kwargs)[0] is None
+            ):
                 raise no_overload(name, entries, args, kwargs) from None
+            hide(error)
             raise
 
     call.__name__, call.__qualname__ = name, qualified

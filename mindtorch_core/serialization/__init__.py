@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..tensors.storage import Storage
 from ..values.devices import device
 from ..values.own_frames import refusing
@@ -58,6 +59,7 @@ MapLocation = (
 )
 
 
+@guarded
 def save(
     obj: Any,
     f: Path | IO[bytes],
@@ -99,6 +101,7 @@ def save(
         write(*pickled(obj, pickle_module, pickle_protocol), f)
 
 
+@guarded
 def load(
     f: Path | IO[bytes],
     map_location: MapLocation = None,

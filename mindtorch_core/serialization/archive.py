@@ -135,7 +135,7 @@ class Archive:
         except _DAMAGE as error:
             raise RuntimeError(
                 f"the file cannot be read: it is damaged or was not written to its end ({error})"
-            ) from error
+            ) from None
         entries = self._zip.infolist()
         file.seek(0, os.SEEK_END)
         end = file.tell()
@@ -174,7 +174,7 @@ class Archive:
         try:
             return self._zip.read(entry)
         except _DAMAGE as error:
-            raise RuntimeError(f"the file is damaged at its entry {name!r}: {error}") from error
+            raise RuntimeError(f"the file is damaged at its entry {name!r}: {error}") from None
 
     def data(self, name: str) -> bytes | memoryview:
         """The bytes of an entry, of a mapped file where they lie in memory."""

@@ -18,8 +18,10 @@ __all__ = ["save_object"]
 PROTOCOL: Final = 2  # that of the files
 
 
-class _Unnamed(pickle.PicklingError, AttributeError):
+class PicklingError(pickle.PicklingError, AttributeError):
     """A class or function that no name leads to; pickle raises the one or the other."""
+
+    __module__ = "pickle"
 
 
 def save_object(writer: Writer, obj: Any, at: str) -> None:
@@ -112,7 +114,7 @@ def _global(writer: Writer, obj: Any, name: str | None, at: str) -> None:
     except (ImportError, AttributeError, KeyError, ValueError):
         found = None
     if found is not obj:
-        raise _Unnamed(
+        raise PicklingError(
             f"cannot save {at}: it is or needs {obj!r}, which {module}.{qualified} does not lead to; "
             f"only what can be imported by its name can be loaded again"
         )

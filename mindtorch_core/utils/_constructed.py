@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections.abc import Callable
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.nearest import suggestion
+from ..dispatch.written_functions import NOT_COUNTED
 from ..values.devices import concrete
+from ..values.own_frames import hide
 
 __all__ = ["Constructed", "refusal"]
 
 _OURS: Final = "mindtorch_nn."  # in others' classes "device" may mean anything
-# What an argument is called elsewhere, where that resembles nothing here.
-_ALSO: Final = {
-    "axis": "dim",
-    "epsilon": "eps",
-    "learning_rate": "lr",
-    "prob": "p",
-    "probability": "p",
-    "rate": "p",
-    "std": "scale",
-}
 
 
 class Constructed:
     """Base of classes whose wrong calls are refused with the arguments that there are.
 
-    Python's own error, raised before ``__init__`` runs, names the argument alone.
+    Python's own error, raised before ``__init__`` runs, names the argument alone. What the constructors of
+    mindtorch refuse shows none of their frames.
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith(_OURS) and "__init__" in cls.__dict__:
+            cls.__init__ = _hiding(cls.__dict__["__init__"])  # type: ignore[method-assign]
 
     if not TYPE_CHECKING:  # type checkers look at __init__
 
@@ -46,15 +47,40 @@ class Constructed:
             return above(cls) if above is object.__new__ else above(cls, *args, **kwargs)
 
 
+def _hiding(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor whose errors show no frame of mindtorch's, where it raised them on purpose."""
+
+    def called(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except Exception as error:
+            hide(error)
+            raise
+
+    if not _HIDING:
+        _HIDING.append(called.__code__.replace(co_filename=NOT_COUNTED))
+    called.__code__ = _HIDING[0]
+    return functools.wraps(init)(called)
+
+
+_HIDING: Final[list[CodeType]] = []  # the code of all such constructors
+
+
+def _written(init: Any) -> Any:
+    """A constructor as its class has it: its errors may be hidden by another."""
+    return init.__wrapped__ if getattr(init, "__code__", None) in _HIDING else init
+
+
 def refusal(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
     """The error for arguments that a class's ``__init__`` does not take; None if it takes them."""
-    own: Any = cls.__init__  # type: ignore[misc]  # whichever class of the bases defines it
+    shown: Any = cls.__init__  # type: ignore[misc]  # whichever class of the bases defines it
+    own = _written(shown)
     code = getattr(own, "__code__", None)
     if code is None:
         return TypeError(f"{cls.__name__}() takes no arguments") if own is object.__init__ else None
     count = code.co_argcount
     if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
-        return _declared(cls, own, args, kwargs)
+        return _declared(cls, shown, args, kwargs)
     names = code.co_varnames[1 : count + code.co_kwonlyargcount]
     for name in kwargs:
         if name not in names:
@@ -92,7 +118,7 @@ def _declared(
 def _handed_to(cls: type) -> tuple[str, ...]:
     """Names that the ``__init__`` takes which arguments are handed on to: it may say more of them."""
     for base in cls.__mro__:
-        code = getattr(base.__dict__.get("__init__"), "__code__", None)
+        code = getattr(_written(base.__dict__.get("__init__")), "__code__", None)
         if code is not None and not code.co_flags & inspect.CO_VARKEYWORDS:
             names: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
             return names
@@ -101,8 +127,7 @@ def _handed_to(cls: type) -> tuple[str, ...]:
 
 def _unexpected(cls: type, name: str) -> TypeError:
     known = [p for p in inspect.signature(cls).parameters if p != "self"]
-    meant = _ALSO.get(name)
-    near = f" Did you mean {meant}?" if meant in known else suggestion(name, known)
+    near = suggestion(name, known)
     return TypeError(
         f"{cls.__name__}.__init__() got an unexpected keyword argument '{name}'.{near} {_arguments(cls)}"
     )

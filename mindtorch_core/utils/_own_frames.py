@@ -1,5 +1,6 @@
-"""For packages above the core: which lines of a traceback a user is shown."""
+"""For packages above the core: lines of a traceback that users are shown, words for wrong calls."""
 
-from ..values.own_frames import hide, refusing
+from ..dispatch.asked_wrongly import arguments_of
+from ..values.own_frames import hide, refusing, reword
 
-__all__ = ["hide", "refusing"]
+__all__ = ["arguments_of", "hide", "refusing", "reword"]

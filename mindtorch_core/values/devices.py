@@ -267,6 +267,6 @@ def concrete(d: device | str | None) -> device:
         if row is None:
             row = row_of(d.type)
         return row.runtime.concrete_device(d)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         hide(error)
         raise

@@ -12,7 +12,7 @@ import struct
 from array import array
 from collections.abc import Callable, Iterable
 from numbers import Complex, Integral, Real
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from .float8 import FORMATS, decoded, encoded
 
@@ -79,6 +79,12 @@ class dtype:
         "label",
         "name",
     )
+
+    def __new__(cls, *args: Any) -> Self:
+        """One of those below: users make none."""
+        if len(args) == 1:
+            raise TypeError(f"cannot create 'torch.dtype' instances: {args[0]} is torch.{args[0]}")
+        return super().__new__(cls)
 
     def __init__(
         self, name: str, label: str, itemsize: int, category: int, code: str | None, index: int
@@ -342,7 +348,8 @@ def pack(values: Iterable[Any], d: dtype) -> bytes:
     try:
         return array(code, [int(v) for v in kept]).tobytes()
     except (OverflowError, ValueError):
-        return array(code, [checked_number(v, d) for v in kept]).tobytes()
+        pass  # what Python says of it is no more than the number says below
+    return array(code, [checked_number(v, d) for v in kept]).tobytes()
 
 
 def unpack(buffer: bytes | memoryview, d: dtype) -> list[Any]:

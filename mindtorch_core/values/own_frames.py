@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-__all__ = ["VARIABLE", "hidden", "hide", "refusing"]
+__all__ = ["VARIABLE", "hidden", "hide", "refusing", "reword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -48,6 +48,22 @@ def hide(error: BaseException) -> None:
     error.__dict__[_MARK] = True
 
 
+def reword(error: BaseException, *text: Any) -> None:
+    """Give an error that says nothing to a user other words, and show no frame of what raised it.
+
+    Args:
+        error: has just been caught; what caught it passes it on.
+        text: says what was wrong with the call; all arguments of the error, if there are several.
+    """
+    error.args = text
+    if isinstance(error, AttributeError):  # Python would guess at what may have been meant
+        error.name = error.obj = None
+    error.__cause__, error.__suppress_context__ = None, True
+    if os.environ.get(VARIABLE) != "full":
+        error.__traceback__ = None
+    error.__dict__[_MARK] = True
+
+
 def refusing(function: _F) -> _F:
     """Decorator of what users call: errors that mindtorch raises in it on purpose show no frame of its own.
 
@@ -60,8 +76,8 @@ def refusing(function: _F) -> _F:
         try:
             return function(*args, **kwargs)
         except OSError as error:
-            if error.filename is not None and os.environ.get(VARIABLE) != "full":
-                error.__traceback__ = None
+            if error.filename is not None:
+                reword(error, *error.args)
             raise
         except Exception as error:
             hide(error)

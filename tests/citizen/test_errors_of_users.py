@@ -40,6 +40,36 @@ WRONG = {
         torch.from_numpy([1])                                 ndarray list
         torch.set_default_dtype("float32")                    floating 'float32'
         torch.load("/nowhere/model.pt")                       /nowhere/model.pt
+        torch.save(torch.ones(2), "/nowhere/model.pt")        /nowhere/model.pt
+        torch.save(lambda: 1, "model.pt")                     lambda imported
+        torch.ones(2, 3)[0, 0, 0]                             indices 2
+        torch.ones(2, 3)[1.5]                                 float
+        torch.ones(2, 3)[::-1]                                step
+        torch.ones(3).__setitem__(5, 1)                       5 3
+        torch.tensor([[1, 2], [3]])                           2 1
+        torch.tensor([1, None])                               NoneType
+        torch.tensor(300, dtype=torch.uint8)                  uint8 300
+        torch.tensor(1, dtpye=torch.int8)                     tensor() 'dtpye' dtype
+        torch.FloatTensor([[1], [2, 3]])                      1 2
+        torch.from_numpy([1], 2)                              from_numpy() array
+        torch.ones(2, requires_grd=True)                      ones() requires_grad dtype
+        torch.argsort(torch.ones(2), descend=True)            argsort() 'descend' descending
+        torch.clamp(torch.ones(2), min="a")                   clamp() Number 'min' str
+        torch.nonzero(5)                                      nonzero() 'input' int
+        torch.cat([1, 2])                                     cat() int
+        torch.ones(2).sub("a")                                sub() 'other' str
+        torch.add(torch.ones(2), 1, out=torch.ones(2, dtype=torch.int64))  Float Long
+        torch.vmap(lambda x: x.item())(torch.ones(2))         vmap item()
+        F.softmax(torch.ones(2), axis=0)                      softmax() 'axis' dim dtype=None
+        F.softmax("a")                                        softmax() 'input' str
+        F.mse_loss(torch.ones(2), "a")                        mse_loss() 'target' str
+        F.mse_loss(torch.ones(2), torch.ones(3))              mse_loss [2] [3]
+        F.normalize("a")                                      normalize() 'input' str
+        F.relu("a")                                           relu() 'input' str
+        F.interpolate([1.0], size=2)                          interpolate() 'input' list
+        F.embedding(torch.tensor([1]), "a")                   embedding() 'weight' str
+        F.cross_entropy(torch.ones(2, 3), torch.ones(2))      Long Float [2, 3]
+        F.cross_entropy(torch.ones(2, 3), torch.ones(2), weigth=1)  cross_entropy() weight reduction='mean'
     """,
     "modules": """
         nn.Linear(3, 4, bais=False)                           Linear 'bais' bias in_features
@@ -59,6 +89,12 @@ WRONG = {
         nn.Embedding(3, 2)(torch.tensor([5]))                 embedding() 5 3
         nn.LSTM(3, 4)(torch.ones(2, 2, 5))                    input_size 3 5
         nn.Linear(2, 2).load_state_dict({})                   Linear weight bias
+        nn.Linear(2, 2)(y=torch.ones(2))                      forward() 'y' input Linear(in_features=2
+        nn.ModuleList([1])                                    int Module
+        nn.Conv2d(3, 8, 3, groups=2)                          groups
+        nn.LSTM(3, 4, num_layers=0)                           num_layers
+        nn.TransformerEncoderLayer(5, 2)                      embed_dim num_heads
+        nn.Linear(2, 2).get_submodule("a.b")                  Linear a
         nn.Linear(2, 2).wieght                                'Linear' 'wieght'
         nn.init.xavier_uniform_(torch.ones(2))                fan 2
         F.cross_entropy(torch.ones(2, 3), torch.tensor([5, 1]))  5
@@ -69,6 +105,11 @@ WRONG = {
         optim.Adam(PARAMETERS, lr=-1)                         learning -1
         optim.AdamW(PARAMETERS, betas=(2, 0.9))               beta 2
         optim.SGD([])                                         empty parameter
+        optim.SGD(["a"])                                      Tensors str
+        optim.SGD(nn.Linear(2, 2))                            Linear iterable module.parameters()
+        optim.SGD([{"parms": PARAMETERS}])                    params parms
+        optim.SGD([PARAMETERS[0] * 2])                        non-leaf
+        optim.lr_scheduler.StepLR(5, 1)                       int Optimizer
         optim.lr_scheduler.StepLR(OPTIMIZER, step=3)          StepLR 'step' step_size gamma=0.1
         optim.lr_scheduler.CosineAnnealingLR(OPTIMIZER, 5, 0, 1, 2)  CosineAnnealingLR T_max
     """,
@@ -118,6 +159,9 @@ WRONG = {
         LEAF.numpy()                                          detach
         torch.ones(2, dtype=torch.int64).requires_grad_()     floating
         torch.func.grad(lambda x: x)(torch.ones(2))           scalar
+        torch.autograd.grad(LEAF.sum(), LEAF, retain=True)    grad() 'retain' retain_graph
+        torch.autograd.grad(LEAF.sum(), 5)                    int iterable
+        torch.autograd.backward("a")                          Tensor str
         walked_twice()                                        retain_graph
     """,
     "distributions": """

@@ -1,7 +1,9 @@
 """Calls that users get wrong: the error stands at their line, alone, and says what to do."""
 
 import difflib
+import inspect
 import os
+import pickle
 import statistics
 import subprocess
 import sys
@@ -279,7 +281,35 @@ def test_private_names_that_libraries_probe_for_are_not_guessed_at():
             lambda: torch.softmax(A, dimm=0),
             "Did you mean dim? The arguments are: softmax(input, dim,",
         ),
-        (lambda: torch.max(A, dimm=0), "(Tensor input, int dim, bool keepdim = False)"),
+        (
+            lambda: torch.max(A, dimm=0),
+            "(Tensor input, int dim, bool keepdim = False, *, Tensor out = None)",
+        ),
+        (lambda: torch.max(A, dimm=0), "it has no argument 'dimm'\n"),
+        (lambda: torch.max(A, dimm=0), "\nDid you mean dim?"),
+        (lambda: torch.clamp(A, min="a"), "'min' must be Number, not str"),
+        (lambda: torch.randint(5), "it needs 'size'"),
+        (
+            lambda: torch.ones(2, requires_grd=True),
+            "Did you mean requires_grad? The arguments are: ones(",
+        ),
+        (
+            lambda: torch.allclose(A, A, rtl=1),
+            "Did you mean rtol? The arguments are: allclose(input",
+        ),
+        (lambda: torch.tensor([1], dtyp=1), "Did you mean dtype? The arguments are: tensor(data,"),
+        (
+            lambda: F.softmax(A, axis=1),
+            "Did you mean dim? The arguments are: softmax(input, dim=None, ",
+        ),
+        (
+            lambda: F.cross_entropy(A, A, weigth=A),
+            "Did you mean weight? The arguments are: cross_entropy(",
+        ),
+        (
+            lambda: M(x=A),
+            "Linear.forward() got an unexpected keyword argument 'x'. The arguments are: forward(",
+        ),
     ],
 )
 def test_a_wrong_keyword_is_answered_with_the_right_ones(call, text):
@@ -296,3 +326,25 @@ def test_a_tensor_of_pytorch_says_how_to_convert_it():
     pytorch = pytest.importorskip("torch")
     for call in (lambda: A + pytorch.ones(2, 3), lambda: torch.add(pytorch.ones(2), A)):
         assert "PyTorch's Tensor (from_dlpack() takes its memory)" in str(failed(call))
+
+
+@pytest.mark.parametrize("function", [F.softmax, F.cross_entropy, torch.einsum, torch.save])
+def test_functions_that_explain_their_errors_stay_what_they_were(function):
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert function.__name__ in inspect.getsource(function)
+    assert not any(name.startswith("_original") for name in inspect.signature(function).parameters)
+
+
+def test_what_a_users_own_code_raises_below_is_left_alone():
+    class Odd:
+        def __getattr__(self, name):
+            raise ValueError("mine")
+
+    class Own(nn.Module):
+        def forward(self, x):
+            return F.softmax(x.foo, 0)
+
+    with pytest.raises(ValueError, match="mine"):
+        F.mse_loss(A, Odd())
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'foo'"):
+        Own()(A)

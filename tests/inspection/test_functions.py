@@ -96,3 +96,18 @@ def test_a_narrow_terminal_gets_narrow_lines(monkeypatch):
     assert narrow != text
     assert narrow.split() == text.split()
     assert all(len(line) <= 70 for line in narrow.splitlines() if ".py:" not in line)
+
+
+@pytest.mark.parametrize(
+    ("module", "instead"),
+    [
+        ("nn.Linear", "F.linear"),
+        ("torch.nn.Linear", "F.linear"),
+        ("Sequential", "an op or a function"),
+    ],
+)
+def test_of_a_module_it_says_what_to_ask_for(module, instead, capsys):
+    assert main(["explain", module]) == 2
+    said = capsys.readouterr().err
+    assert f"{module} is a module" in said
+    assert instead in said

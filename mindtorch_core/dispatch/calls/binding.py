@@ -6,7 +6,7 @@ Texts follow PyTorch's: ``add(): argument 'other' (position 2) must be Tensor, n
 from __future__ import annotations
 
 import numbers as numeric
-from typing import Any
+from typing import Any, Final
 
 from ...values.devices import device
 from ...values.dtypes import PYTHON_TYPES, dtype
@@ -21,6 +21,7 @@ __all__ = [
     "named",
     "operand_of",
     "plain_number",
+    "printed",
     "python_number",
     "tensor_type_error",
 ]
@@ -63,6 +64,18 @@ def operand_of(entry: OpEntry, which: str, value: Any, tensor_type: type) -> tup
             raise tensor_type_error(entry, which, value) from None
         return value, keys
     return number, 0
+
+
+# What PyTorch's messages call the types of a schema.
+_PRINTED: Final = {"Scalar": "Number", "ScalarType": "torch.dtype", "Device": "torch.device",
+                   "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
+                   "Layout": "torch.layout"}  # fmt: skip
+
+
+def printed(a: Argument) -> str:
+    """The type of an argument, as messages call it."""
+    kind = _PRINTED.get(a.type, a.type)
+    return f"tuple of {kind}s" if a.is_list else kind
 
 
 def named(value: Any) -> str:

@@ -12,14 +12,10 @@ from ...values.errors import OutOfMemoryError
 from ...values.own_frames import hidden, hide
 from ...values.shapes import numel, show
 from ..entry import OpEntry
-from .binding import accepts, named
+from .binding import accepts, named, printed
 
-__all__ = ["explain", "out_of_memory"]
+__all__ = ["explain", "out_of_memory", "say_as_called"]
 
-_PRINTED: Final = {"int": "int", "float": "float", "bool": "bool", "Scalar": "Number",
-                   "ScalarType": "torch.dtype", "Device": "torch.device", "str": "str",
-                   "Generator": "torch.Generator", "MemoryFormat": "torch.memory_format",
-                   "Layout": "torch.layout"}  # fmt: skip
 _CORE: Final = __name__.partition(".")[0]
 _ROWS: Final = f"{_CORE}.operators."
 # PyTorch's words about shapes that name neither the op nor the shapes: a note has them.
@@ -53,17 +49,14 @@ def explain(
     for position, a in enumerate(schema.arguments, 1):
         name = "input" if a.name == "self" else a.name
         if name in values and not accepts(a, values[name], numbers=numbers):
-            kind = _PRINTED.get(a.type, a.type)
-            if a.is_list:
-                kind = f"tuple of {kind}s"
             at = "" if a.kwarg_only else f" (position {position})"
             raise TypeError(
-                f"{schema.name}(): argument '{name}'{at} must be {kind}, "
+                f"{schema.name}(): argument '{name}'{at} must be {printed(a)}, "
                 f"not {_describe(values[name])}"
             ) from None
     _forget_first_words(error)
     shown = values or dict(zip([a.name for a in schema.arguments], operands, strict=False))
-    _say_as_called(schema.name, error, shown)
+    say_as_called(schema.name, error, shown)
     hide(error)
 
 
@@ -117,7 +110,7 @@ def out_of_memory(doing: str, error: MemoryError) -> OutOfMemoryError:
     )
 
 
-def _say_as_called(name: str, error: Exception, values: dict[str, Any]) -> None:
+def say_as_called(name: str, error: Exception, values: dict[str, Any]) -> None:
     """Have an error speak of the op that was called, not of one that it is made of.
 
     A text that begins with an op's name gets the name of each op that calls it, the outermost last, and

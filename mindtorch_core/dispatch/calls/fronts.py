@@ -23,7 +23,7 @@ from ..schema import OperatorSchema
 from .binding import operand_of, plain_number
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
-from .numpy_names import has_names, renamed
+from .numpy_names import has_names, refuse, renamed
 from .overridden import hand_on
 from .parts import call_scope, is_kept, kernel_call, keys_of, look_up, parameters, python_name
 
@@ -50,6 +50,13 @@ _NUMPY_NAMES: Final = Template("""\
 if @names$absent:
     return @FRONT(**@OWN_NAMES({$values}, @names))
 """)
+_UNKNOWN_NAMES: Final = own("""\
+if @names:
+    @REFUSE_NAMES(@names)
+""")
+_MANY_OPTIONS: Final = (
+    2  # with so many, a keyword that is none of them is answered with all there are
+)
 _SPREAD_TENSORS: Final = Template("""\
 if $name is None:
     $name = @$name
@@ -107,7 +114,8 @@ def make_front(
     _check_names(entry.name, schema, out=out)
     aliased = has_names(schema) and not varargs
     later = _required_later(schema) if aliased else []
-    extra = ["out=None"] * out + [own("**@names")] * aliased
+    refusing_names = not aliased and sum(a.has_default for a in schema.arguments) >= _MANY_OPTIONS
+    extra = ["out=None"] * out + [own("**@names")] * (aliased or refusing_names)
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
     if "requires_grad" in options:
@@ -116,7 +124,9 @@ def make_front(
     source = _FRONT.fill(
         name=name,
         parameters=parameters(schema, varargs, ", ".join(extra), optional=later),
-        numpy_names=_numpy_names(schema, later, out=out) if aliased else "",
+        numpy_names=_numpy_names(schema, later, out=out)
+        if aliased
+        else _UNKNOWN_NAMES * refusing_names,
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes="".join(
@@ -130,26 +140,34 @@ def make_front(
         call=kernel_call(schema, result=f"return {returned}"),
         given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
     )
-    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
-    defaults["out"] = None
     scope = own_scope(
         call_scope(entry, tensor_type)
+        | _refusals(entry, schema, out)
         | {
             "CHECK_MEMORY": check_memory,
-            "EXPLAIN": refusing(partial(explain, entry)),
             "HAND_ON": hand_on,
             "OF_NUMBER": of_number,
-            "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
-            "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
+            "OPERAND": partial(operand_of, entry, tensor_type=tensor_type),
             "PYTHON_TYPES": PYTHON_TYPES,
             "RESULT": result,
             "WITH_GRAD": _with_grad,
-            "WRITE_OUT": write_out,
+            "WRITE_OUT": None if write_out is None else refusing(write_out),
         }
     )
     made = compile_function(name, source, scope)
     scope[own("@FRONT")] = scope[own("@SHOWN")] = made
     return made
+
+
+def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, Any]:
+    """What a front calls where its own call, or its kernel's, has failed."""
+    defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
+    defaults["out"] = None
+    return {
+        "EXPLAIN": refusing(partial(explain, entry)),
+        "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
+        "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
+    }
 
 
 def shown_as(front: Callable[..., Any], name: str, shown: Any = None) -> Callable[..., Any]:
@@ -209,8 +227,12 @@ def _required_later(schema: OperatorSchema) -> list[str]:
     return out
 
 
+def _names(schema: OperatorSchema, out: bool) -> list[str]:
+    return [python_name(a) for a in schema.arguments if not a.is_out] + ["out"] * out
+
+
 def _numpy_names(schema: OperatorSchema, later: list[str], *, out: bool) -> str:
-    names = [python_name(a) for a in schema.arguments if not a.is_out] + ["out"] * out
+    names = _names(schema, out)
     return _NUMPY_NAMES.fill(
         absent="".join(own(f" or {n} is @REQUIRED") for n in later),
         values=", ".join(f"{n!r}: {n}" for n in names),

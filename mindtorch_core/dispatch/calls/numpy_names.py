@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn
 
 from ..nearest import suggestion
 from ..schema import OperatorSchema
 
-__all__ = ["REQUIRED", "has_names", "own_names", "renamed"]
+__all__ = ["REQUIRED", "has_names", "own_names", "refuse", "renamed"]
 
 _OWN: Final = {"axis": "dim", "keepdims": "keepdim"}
 
@@ -71,7 +72,21 @@ def renamed(
     return bound
 
 
-def _unexpected(name: str, key: str, defaults: dict[str, Any], values: dict[str, Any]) -> TypeError:
+def refuse(
+    name: str, defaults: dict[str, Any], names: Iterable[str], given: dict[str, Any]
+) -> NoReturn:
+    """Refuse keywords that are none of a function's parameters.
+
+    Args:
+        name: the function's.
+        defaults: of its parameters that have one.
+        names: of all its parameters.
+        given: the keywords.
+    """
+    raise _unexpected(name, next(iter(given)), defaults, names)
+
+
+def _unexpected(name: str, key: str, defaults: dict[str, Any], values: Iterable[str]) -> TypeError:
     """The error for a keyword that is none of a function's parameters, which it lists."""
     shown = [f"{each}={defaults[each]!r}" if each in defaults else each for each in values]
     return TypeError(

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..entry import OpEntry
+from ..nearest import suggestion
 from ..schema import Argument, OperatorSchema
-from .binding import accepts
+from .binding import accepts, named, printed
 
 __all__ = ["Candidate", "candidate", "fits", "key_of_types", "no_overload", "pick", "tensors_first"]
 
@@ -143,22 +144,58 @@ def _type_decides(a: Argument, value: Any) -> bool:
 
 
 def no_overload(
-    name: str, entries: Iterable[OpEntry], args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str, entries: Sequence[OpEntry], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> TypeError:
-    """The error for a call that fits none of an op's overloads."""
-    got = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
-    lines = []
+    """The error for a call that fits none of an op's overloads: what each takes, and why it is not meant."""
+    got = [named(a) for a in args] + [f"{k}={named(v)}" for k, v in kwargs.items()]
+    lines, known = [], []
     for entry in entries:
-        parts = []
-        star = False
-        for a in entry.schema.arguments if entry.schema is not None else ():
-            if a.kwarg_only and not star:
-                star = True
-                parts.append("*")
-            text = f"{a.type_text} {'input' if a.name == 'self' else a.name}"
-            parts.append(text + (f" = {a.default}" if a.has_default else ""))
-        lines.append(f" * ({', '.join(parts)})")
+        if entry.schema is None:
+            continue
+        each = candidate(entry)
+        names = [each.naming(a) for a in each.schema.arguments]
+        has_out = entry.definition is not None and entry.definition.out is not None
+        known += [n for n in (*names, *["out"] * has_out) if n not in known]
+        lines.append(f" * ({_signature(each, has_out)})")
+        why = _why_not(each, args, {k: v for k, v in kwargs.items() if k != "out"})
+        lines += [f"      {why}"] * bool(why)
+    near = [suggestion(k, [n for n in known if n not in kwargs]) for k in kwargs if k not in known]
     return TypeError(
         f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), "
-        "but expected one of:\n" + "\n".join(lines)
+        "but expected one of:\n" + "\n".join(lines) + "".join(f"\n{n[1:]}" for n in near if n)
     )
+
+
+def _signature(c: Candidate, has_out: bool) -> str:
+    """The arguments of an overload, with PyTorch's names for their types."""
+    parts = []
+    for a in c.schema.arguments:
+        if a.kwarg_only and "*" not in parts:
+            parts.append("*")
+        text = f"{printed(a)} {c.naming(a)}"
+        parts.append(text + (f" = {a.default!r}" if a.has_default else ""))
+    if has_out:
+        parts += [*["*"] * ("*" not in parts), "Tensor out = None"]
+    return ", ".join(parts)
+
+
+def _why_not(c: Candidate, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Why a call does not fit an overload; empty if that takes a closer look than at names and types."""
+    names = [c.naming(a) for a in c.schema.arguments]
+    unknown = [k for k in kwargs if k not in names]
+    if unknown:
+        return f"it has no argument {' or '.join(map(repr, unknown))}"
+    positional = c.schema.positional
+    if len(args) > len(positional) and not c.varargs:
+        return f"it takes {len(positional)} positional arguments, not {len(args)}"
+    given = dict(zip(map(c.naming, positional), args, strict=False)) | kwargs
+    for a in c.schema.arguments:
+        n = c.naming(a)
+        if n in given and n != c.varargs and not c.takes(a, given[n]):
+            return f"'{n}' must be {printed(a)}, not {named(given[n])}"
+    missing = [
+        repr(c.naming(a))
+        for a in c.schema.arguments
+        if not a.has_default and c.naming(a) not in given
+    ]
+    return f"it needs {' and '.join(missing)}" if missing else ""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from ...values.devices import TABLE, concrete
+from ...values.own_frames import refusing
 from ..entry import OpEntry
 from ..keys import ACTIVE, DEFAULT_INCLUDED, MASKS, OVERRIDDEN, PROCESS_INCLUDE
 from ..overrides import keys_of_foreign
@@ -306,7 +308,7 @@ def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "REQUIRED": REQUIRED,
         "Tensor": tensor_type,
-        "FOREIGN": lambda which, value: _keys_of_foreign(entry, which, value),
+        "FOREIGN": refusing(partial(_keys_of_foreign, entry)),
         "OVERRIDDEN": OVERRIDDEN,
     }
 

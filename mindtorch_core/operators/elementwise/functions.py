@@ -225,7 +225,7 @@ unary(
 @public("nn:relu")
 def _relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Zero for negative elements."""
-    return input.relu_() if inplace else input.relu()
+    return fn.relu_(input) if inplace else fn.relu(input)
 
 
 _THRESHOLD_RULE: Final = rules.limited(rules.pointwise(count=2), "threshold_cpu", "if")

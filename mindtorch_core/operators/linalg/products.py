@@ -283,6 +283,11 @@ def _linear_rule(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> T
             f"linear(): weight must have 1 or 2 dimensions, got {len(weight._shape)}"
         )
     shape = rules.matmul_shape(input._shape, tuple(reversed(weight._shape)))
+    if bias is not None and input._dtype is not weight._dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {input._dtype.label} and "
+            f"{weight._dtype.label}"
+        )
     _same_dtype(input, weight)
     if bias is not None and broadcast(bias._shape, shape) != shape:
         raise RuntimeError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, int64, uint8
+from ...values.own_frames import reword
 from ...values.shapes import show
 from ..elementwise.composed import by_name
 from .reducing import MEAN, NONE, SUM, check_real, reduction_of
@@ -179,6 +180,8 @@ def _cross_entropy(
             f"{target._dtype.label}"
         )
     if target._dtype.category >= FLOATING:
+        if target._shape != self._shape:
+            _refuse_shape(self, target, weight)
         if ignore_index >= 0:
             raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(logs, target, weight, reduction, label_smoothing, at)
@@ -187,6 +190,20 @@ def _cross_entropy(
     if not label_smoothing:
         return loss  # type: ignore[no-any-return]
     return _smoothed(logs, target, weight, reduction, ignore_index, label_smoothing, loss)
+
+
+def _refuse_shape(input: Tensor, target: Tensor, weight: Tensor | None) -> NoReturn:
+    """Refuse a target of floats that are no probabilities of classes, for their shape."""
+    try:
+        _check_nll(input, target, weight)
+    except RuntimeError as error:
+        reword(
+            error,
+            f"{error}. Targets are the numbers of classes, of dtype torch.int64, or probabilities of the "
+            f"input's shape {show(input._shape)}",
+        )
+        raise
+    raise AssertionError("floats are no numbers of classes")
 
 
 def _smoothed(
@@ -222,12 +239,6 @@ def _soft_cross_entropy(
     logs: Any, target: Any, weight: Any, reduction: int, smoothing: float, at: int
 ) -> Tensor:
     """Cross entropy against class probabilities."""
-    _check_batch(logs, target)
-    if target._shape != logs._shape:
-        raise RuntimeError(
-            f"input and target must have the same shape for class probabilities, got "
-            f"{show(logs._shape)} and {show(target._shape)}"
-        )
     if smoothing:
         target = target * (1 - smoothing) + smoothing / logs._shape[at]
     losses = -(_by_class(logs, weight, at) * target).sum(at)

@@ -224,6 +224,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return tensor.size(1) * field, tensor.size(0) * field
 
 
+@refusing
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     """The one of the two that is asked for."""
     modes = ["fan_in", "fan_out"]

@@ -183,8 +183,13 @@ def _say_where(module: ModuleBase, error: BaseException) -> None:
 
     Frames of mindtorch's modules leave the traceback of an error that mindtorch raised on purpose.
     """
-    from mindtorch_core.utils._own_frames import hide
+    from mindtorch_core.utils._own_frames import arguments_of, hide, reword
 
+    at = error.__traceback__
+    if isinstance(error, TypeError) and at is not None and at.tb_next is None:
+        own: Any = module.forward  # type: ignore[attr-defined]  # Python refused the arguments
+        if hasattr(own, "__func__"):
+            reword(error, f"{error}{arguments_of(own, str(error))}")
     hide(error)
     known = getattr(error, "_came_through", None)
     if known is None:

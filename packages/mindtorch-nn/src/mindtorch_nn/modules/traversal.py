@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import refusing
 
 from ..parameter import Parameter
 from .base import ModuleBase
@@ -113,6 +114,7 @@ class Traversal(ModuleBase):
 
     # ---- by path -------------------------------------------------------------------------------
 
+    @refusing
     def get_submodule(self, target: str) -> Module:
         """The module at a path; this one for "".
 
@@ -146,6 +148,7 @@ class Traversal(ModuleBase):
             _step(parent, name)
         setattr(parent, name, module)
 
+    @refusing
     def get_parameter(self, target: str) -> Parameter:
         """The parameter at a path.
 
@@ -159,6 +162,7 @@ class Traversal(ModuleBase):
             raise AttributeError(f"`{name}` is not an nn.Parameter")
         return found
 
+    @refusing
     def get_buffer(self, target: str) -> Tensor:
         """The buffer at a path.
 

@@ -142,6 +142,9 @@ class Optimizer(Constructed):
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but "
                 f"got {torch.typename(params)}"
             )
+        if not hasattr(params, "__iter__") and not hasattr(params, "__getitem__"):
+            meant = ": give it module.parameters()" if hasattr(params, "parameters") else ""
+            raise TypeError(f"'{type(params).__name__}' object is not iterable{meant}")
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups: list[Any] = list(params)
@@ -373,9 +376,12 @@ def _take_parameters(group: dict[str, Any]) -> None:
     """Make a list of a group's parameters, and one of their names where they are given.
 
     Raises:
+        KeyError: if there are none.
         TypeError: if they are in a set.
         ValueError: if only some have names.
     """
+    if "params" not in group:
+        raise KeyError(f"params: a group of parameters needs them, and this one has {list(group)}")
     params = group["params"]
     if isinstance(params, Tensor):
         params = [params]

@@ -95,6 +95,9 @@ def collate(batch: Sequence[Any], *, collate_fn_map: Mapping[Key, Collate] | Non
     if found is not None:
         return found(batch, collate_fn_map=collate_fn_map)
     if isinstance(first, Mapping):
+        lacking = next((key for key in first for sample in batch if key not in sample), None)
+        if lacking is not None:
+            raise KeyError(lacking)
         columns = {
             key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map)
             for key in first

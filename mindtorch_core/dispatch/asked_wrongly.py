@@ -1,0 +1,114 @@
+"""Functions written in Python that say of a wrong call what they take, and show no frame of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final, TypeVar
+
+from ..values.own_frames import hide, reword
+from .calls.binding import named
+from .calls.failures import say_as_called
+from .nearest import suggestion
+from .written_functions import NOT_COUNTED
+
+__all__ = ["arguments_of", "guarded"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_TENSORS: Final = (
+    "Tensor",
+    "Tensor | None",
+)  # annotations of arguments that are nothing but tensors
+
+
+def guarded(function: F) -> F:
+    """Decorator: have the errors of a function's calls name the function, its arguments, and theirs alone.
+
+    Python's error for an unknown or missing argument names that alone; what is no tensor may fail
+    anywhere inside, for the lack of an attribute that the user never named. The function stays the same
+    object: its code is exchanged, as `ask_first` does. It costs one call of Python's.
+    """
+    if not isinstance(function, FunctionType):
+        return function
+    original = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    original.__kwdefaults__ = function.__kwdefaults__
+    original.__annotations__ = function.__annotations__
+    original.__qualname__ = function.__qualname__
+    code = _guard.__code__.replace(
+        co_name=function.__name__,
+        co_qualname=function.__code__.co_qualname,
+        co_filename=NOT_COUNTED,
+        co_firstlineno=function.__code__.co_firstlineno,
+        co_freevars=function.__code__.co_freevars,
+    )
+    function.__wrapped__ = original  # type: ignore[attr-defined]
+    function.__defaults__ = None
+    function.__kwdefaults__ = {"_original": original, "_explain": _explain}
+    function.__code__ = code
+    return function
+
+
+def _guard(*args: Any, _original: Any, _explain: Any, **kwargs: Any) -> Any:
+    try:
+        return _original(*args, **kwargs)
+    except Exception as error:
+        _explain(_original, error, args, kwargs)
+        raise
+
+
+def _explain(
+    function: FunctionType, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """Give the error of a failed call better words, if there are any, and hide frames."""
+    text, at = str(error), error.__traceback__
+    if isinstance(error, TypeError) and at is not None and at.tb_next is None:
+        reword(error, f"{text}{arguments_of(function, text)}")
+    elif isinstance(error, TypeError | AttributeError):
+        wrong = _no_tensor(function, args, kwargs)
+        if wrong and not text.startswith(f"{function.__name__}(): "):
+            reword(error, wrong)
+    elif isinstance(error, OSError) and error.filename is not None:
+        reword(error, *error.args)  # a file that cannot be opened
+    else:
+        code = function.__code__
+        given = zip(code.co_varnames[: code.co_argcount], args, strict=False)
+        say_as_called(function.__name__, error, {**dict(given), **kwargs})
+    hide(error)
+
+
+def arguments_of(function: Callable[..., Any], text: str) -> str:
+    """What is added to Python's error for arguments that a function does not take: those that there are."""
+    import inspect  # not part of the core's import
+
+    parameters = [
+        p for p in inspect.signature(function).parameters.values() if not p.name.startswith("_")
+    ]
+    given = text.partition("unexpected keyword argument '")[2].partition("'")[0]
+    near = suggestion(given, [p.name for p in parameters]) if given else ""
+    shown = ", ".join(
+        f"{p.name}" if p.default is p.empty else f"{p.name}={p.default!r}" for p in parameters
+    )
+    return f".{near} The arguments are: {function.__name__}({shown})"
+
+
+def _no_tensor(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """What is to be said of the first argument that should be a tensor and is none; or nothing."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    given = dict(zip(names, args, strict=False)) | kwargs
+    for position, name in enumerate(names, 1):
+        kind = function.__annotations__.get(name)
+        if name not in given or kind not in _TENSORS:
+            continue
+        value = given[name]
+        if hasattr(value, "_keys") or hasattr(type(value), "__torch_function__"):
+            continue
+        if value is not None or kind == _TENSORS[0]:
+            return (
+                f"{function.__name__}(): argument '{name}' (position {position}) must be Tensor, not "
+                f"{named(value)}"
+            )
+    return ""
