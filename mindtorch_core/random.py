@@ -17,7 +17,6 @@ from .values.dtypes import uint8
 from .values.errors import BackendUnavailableError
 
 __all__ = [
-    "BEFORE_POSITION",
     "Generator",
     "default_generator",
     "fork_rng",
