@@ -107,7 +107,7 @@ def compile(  # the name is PyTorch's
         return model
     if isinstance(model, type):
         if any("__call__" in vars(c) for c in model.__mro__[:-1]):
-            model.__call__ = compiled_call(model.__call__, fullgraph=fullgraph)  # type: ignore[misc]
+            model.__call__ = compiled_call(model.__call__, fullgraph=fullgraph)  # type: ignore[method-assign]
         return model
     if hasattr(model, "__compiled__"):  # a module
         return model.__compiled__(functools.partial(compiled_call, fullgraph=fullgraph))
