@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .dispatch.nearest import lacking
 from .tensors.autograd_state import born
-from .tensors.storage import BEFORE_EXPORT
 from .tensors.tensor import Tensor
 from .values.devices import TABLE, concrete, device, row_of
 from .values.dtypes import uint8
@@ -122,10 +121,14 @@ def _generator_at(on: str, state: bytes) -> Generator:
     return made
 
 
+# Called before a stream is moved or its position is read: what is recorded may still have to draw.
+BEFORE_POSITION: Final[list[Callable[[], None]]] = []
+
+
 def _launch_recorded() -> None:
     """Let recorded ops draw before the stream is moved or its position is read."""
-    for flush in BEFORE_EXPORT:
-        flush()
+    for call in [*BEFORE_POSITION]:
+        call()
 
 
 def _fresh_seed() -> int:
@@ -135,7 +138,7 @@ def _fresh_seed() -> int:
 def _as_tensor(state: bytes) -> Tensor:
     home = concrete("cpu")
     runtime = row_of(home.type).runtime
-    return born(runtime.from_host(memoryview(state), (len(state),), uint8, home))
+    return born(runtime.from_host(memoryview(state), (len(state),), uint8, home), own=True)
 
 
 def checked_seed(seed: Any) -> int:

@@ -124,6 +124,12 @@ def flush_current() -> None:
             break  # a kernel of its asks: what blocks within it have recorded comes later
 
 
+def flush_draws() -> None:
+    """Launch what this thread's open pipelines have recorded if an op of it draws random numbers."""
+    if STACK.left or any(pipe.draws() for pipe in STACK.open):
+        flush_current()
+
+
 def resume_all() -> None:
     """Launch all that interrupts have left over in this thread."""
     left = STACK.left

@@ -13,11 +13,12 @@ from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema
 from ..dispatch.whole import by_parts_because
 from ..dispatch.written import written, written_places
+from ..random import BEFORE_POSITION
 from ..tensors.storage import BEFORE_EXPORT
 from ..tensors.tensor import Tensor, make_tensor
 from ..values.devices import TABLE, concrete
 from ..values.errors import BackendUnavailableError
-from .blocks import STACK, current_pipeline, flush_current, resume_all, resume_readers
+from .blocks import STACK, current_pipeline, flush_current, flush_draws, resume_all, resume_readers
 from .context import USED_ELSEWHERE
 from .demand import release_key
 from .failures import FAILURES, failure_in
@@ -90,6 +91,8 @@ def pipeline_kernel(
     recorder = make_recorder(entry, op, meta, row, elsewhere, together=backends == backend)
     if moves:
         return _to_data(recorder, below)
+    if d is not None and d.apart is not None and composed is not None:
+        return _apart(recorder, composed, d.apart.record)
     if composed is None or (d is not None and d.rule is not None) or backend in entry.metas:
         return recorder
     return _or_by_parts(recorder, composed)
@@ -126,6 +129,15 @@ def _or_by_parts(recorder: Kernel, composed: Kernel) -> Kernel:
             return composed(*args, **kwargs)
 
     return record
+
+
+def _apart(recorder: Kernel, composed: Kernel, record: Callable[..., Any]) -> Kernel:
+    """Record an op that writes without saying so as one that does not, and the writes by other ops."""
+
+    def record_apart(*args: Any, **kwargs: Any) -> Any:
+        return record(recorder, composed, *args, **kwargs)
+
+    return record_apart
 
 
 def _numbers_of(schema: OperatorSchema | None, d: OpDef | None) -> frozenset[int | str]:
@@ -182,6 +194,8 @@ def _shapes_of(
     """
     d = entry.definition
     found = entry.metas.get(backend) or (d.rule if d is not None else None)
+    if found is None and d is not None and d.apart is not None:
+        return d.apart.rule
     # A composition that writes into arguments without saying so must not be taken for one that only reads.
     silent = d is None or d.grad is not None or d.remade is not None or by_parts_because(entry)
     if found is not None or (silent and DispatchKey.Meta not in entry.kernels):
@@ -254,3 +268,4 @@ def serve_key() -> None:
     """Serve the Pipeline key."""
     registry.wrappers[DispatchKey.Pipeline] = pipeline_kernel
     BEFORE_EXPORT.append(flush_current)
+    BEFORE_POSITION.append(flush_draws)

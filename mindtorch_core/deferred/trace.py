@@ -54,6 +54,7 @@ class RecordedOp:
             returns nothing.
         view: whether the result shares the first argument's memory.
         pure: whether the op only makes its results: it may be left out if nobody wants them.
+        draws: whether it draws random numbers; of one that somebody else has defined nobody knows.
         moves: whether it makes its first argument anew on the device that the second one names.
         numbers: positions and names of the arguments that are numbers to compute with.
         compiled: whether its backend compiles it.
@@ -62,8 +63,8 @@ class RecordedOp:
     """
 
     __slots__ = (
-        "compiled", "definition", "device", "impl", "kernel", "moves", "name", "number", "numbers", "plan",
-        "pure", "share", "view", "writes",
+        "compiled", "definition", "device", "draws", "impl", "kernel", "moves", "name", "number",
+        "numbers", "plan", "pure", "share", "view", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +90,7 @@ class RecordedOp:
         self.writes = writes
         self.view = view
         self.pure = definition is not None and not (writes or definition.traits.random)
+        self.draws = definition is None or definition.traits.random
         self.moves = definition is not None and definition.traits.moves
         self.numbers = numbers
         self.compiled = False

@@ -10,7 +10,16 @@ from ..values.dtypes import dtype
 from ..values.promotion import result_type
 from ..values.shapes import Shape
 
-__all__ = ["NONDIFF", "Exposure", "InplaceForm", "OpDef", "Operands", "OutForm", "TensorSpec"]
+__all__ = [
+    "NONDIFF",
+    "Apart",
+    "Exposure",
+    "InplaceForm",
+    "OpDef",
+    "Operands",
+    "OutForm",
+    "TensorSpec",
+]
 __all__ += ["Traits"]
 
 # The gradient of ops whose result does not depend smoothly on their inputs: comparisons, argmax.
@@ -159,6 +168,19 @@ class OutForm(NamedTuple):
     draw: Callable[..., Any] | None = None
 
 
+class Apart(NamedTuple):
+    """How pipelines record an op that writes into arguments without saying so, where it has a kernel.
+
+    Attributes:
+        rule: shapes and dtypes of the results, as `OpDef.rule`.
+        record: ``record(whole, parts, *args)`` calls the op by ``whole``, with arguments of which it then
+            writes none, and writes by ops what is left to write; ``parts`` is the op's decomposition.
+    """
+
+    rule: Callable[..., Any]
+    record: Callable[..., Any]
+
+
 # What an op has of which nothing is said.
 _OPERANDS, _TRAITS, _EXPOSURE = Operands(), Traits(), Exposure()
 _NONE: Final[Mapping[str, Callable[..., bool]]] = MappingProxyType({})
@@ -191,6 +213,7 @@ class OpDef:
         functional: for an in-place variant, the op it is the variant of.
         remade: for a composition that writes into arguments without saying so, what backward computes
             anew where a backend's own kernel ran (`mindtorch_core.gradients.whole`).
+        apart: for an op that writes into arguments without saying so, how pipelines record it.
     """
 
     def __init__(
@@ -212,6 +235,7 @@ class OpDef:
         out: OutForm | None = None,
         functional: OpDef | None = None,
         remade: Callable[..., Any] | None = None,
+        apart: Apart | None = None,
     ) -> None:
         self.name: Final = name
         self.schema: Final = schema
@@ -230,6 +254,7 @@ class OpDef:
         self.out: Final = out
         self.functional: Final = functional
         self.remade: Final = remade
+        self.apart: Final = apart
 
     @property
     def base_name(self) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from .absent import names_of
 from .compiler import (
     allow_in_graph,
     assume_constant_result,
+    compile,
     disable,
     is_compiling,
     list_backends,
@@ -26,10 +29,37 @@ __all__ = [
     "mark_static",
     "mark_static_address",
     "maybe_mark_dynamic",
+    "optimize",
+    "optimize_assert",
     "reset",
 ]
 
 __getattr__ = names_of(__name__)
+
+
+def optimize(
+    backend: str | Callable[..., Any] = "inductor",
+    *,
+    nopython: bool = False,
+    disable: bool = False,
+    dynamic: bool | None = None,
+    **options: Any,
+) -> Callable[[Any], Any]:
+    """A decorator that does what ``torch.compile`` does.
+
+    Args:
+        backend: as there.
+        nopython: its ``fullgraph``.
+        disable: as there.
+        dynamic: as there.
+        options: accepted.
+    """
+    return functools.partial(
+        compile, backend=backend, fullgraph=nopython, disable=disable, dynamic=dynamic
+    )
+
+
+optimize_assert = functools.partial(optimize, nopython=True)
 
 
 def mark_static_address(t: Any, guard: bool = True) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final, Union
 
 from .absent_row import Absent
 from .compiled_module import OptimizedModule
+from .compiler_errors import ERRORS
 
 __all__ = ["COMPILERS"]
 
@@ -152,13 +153,20 @@ COMPILERS: Final[dict[str, Absent]] = {
     ),
     "jit.mobile": Absent(_JIT, functions="_load_for_lite_interpreter"),
     # ---- compilers -------------------------------------------------------------------------------
-    "compiler": Absent(_COMPILE, functions="load_cache_artifacts save_cache_artifacts"),
+    "compiler": Absent(
+        _COMPILE,
+        functions="keep_portable_guards_unsafe keep_tensor_guards_unsafe load_cache_artifacts "
+        "load_compiled_function save_cache_artifacts skip_all_guards_unsafe "
+        "skip_guard_on_all_nn_modules_unsafe skip_guard_on_globals_unsafe "
+        "skip_guard_on_inbuilt_nn_modules_unsafe",
+    ),
     "compiler.config": Absent(_COMPILE, values={"force_disable_caches": False}),
     "_dynamo": Absent(
         _COMPILE,
-        functions="explain export optimize optimize_assert run",
+        functions="explain export run",
         values={"OptimizedModule": OptimizedModule},
     ),
+    "_dynamo.exc": Absent(_COMPILE, values=ERRORS),
     "_dynamo.config": Absent(
         values={
             "cache_size_limit": 8,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable
 from threading import get_ident
@@ -18,10 +19,12 @@ from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..dispatch.masks import without_gradients
 from ..frontend.creation import is_array
+from ..random import BEFORE_POSITION, default_generator
 from ..tensors.autograd_state import BORN, GRADS_UNSET, AutogradMeta
 from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten
+from ..values.devices import concrete
 from ..values.forks import fork_safe
 from .captured_guards import CaptureError
 from .captured_step import Constant, Step
@@ -77,6 +80,9 @@ class _Recorder(Pipeline):
         shared: memory of arrays, and the like, that tensors were made around.
         looks: lines that looked at the value of a tensor that was there before.
         unset: places of the tensors whose grad was set to None.
+        moved: lines that asked for the position of a generator of random numbers, or set it.
+        returns_to_position: whether the CPU's generator is where it was before.
+        others_draw: whose random numbers it has drawn besides: Python's, or NumPy's.
     """
 
     def __init__(self) -> None:
@@ -89,6 +95,9 @@ class _Recorder(Pipeline):
         self.shared: list[Tensor] = []
         self.looks: list[str] = []
         self.unset: list[AutogradMeta] = []
+        self.moved: list[str] = []
+        self.others_draw = ""
+        self.returns_to_position = True
 
     def learn(self, count: int) -> None:
         """Describe the ops of a launch."""
@@ -131,16 +140,26 @@ class _Recorder(Pipeline):
             if get_ident() == thread:
                 self.unset.append(meta)
 
+        def moved() -> None:
+            if get_ident() == thread:
+                self.moved.append(f"{request()} at {location_of(*user_line(2))}")
+
+        drawn, position = _positions_elsewhere(), _position()
         with self:
+            BEFORE_POSITION.append(moved)
             BEFORE_LOOK.append(looked)
             BORN.append(born)
             GRADS_UNSET.append(unset)
             try:
                 return fn(*args, **kwargs)
             finally:
+                BEFORE_POSITION.remove(moved)
                 BEFORE_LOOK.remove(looked)
                 BORN.remove(born)
                 GRADS_UNSET.remove(unset)
+                now = _positions_elsewhere()
+                self.returns_to_position = not self.moved or _position() == position
+                self.others_draw = " and ".join(n for n, at in drawn.items() if now.get(n) != at)
 
     def refusal(self) -> str | None:
         """Why what was recorded cannot stand for the function; None where it can."""
@@ -149,6 +168,14 @@ class _Recorder(Pipeline):
         looked = [w for w in stats["flush_lines"] if not w.startswith("end of block")]
         looked += [why for why in stats["breaks"] if not why.endswith("()")]
         looked += self.looks
+        if self.others_draw:
+            return (
+                f"it draws random numbers of {self.others_draw}, which are other ones in each call"
+            )
+        draws = found is not None and any(e.op.draws for e in found.entries)
+        if self.moved and (draws or self.launches > 1 or not self.returns_to_position):
+            lines = ", ".join(dict.fromkeys(self.moved))
+            return f"it asks for the position of a generator of random numbers, or sets it: {lines}"
         if looked or self.launches > 1:
             return f"it looks at values: {', '.join(dict.fromkeys(looked))}"
         if self.undescribable:
@@ -226,6 +253,7 @@ class _Captured:
                 why = f"argument {i} is an array, whose numbers may change: pass a tensor"
         if why is None:
             changed, last = around.changes(), self._last
+            around.forget_logs()
             if changed is not None:
                 around = Surroundings(self._fn)
             same_around = changed is None
@@ -251,3 +279,21 @@ class _Captured:
             f"the attribute `result` of this error",
             result,
         )
+
+
+def _position() -> bytes:
+    """Where the CPU's generator is."""
+    return bytes(default_generator(concrete("cpu")).source.get_state())
+
+
+def _positions_elsewhere() -> dict[str, Any]:
+    """Where the generators of random numbers are that are not ours, where they are imported."""
+    found: dict[str, Any] = {}
+    python, numpy = sys.modules.get("random"), sys.modules.get("numpy.random")
+    if python is not None:
+        found["Python"] = python.getstate()
+    if numpy is not None:
+        state = numpy.get_state(legacy=False)
+        inner = state["state"]
+        found["NumPy"] = repr(inner.get("pos")), bytes(inner["key"]), state["has_gauss"]
+    return found

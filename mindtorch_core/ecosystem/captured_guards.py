@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..dispatch.keys import AUTOGRAD
+from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.shapes import show
 
-__all__ = ["CaptureError", "guard_of", "shown"]
+__all__ = ["CaptureError", "guard_of", "hooks_of", "shown"]
 
 
 class CaptureError(RuntimeError):
@@ -26,6 +27,15 @@ class CaptureError(RuntimeError):
 def guard_of(t: Tensor) -> tuple[Any, ...]:
     """What a tensor has to be like."""
     return t._shape, t._dtype, t._device, t._geometry()[0], bool(t._keys & AUTOGRAD)
+
+
+def hooks_of(meta: AutogradMeta) -> tuple[Any, ...]:
+    """The hooks at a leaf, by the numbers of their handles."""
+    hooks = None if meta.node is None else meta.node.hooks
+    if hooks is None:
+        return ()
+    tables = (*hooks.tensor.values(), hooks.pre, hooks.post, hooks.accumulated)
+    return tuple([number for table in tables for number in table])
 
 
 def shown(guard: tuple[Any, ...]) -> str:

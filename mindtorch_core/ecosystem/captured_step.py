@@ -21,13 +21,14 @@ from ..deferred.replay.known import partition
 from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
+from ..gradients.node import HOOKED_LEAVES
 from ..tensors.autograd_state import AutogradMeta
-from ..tensors.making import make_view
+from ..tensors.making import make_view, tensor_over
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
 from ..values.shapes import Shape
-from .captured_grads import Grad, grads_of
-from .captured_guards import CaptureError, guard_of, shown
+from .captured_grads import Grad, grads_of, shown_as
+from .captured_guards import CaptureError, guard_of, hooks_of, shown
 from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["Constant", "Step"]
@@ -61,6 +62,21 @@ class _Part(NamedTuple):
     start: int | None
 
 
+class _Kept(NamedTuple):
+    """What the function has put somewhere, which is filled anew by each call.
+
+    Attributes:
+        output: which output it is.
+        memory: its storage, weakly, or the tensor where it has none.
+        strides, offset: how it lies there.
+    """
+
+    output: int
+    memory: weakref.ref[Any]
+    strides: Shape
+    offset: int
+
+
 class Step:
     """A recording.
 
@@ -90,14 +106,16 @@ class Step:
         self._spec = spec
         results, self._result_spec = tree_flatten(result)
         self._program: Program | None = None
-        self._fresh: list[Constant] = []
+        self._fresh: list[Tensor] = []
         self._made_of = constants
         self._given = leaves  # until it is known what is computed
         self._results = results
         self._returned: list[tuple[int, Value] | None] = [None] * len(results)
-        self._kept: list[tuple[int, weakref.ref[Tensor]]] = []
+        self._kept: list[_Kept] = []
         self._numbers: list[Any] = []
         self._grads: list[Grad] = []
+        self._hooked: list[tuple[AutogradMeta, Any]] = []
+        self._any_hooks = False
 
     def is_like(self, other: Step) -> bool:
         """Whether another recording does the same, of the same things."""
@@ -153,10 +171,10 @@ class Step:
                 for t, n in zip(found.inputs, program.inputs, strict=True)
                 if program.values[n].memory in program.written
             }
-        for made in self._made_of:
-            if id(memory_of(made.tensor)) in touched:
-                self._fresh.append(made)
-                memories[id(memory_of(made.tensor))] = -len(self._fresh), made.tensor
+        new = [c for c in self._made_of if id(memory_of(c.tensor)) in touched]
+        self._fresh = [c.before for c in new]
+        for i, made in enumerate(new):
+            memories[id(memory_of(made.tensor))] = -1 - i, made.tensor
         for i, t in enumerate(leaves):
             if isinstance(t, Tensor):
                 memories.setdefault(id(memory_of(t)), (i, t))
@@ -171,12 +189,15 @@ class Step:
 
         self._inputs: list[Any] = []
         self._program = program
+        outputs = [] if found is None else found.outputs
+        made_of = _Made([*outputs, *(c.tensor for c in new)])
+        self._returned = [made_of(t) for t in results]
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
-            self._grads = grads_of(found, program, unset, results)
-            taken = {grad.output for grad in self._grads}
-            self._kept = [kept for kept in self._kept if kept[0] not in taken]
+            self._grads = grads_of(found, program, unset, results, made_of)
+        taken = {grad.output for grad in self._grads}
+        self._kept = made_of.kept({*taken, *(r[0] for r in self._returned if r is not None)})
         self._constants = [
             t if r is None else None
             for t, r in zip(map(source, results), self._returned, strict=True)
@@ -184,7 +205,6 @@ class Step:
         del self._given, self._results, self._made_of
 
     def _compute_ops(self, found: Description, program: Program) -> None:
-        results = self._results
         self._executable = compiled_program(program).executable or partial(_one_by_one, program)
         self._numbers = found.numbers
         self._looks: list[tuple[Any, ...]] = []
@@ -194,24 +214,18 @@ class Step:
             i for i, n in enumerate(program.inputs) if program.values[n].memory in written
         ]
         self._sharing = partition(found.inputs) if self._written else None
-        numbers = [found.number_of.get(id(t)) if isinstance(t, Tensor) else None for t in results]
-        memories = {program.values[n].memory: i for i, n in enumerate(program.outputs)}
-        # By result: how to make it of an output; None for what no op has made.
-        self._returned = [
-            None if n is None or (m := program.values[n].memory) not in memories
-            else (memories[m], program.values[n])
-            for n in numbers
-        ]  # fmt: skip
-        given = {id(t) for t in results}
-        self._kept = [
-            (i, weakref.ref(t)) for i, t in enumerate(found.outputs) if id(t) not in given
+        self._hooked = [
+            (meta, hooks_of(meta))
+            for t in found.inputs
+            if (meta := t._autograd) is not None and meta.is_leaf
         ]
+        self._any_hooks = any(hooks for _, hooks in self._hooked)
 
     def __call__(self, leaves: list[Any], spec: TreeSpec) -> Any:
         """Compute what was recorded, of other arguments."""
         self._check(leaves, spec)
-        fresh = [without_gradients(dispatch, "clone", None, c.before) for c in self._fresh]
-        program, outputs = self._program, []
+        fresh = [without_gradients(dispatch, "clone", None, t) for t in self._fresh]
+        program, outputs = self._program, fresh
         if program is not None:
             inputs: list[Tensor] = [
                 _taken(t, leaves, fresh) if t.__class__ is _Part else t for t in self._inputs
@@ -220,9 +234,12 @@ class Step:
             if not self._as_before(looks):
                 self._check_inputs(inputs)
                 self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
+            if HOOKED_LEAVES or self._any_hooks:
+                self._check_hooks()
             for grad in self._grads:
                 grad.check(self._name)
             outputs = self._compute(program, inputs)
+            outputs += fresh
             for grad in self._grads:
                 grad.put(outputs)
             for i in self._written:
@@ -232,7 +249,7 @@ class Step:
         results: list[Any] = []
         for made, constant in zip(self._returned, self._constants, strict=True):
             if made is not None:
-                results.append(_shown_as(outputs[made[0]], made[1]))
+                results.append(shown_as(outputs[made[0]], made[1]))
             elif constant.__class__ is _Part:
                 results.append(_taken(constant, leaves, fresh))
             else:
@@ -262,11 +279,25 @@ class Step:
                 f"to some of them"
             )
 
+    def _check_hooks(self) -> None:
+        for meta, was in self._hooked:
+            if hooks_of(meta) != was:
+                raise CaptureError(
+                    f"{self._name}(): the hooks of a tensor that it used are other ones than when it was "
+                    f"captured; reset() captures anew"
+                )
+
     def _fill_kept(self, outputs: list[Tensor]) -> None:
         """Fill anew what the function has put somewhere."""
-        for i, ref in self._kept:
-            if (kept := ref()) is not None:
-                dispatch("copy_", None, kept, outputs[i])
+        for each in self._kept:
+            kept, made = each.memory(), outputs[each.output]
+            if isinstance(kept, Tensor):
+                dispatch("copy_", None, kept, made)
+            elif kept is not None and kept.memory is not None:
+                like = made._shape, made._dtype, made._device, each.strides, each.offset
+                over = tensor_over(kept.memory, kept.size_bytes, *like)
+                dispatch("copy_", None, over, made)
+                kept.version += 1
 
     def _check(self, leaves: list[Any], spec: TreeSpec) -> None:
         otherwise = self._settings.difference() or self._around.difference()
@@ -387,12 +418,34 @@ def _taken(part: _Part, leaves: list[Any], fresh: list[Tensor]) -> Tensor:
     return t
 
 
-def _shown_as(t: Tensor, value: Value) -> Tensor:
-    """An output, or the view of it that the function returned."""
-    if (
-        t._shape == value.shape
-        and t._dtype is value.dtype
-        and t._geometry() == (value.strides, value.offset)
-    ):
-        return t
-    return make_view(t, value.shape, value.strides, value.offset, value.dtype)
+class _Made:
+    """Which tensor over the memory of what a call makes stands for which of it.
+
+    Args:
+        tensors: what it makes: the outputs of the ops, then what is new in each call.
+    """
+
+    def __init__(self, tensors: Sequence[Tensor]) -> None:
+        self._tensors = tensors
+        self._at = {id(memory_of(t)): i for i, t in enumerate(tensors)}
+
+    def __call__(self, t: Any) -> tuple[int, Value] | None:
+        """How to make a tensor of one of them; None for what the call does not make."""
+        i = self._at.get(id(memory_of(t))) if isinstance(t, Tensor) else None
+        return None if i is None else (i, _value_of(t, self._tensors[i]))
+
+    def kept(self, others: set[int]) -> list[_Kept]:
+        """What may be put somewhere, besides some of it: views show it when it is gone itself."""
+        return [
+            _Kept(i, weakref.ref(memory_of(t)), *t._geometry())
+            for i, t in enumerate(self._tensors)
+            if i not in others
+        ]
+
+
+def _value_of(t: Tensor, output: Tensor) -> Value:
+    """What a tensor over the memory of an output is like."""
+    strides, offset = t._geometry()
+    size = t._dtype.itemsize
+    start = offset * size - output._geometry()[1] * output._dtype.itemsize
+    return Value(t._shape, t._dtype, t._device, strides, start // size, 0)

@@ -7,11 +7,12 @@ things, one of when the function was recorded and one of a later call, are compa
 
 from __future__ import annotations
 
-import dis
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import is_
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from ..amp.state import STATE
@@ -20,19 +21,20 @@ from ..dispatch.keys import MASKS
 from ..dispatch.masks import is_grad_enabled
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
+from ..values.devices import get_default_device
 from ..values.dtypes import get_default_dtype
 from ..values.shapes import show
+from .captured_names import is_foreign, is_operator, is_own, loaded_by, slots_of
 
 __all__ = ["Settings", "Surroundings"]
 
-_LOADS: Final = frozenset({
-    "LOAD_ATTR", "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME",
-})  # fmt: skip
 _PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 _MISSING: Final = object()
 _MOST: Final = 20_000  # of what is watched
 _ELEMENTS: Final = 1_000  # of one list or dict
-_OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
+_LOOKED_THROUGH: Final = frozenset({"items", "keys", "values"})
+_SETS: Final = (set, frozenset, deque)
+_WRAPPER: Final = type(functools.lru_cache(lambda: None))
 _HOOKS: Final = "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"
 
 
@@ -42,6 +44,7 @@ class Settings:
     def __init__(self) -> None:
         self._masks = MASKS.include, MASKS.keep
         self._default = get_default_dtype()
+        self._device = get_default_device()
         self._lower = {**STATE.dtypes}
         self._named = _settings()
 
@@ -52,6 +55,7 @@ class Settings:
             MASKS.include == masks[0]
             and MASKS.keep == masks[1]
             and get_default_dtype() is self._default
+            and get_default_device() == self._device
             and STATE.dtypes == self._lower
         ):
             return None
@@ -72,6 +76,7 @@ def _settings() -> dict[str, Any]:
         "autocast": f"on for {', '.join(on)}" if on else "off",
         "the dtype of autocast": lower or "the default",
         "the default dtype": get_default_dtype(),
+        "the default device": get_default_device(),
     }
 
 
@@ -102,6 +107,7 @@ class Surroundings:
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._watches: list[_Watch] = []
         self._sizes: list[_Watch] = []  # what grows where it is written to
+        self._lengths: list[_Watch] = []  # of lists, which may be no more than logs
         self._names: set[str] = set()
         self._size = -1
         while self._size != len(self._names):  # methods that are found may load further names
@@ -109,11 +115,13 @@ class Surroundings:
             self._met: dict[int, Any] = {}
             self._watches.clear()
             self._sizes.clear()
+            self._lengths.clear()
             self._walk(fn)
 
     def difference(self) -> str | None:
         """What is another thing now; None where nothing is."""
-        return next(self._differences(self._watches, "when it was captured, and is {} now"), None)
+        watches = itertools.chain(self._watches, self._lengths)
+        return next(self._differences(watches, "when it was captured, and is {} now"), None)
 
     def changes(self) -> str | None:
         """What the function itself has changed since; None where it has changed nothing."""
@@ -122,7 +130,11 @@ class Surroundings:
         )
         return next(found, None)
 
-    def _differences(self, watches: list[_Watch], text: str) -> Iterator[str]:
+    def forget_logs(self) -> None:
+        """Guard the lengths no more of lists to which the function itself has added something."""
+        self._lengths = [w for w in self._lengths if [*w.read()] == [*w.was]]
+
+    def _differences(self, watches: Iterable[_Watch], text: str) -> Iterator[str]:
         for watch in watches:
             now = watch.read()
             if len(now) == len(watch.was) and all(map(is_, now, watch.was)):
@@ -137,27 +149,38 @@ class Surroundings:
         todo: list[tuple[str, Any]] = [("", fn)]
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
-            kind = type(value)
-            if (
-                isinstance(value, (Tensor, type, *_PLAIN, BuiltinFunctionType))
-                or id(value) in self._met
-            ):
+            if isinstance(value, (Tensor, *_PLAIN, BuiltinFunctionType)) or id(value) in self._met:
                 continue
             self._met[id(value)] = value
-            if kind is FunctionType:
-                todo += self._function(path, value)
-            elif kind is MethodType:
-                todo += [(path, value.__func__), (path or "self", value.__self__)]
-            elif kind is functools.partial:
-                todo += [(path, value.func), (path, value.args), (path, value.keywords)]
-            elif kind is ModuleType:
-                self._python_module(path, value)
-            elif kind in (list, tuple):
-                todo += self._list(path, value)
-            elif kind is dict:
-                todo += self._dict(path, value)
-            elif isinstance(getattr(value, "__dict__", None), dict):
-                todo += self._object(path, value)
+            todo += self._parts(path, value)
+
+    def _parts(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
+        """What a thing holds that a function can reach, each with how it is called; watches it."""
+        kind = type(value)
+        if kind is FunctionType:
+            yield from self._function(path, value)
+        elif kind is MethodType:
+            yield from ((path, value.__func__), (path or "self", value.__self__))
+        elif kind is functools.partial:
+            yield from ((path, value.func), (path, value.args), (path, value.keywords))
+        elif kind is property:
+            yield path, value.fget
+        elif kind is functools.cached_property:
+            yield path, value.func
+        elif kind in (staticmethod, classmethod, _WRAPPER):
+            yield path, value.__wrapped__
+        elif kind is ModuleType:
+            yield from self._python_module(path, value)
+        elif isinstance(value, type):
+            yield from self._class(path, value)
+        else:
+            if isinstance(value, list | tuple):
+                yield from self._list(path, value)
+            elif isinstance(value, dict):
+                yield from self._dict(path, value)
+            elif isinstance(value, _SETS):
+                yield from self._set(path, value)
+            yield from self._object(path, value)
 
     def _watch(
         self, read: Callable[[], Sequence[Any]], names: list[str]
@@ -179,12 +202,12 @@ class Surroundings:
         return self._watch(read, [f"{path}{key}" for key in keys])
 
     def _function(self, path: str, fn: FunctionType) -> Iterator[tuple[str, Any]]:
-        if _is_own(fn.__globals__.get("__name__")):
+        if is_own(fn.__globals__.get("__name__")):
             wrapped = getattr(fn, "__wrapped__", None)  # such as a function under `no_grad()`
             if wrapped is not None:
                 yield path, wrapped
             return
-        loaded = _loaded_by(fn.__code__)
+        loaded = loaded_by(fn.__code__)
         self._names |= loaded
         names = [n for n in fn.__code__.co_freevars if n in loaded]
         cells = [
@@ -202,64 +225,90 @@ class Surroundings:
         yield path, fn.__defaults__ or ()
         yield path, fn.__kwdefaults__ or {}
 
-    def _python_module(self, path: str, module: ModuleType) -> None:
-        """Watch the numbers and tensors of a user's module of Python."""
-        if _is_own(module.__name__):
-            return
+    def _python_module(self, path: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
+        """Watch what the code loads of a user's module of Python."""
+        if is_foreign(module.__name__):
+            return iter(())
         held = vars(module)
-        keys = [
-            n for n in sorted(self._names) if isinstance(held.get(n, module), (Tensor, *_PLAIN))
-        ]
-        for _ in self._entries(f"{path}.", held, keys):
-            pass
+        return self._entries(f"{path}.", held, [n for n in sorted(self._names) if n in held])
+
+    def _class(self, path: str, cls: type) -> Iterator[tuple[str, Any]]:
+        """Watch what the code loads of a user's class, and what its operators do."""
+        for each in cls.__mro__:
+            if is_foreign(each.__module__):
+                continue
+            held: Any = vars(each)
+            names = [n for n in sorted({*self._names, "forward"}) if n in held]
+            yield from self._entries(f"{path}.", held, names)
+            for name, value in [*held.items()]:
+                if is_operator(name) and type(value) is FunctionType:
+                    yield f"{path}.{name}", value
 
     def _list(self, path: str, held: Sequence[Any]) -> Iterator[tuple[str, Any]]:
         count = min(len(held), _ELEMENTS)
         names = [f"{path}[{i}]" for i in range(count)]
         if isinstance(held, tuple):
-            return iter(zip(names, held, strict=False))
-        return self._watch(lambda: held[:count], names)
+            yield from zip(names, held, strict=False)
+            return
+        self._lengths.append(_sized(held, f"len({path})"))
+        yield from self._watch(lambda: held[:count], names)
+
+    def _set(self, path: str, held: Any) -> Iterator[tuple[str, Any]]:
+        count = min(len(held), _ELEMENTS)
+        self._lengths.append(_sized(held, f"len({path})"))
+        names = [f"an element of {path}"] * count
+        return self._watch(lambda: [*held][:count], names)
 
     def _dict(self, path: str, held: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
         keys = [*held][:_ELEMENTS]
         names = [f"{path}[{k!r}]" if isinstance(k, _PLAIN) else f"an entry of {path}" for k in keys]
-        get = held.get
-
-        def read() -> list[Any]:
-            return [get(key, _MISSING) for key in keys]
-
-        self._sizes.append(_Watch(lambda: [len(held)], [f"len({path})"]))
-        return self._watch(read, names)
+        looked_through = _LOOKED_THROUGH & self._names
+        (self._watches if looked_through else self._sizes).append(_sized(held, f"len({path})"))
+        return self._watch(lambda: [dict.get(held, key, _MISSING) for key in keys], names)
 
     def _object(self, path: str, value: Any) -> Iterator[tuple[str, Any]]:
-        held = value.__dict__
+        held, kind = getattr(value, "__dict__", None), type(value)
+        slots = slots_of(kind) & self._names
+        if slots:
+            yield from self._watch(
+                lambda: [getattr(value, n, _MISSING) for n in sorted(slots)],
+                [f"{path}.{n}" for n in sorted(slots)],
+            )
+        if not isinstance(held, dict):
+            if not is_foreign(kind.__module__):
+                yield path, kind
+            return
         if "_modules" in held and "training" in held:
             yield from self._module(path, value)
         elif "param_groups" in held and "state" in held:  # an optimizer
             yield f"{path}.param_groups", held["param_groups"]
             state = held["state"]
-            self._sizes.append(_Watch(lambda: [len(state)], [f"len({path}.state)"]))
+            self._sizes.append(_sized(state, f"len({path}.state)"))
             for each in [*state.values()]:
                 yield f"{path}.state[...]", each
             return
-        if _is_own(type(value).__module__):
+        elif is_own(kind.__module__):  # a schedule of learning rates, for instance
+            plain = [n for n, v in held.items() if isinstance(v, (*_PLAIN, list))]
+            yield from self._entries(f"{path}.", held, plain)
+        if is_own(kind.__module__):
             return
-        yield from self._entries(f"{path}.", held, [n for n in sorted(self._names) if n in held])
-        for name in sorted({*self._names, "__call__", "forward"}):
-            method = getattr(type(value), name, None)
-            if type(method) is FunctionType:
-                yield f"{path}.{name}", method
+        # Of what the class says otherwise, too: an object may come to have its own.
+        default = {n for c in kind.__mro__ for n, v in vars(c).items() if isinstance(v, _PLAIN)}
+        names = [n for n in sorted(self._names) if n in held or n in default]
+        yield from self._entries(f"{path}.", held, names)
+        yield path, kind
 
     def _module(self, path: str, module: Any) -> Iterator[tuple[str, Any]]:
         held = module.__dict__
         yield from self._entries(f"{path}.", held, ["training"])
         forward = getattr(type(module), "forward", None)
         if type(forward) is FunctionType:
-            loaded = _loaded_by(forward.__code__)
+            loaded = loaded_by(forward.__code__)
             plain = [n for n in sorted(loaded) if isinstance(held.get(n, held), _PLAIN)]
             yield from self._entries(f"{path}.", held, plain)
         for name in ("_parameters", "_buffers", "_modules"):
             inner = held[name]
+            self._watches.append(_sized(inner, f"the number of {name[1:]} of {path}"))
             yield from self._entries(f"{path}.", inner, [*inner])
         hooks = [held[name] for name in _HOOKS if name in held]
         yield from self._watch(
@@ -267,18 +316,8 @@ class Surroundings:
         )
 
 
-def _is_own(name: Any) -> bool:
-    """Whether a module, by its name, is mindtorch's, or another one that computes nothing of its own."""
-    return str(name).partition(".")[0] in _OWN or str(name).startswith("mindtorch")
-
-
-def _loaded_by(code: CodeType) -> set[str]:
-    """The names that a function and those within it load."""
-    found = {i.argval for i in dis.get_instructions(code) if i.opname in _LOADS}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found |= _loaded_by(constant)
-    return found
+def _sized(held: Any, name: str) -> _Watch:
+    return _Watch(lambda: [len(held)], [name])
 
 
 def _content(cell: Any) -> Any:

@@ -15,17 +15,14 @@ from ..dispatch.keys import MASKS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
+from .compiler_errors import Unsupported
 
-__all__ = ["CALLS", "Unsupported", "compiled_call", "reset"]
+__all__ = ["CALLS", "compiled_call", "reset"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEARNING: Final = 4  # calls until a known trace is replayed
 _TRIALS: Final = 3  # of each way, for the choice between them
 _VARIANTS: Final = 16  # by shapes and dtypes of the arguments
-
-
-class Unsupported(RuntimeError):
-    """A call of ``fullgraph=True`` could not be one block: something looked at a value in its midst."""
 
 
 class _Calls(threading.local):

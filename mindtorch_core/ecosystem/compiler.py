@@ -6,8 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..frontend.creation import as_tensor, is_array
+from ..tensors.tensor import Tensor
+from ..utils._pytree import tree_map
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, reset
+from .compiler_errors import InvalidBackend
 
 __all__ = [
     "allow_in_graph",
@@ -15,18 +19,26 @@ __all__ = [
     "compile",
     "cudagraph_mark_step_begin",
     "disable",
+    "get_default_backend",
     "is_compiling",
     "is_dynamo_compiling",
     "is_exporting",
     "list_backends",
+    "nested_compile_region",
     "reset",
+    "set_default_backend",
+    "set_enable_guard_collectives",
     "set_stance",
     "substitute_in_graph",
+    "wrap_numpy",
 ]
 
 _BACKENDS: Final = ("inductor", "eager", "aot_eager", "cudagraphs")
 _STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
-_MODES: Final = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+_MODES: Final = (
+    None, "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
+)  # fmt: skip
+_default_backend: list[str | Callable[..., Any]] = ["inductor"]
 
 __getattr__ = names_of(__name__)
 
@@ -36,38 +48,53 @@ def compile(  # the name is PyTorch's
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str | Callable[..., Any] = "inductor",
+    backend: str | Callable[..., Any] | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
     """A function whose calls are blocks of a pipeline, planned as a whole and replayed when they come again.
 
     Results are those of the plain calls, errors as well. Nothing is traced and nothing is assumed: the
     Python code runs in each call, and what it does differently is done. There is no wait for a
     compiler. For each set of shapes the first calls try whether the block is quicker than the plain call.
-    A module gives a module, with the same parameters.
+    A module gives a module, with the same parameters; a class is given back, and its objects' calls are
+    compiled.
 
     Args:
-        model: a function or a module; without one, this is a decorator.
+        model: a function, a module or a class; without one, this is a decorator.
         fullgraph: raise `RuntimeError` if something looks at a value before the end of the call.
         dynamic: accepted; sizes are never assumed.
-        backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here.
+        backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
+            default what `set_default_backend` said.
         mode: checked and accepted: there is one way.
         options: accepted.
+        name: accepted.
         disable: give back the model as it is.
+        recompile_limit: accepted, as the others: nothing is compiled again.
+        isolate_recompiles: accepted.
+        shapes_spec: accepted.
 
     Raises:
         RuntimeError: for both a mode and options, a mode or a backend that there is not, or a function
             as backend: there are no graphs of PyTorch's to hand to it.
-        TypeError: for what cannot be called.
+        TypeError: for what cannot be called, and for options that are no dict.
     """
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"torch.compile() takes options as a dict, got {type(options)}")
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
     if mode not in _MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of {', '.join(_MODES[1:])}")
+        known = ", ".join(m for m in _MODES if m is not None)
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {known}")
+    if backend is None:
+        backend = _default_backend[0]
     if model is None:
         return functools.partial(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
@@ -75,18 +102,49 @@ def compile(  # the name is PyTorch's
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
+    _check_backend(backend)
+    if disable:
+        return model
+    if isinstance(model, type):
+        if any("__call__" in vars(c) for c in model.__mro__[:-1]):
+            model.__call__ = compiled_call(model.__call__, fullgraph=fullgraph)  # type: ignore[method-assign]
+        return model
+    if hasattr(model, "__compiled__"):  # a module
+        return model.__compiled__(functools.partial(compiled_call, fullgraph=fullgraph))
+    return compiled_call(model, fullgraph=fullgraph)
+
+
+def _check_backend(backend: str | Callable[..., Any]) -> None:
+    """Refuse a backend that there is not.
+
+    Raises:
+        RuntimeError: if it is a function.
+        InvalidBackend: if its name is unknown.
+    """
     if callable(backend):
         raise RuntimeError(
             "torch.compile() cannot hand a graph to a function: mindtorch records ops, it makes no FX "
             "graphs. Leave out backend=, or let a device compile programs (mindtorch_core.backend.Program)"
         )
     if backend not in _BACKENDS:
-        raise RuntimeError(f"Invalid backend: {backend!r}, should be one of {', '.join(_BACKENDS)}")
-    if disable:
-        return model
-    if hasattr(model, "__compiled__"):  # a module
-        return model.__compiled__(functools.partial(compiled_call, fullgraph=fullgraph))
-    return compiled_call(model, fullgraph=fullgraph)
+        raise InvalidBackend(
+            f"Invalid backend: {backend!r}, should be one of {', '.join(_BACKENDS)}"
+        )
+
+
+def set_default_backend(backend: str | Callable[..., Any]) -> None:
+    """Say which backend `compile` means where it is given none.
+
+    Raises:
+        RuntimeError: for one that there is not.
+    """
+    _check_backend(backend)
+    _default_backend[0] = backend
+
+
+def get_default_backend() -> str | Callable[..., Any]:
+    """The backend that `compile` means where it is given none."""
+    return _default_backend[0]
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
@@ -127,6 +185,28 @@ def assume_constant_result(fn: Any) -> Any:
 def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[Any], Any]:
     """A decorator that gives its function back: nothing is traced, so nothing is substituted."""
     return lambda fn: fn
+
+
+def nested_compile_region(fn: Any = None, **options: Any) -> Any:
+    """The function itself, or a decorator that gives it back: there are no graphs with regions."""
+    return fn if fn is not None else lambda fn: fn
+
+
+def set_enable_guard_collectives(enabled: bool) -> bool:
+    """False, what was set before: there are no guards that ranks could agree on."""
+    return False
+
+
+def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that calls one of NumPy's arrays, and makes tensors of what that returns."""
+
+    @functools.wraps(fn)
+    def of_tensors(*args: Any, **kwargs: Any) -> Any:
+        given = tree_map(lambda v: v.numpy() if isinstance(v, Tensor) else v, (args, kwargs))
+        found = fn(*given[0], **given[1])
+        return tree_map(lambda v: as_tensor(v) if is_array(v) else v, found)
+
+    return of_tensors
 
 
 def is_compiling() -> bool:

@@ -174,8 +174,10 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         """(strides, offset) in elements; for backends."""
         found = self._layout
         if found is None:
-            if self._data is None and self._pending:
-                return contiguous_strides(self._shape), 0
+            if self._data is None and (s := self._storage) is not None:
+                if s.pending is not None:
+                    return contiguous_strides(self._shape), 0
+                self._fill(s)
             found = self._layout = TABLE[self._device.type].runtime.layout(self)
         return found
 
@@ -439,10 +441,13 @@ def make_tensor(
 
 def alias(t: Tensor) -> Tensor:
     """Another tensor over the same memory, without history and not tracked as a view."""
-    return make_tensor(
-        t._data,
-        t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, t._own_storage(), t._layout,
-    )  # fmt: skip
+    storage = t._own_storage()
+    made = make_tensor(
+        t._data, t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, storage, t._layout
+    )
+    if t._data is None and storage.pending is not None:
+        storage.pending.remember(made)  # which gives it its payload
+    return made
 
 
 def from_values(values: list[Any], shape: Shape, d: dtype, on: device) -> Tensor:

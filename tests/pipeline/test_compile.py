@@ -214,3 +214,57 @@ def test_nothing_is_held(blocks):
     del x, y
     gc.collect()
     assert [ref() for ref in refs] == [None, None]
+
+
+# ---- as PyTorch takes it ------------------------------------------------------------------------
+
+
+def test_errors_under_their_names():
+    exc = torch._dynamo.exc
+    with pytest.raises(exc.Unsupported, match="looks at values"):
+        torch.compile(lambda x: x if x.sum() > 0 else -x, fullgraph=True)(torch.ones(2))
+    with pytest.raises(exc.InvalidBackend, match="Invalid backend: 'fast'"):
+        torch.compile(f, backend="fast")
+    assert issubclass(exc.BackendCompilerFailed, exc.TorchDynamoException)
+    with pytest.raises(TypeError, match="options as a dict"):
+        torch.compile(f, options="max_autotune")
+
+
+def test_what_newer_versions_take():
+    g = torch.compile(lambda x: x * 2, mode="lite", name="twice", recompile_limit=3)
+    assert g(torch.ones(2)).tolist() == [2.0, 2.0]
+    assert (
+        torch._dynamo.optimize("eager", nopython=True)(lambda x: x + 1)(torch.ones(())).item() == 2
+    )
+
+
+def test_a_class_is_given_back(blocks):
+    @torch.compile
+    class Scale:
+        def __init__(self, by):
+            self.by = by
+
+        def __call__(self, x):
+            return x * self.by
+
+    assert isinstance(Scale, type)
+    assert isinstance(Scale(2), Scale)
+    assert Scale(3)(torch.ones(2)).tolist() == [3.0, 3.0]
+    assert len(blocks) == 1
+
+
+def test_the_default_backend_and_functions_of_arrays():
+    compiler = torch.compiler
+    assert compiler.get_default_backend() == "inductor"
+    with pytest.raises(torch._dynamo.exc.InvalidBackend):
+        compiler.set_default_backend("fast")
+    compiler.set_default_backend("eager")
+    try:
+        assert torch.compile(f)(torch.ones(2), torch.ones(2))["list"][1] == 3
+    finally:
+        compiler.set_default_backend("inductor")
+    assert compiler.nested_compile_region(f) is f
+    assert compiler.set_enable_guard_collectives(True) is False
+    halved = compiler.wrap_numpy(lambda a, by: [a / by, "kept"])(torch.ones(2), by=2)
+    assert halved[0].tolist() == [0.5, 0.5]
+    assert halved[1] == "kept"

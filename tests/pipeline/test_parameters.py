@@ -1,5 +1,7 @@
 """Parameters and tensors of other classes are operands of recorded ops like any tensor."""
 
+import copy
+
 import pytest
 
 import mindtorch_core as torch
@@ -117,3 +119,27 @@ def test_a_parameter_is_a_value_of_a_program():
             keys.append(found.key)
         del y
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize("through", [True, False])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda p: p.stride(),
+        lambda p: p.detach(),
+        lambda p: p.view(-1),
+        lambda p: p * 2,
+        lambda p: p.sum().item(),
+    ],
+    ids=["stride", "detach", "view", "mul", "item"],
+)
+def test_a_parameter_made_of_a_result_after_somebody_looked(through, use):
+    with torch.pipeline(through_backward=through):
+        made = torch.ones(2, 2) * 3
+        p = nn.Parameter(made)
+        copied = copy.deepcopy(p)
+        assert made.sum().item() == 12
+        found = [use(each) for each in (p, copied)]
+    wanted = use(nn.Parameter(torch.full((2, 2), 3.0)))
+    for each in found:
+        assert torch.equal(each, wanted) if isinstance(each, torch.Tensor) else each == wanted

@@ -96,6 +96,16 @@ class Following:
             at = at.next
         return 0 if self.expected is NOTHING else count
 
+    def draws(self) -> bool:
+        """Whether an op that is not launched yet draws random numbers, or may."""
+        known, at = self.known, self.expected
+        e = NOTHING if known is None or at is NOTHING else known.first
+        while e is not at and e.op is not None:
+            if e.op.draws:
+                return True
+            e = e.next
+        return any(entry.op.draws for entry in self.recorded)
+
     def unfold(self) -> None:
         """Make entries of what was followed, and follow no more."""
         while (at := self.expected) is not NOTHING:

@@ -50,7 +50,8 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         elif isinstance(a, str | device) or (a.__class__ is int and not i):
             where = a
         elif hasattr(a, "_keys"):
-            d, where = a._dtype, a._device
+            d = a._dtype
+            where = None if a._device is self._device else a._device
         elif isinstance(a, type) and a in PYTHON_TYPES:
             d = PYTHON_TYPES[a]
         elif a is not None and not (isinstance(a, bool) and i):
@@ -58,16 +59,15 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
                 f"to() received an invalid combination of arguments - argument {i + 1} must be "
                 f"torch.dtype, torch.device, str or Tensor, not {type(a).__name__}"
             )
-    target = self._device if where is None else concrete(where)
-    if target is not self._device:
+    if where is not None:
         storage = self._storage
         pending = None if storage is None else storage.pending
         if pending is not None and not pending.through_backward:
             self._settled()
-        moved = fn._to_device(self, target)
-        return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
-    if where is not None:
-        self._settled()
+        target = concrete(where)
+        if target is not self._device:
+            moved = fn._to_device(self, target)
+            return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
     if d is None or d is self._dtype:
         return self.clone() if copy else self
     return fn._to_dtype(self, d)

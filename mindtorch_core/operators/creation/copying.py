@@ -145,7 +145,7 @@ def _to_device(self: Tensor, device: device) -> Tensor:
 op(
     "_to_device(Tensor self, Device device) -> Tensor",
     doc="A copy on another device.",
-    grad={"self": lambda g, self_device: g.to(self_device)},
+    grad={"self": lambda g, self_device: _converted_back(g, g._dtype, self_device)},
     decomposition=_to_device,
     moves=True,
     namespaces=("torch",),
@@ -155,4 +155,5 @@ op(
 def _converted_back(g: Tensor, d: dtype, on: device) -> Any:
     if g._dtype.category == COMPLEX and d.category != COMPLEX:
         g = g.real
-    return g.to(on, d)
+    # The device is no place where a pipeline is to be looked at: gradients are there already, mostly.
+    return g.to(d) if on is g._device else g.to(on, d)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from ...dispatch.functions import fn
-from ...dispatch.opdef import TensorSpec
+from ...dispatch.opdef import Apart, TensorSpec
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import uint8
@@ -102,6 +102,36 @@ def _batch_norm(
         saved = input.new_empty((0,), dtype=kept), input.new_empty((0,), dtype=kept)
     out = scale_shift(out, by_channel(weight, x, d), by_channel(bias, x, d), d)
     return laid_out(out, input, d), *saved
+
+
+def _recorded(
+    whole: Any,
+    parts: Any,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Three:
+    """In a pipeline: the kernel, which writes nothing, and what it would have written by ops.
+
+    Where its means are rounded to fewer digits than it computes with, the running ones would be too.
+    """
+    given, options = (input, weight, bias), (training, momentum, eps)
+    statistics = (running_mean, running_var)
+    if not training or (running_mean is None and running_var is None):
+        return cast(Three, whole(*given, *statistics, *options))
+    if statistics_dtype(input, weight).itemsize < max(input._dtype.itemsize, 4):
+        return cast(Three, parts(*given, *statistics, *options))
+    out, mean, rstd = whole(*given, None, None, *options)
+    update_running(*statistics, mean, rstd, input, momentum, eps)
+    return out, mean, rstd
+
+
+_APART = Apart(batch_norm_rule, _recorded)
 
 
 def update_running(
@@ -229,6 +259,7 @@ op(
     saved_if=_IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
+    apart=_APART,
     out=True,
     namespaces=("torch",),
 )

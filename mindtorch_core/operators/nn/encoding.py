@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...deferred import current_pipeline
 from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
@@ -17,6 +18,10 @@ def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
         raise RuntimeError(
             f"one_hot is only applicable to index tensor of type LongTensor, got {self._dtype.label}"
         )
+    if num_classes > 0 and current_pipeline() is not None and has_elements(self):
+        # Nobody looks: a class that there is not is out of the bounds of what is written to.
+        zeros: Any = fn.zeros((*self._shape, num_classes), dtype=int64, device=self._device)
+        return zeros.scatter_(-1, self.unsqueeze(-1), 1)
     empty = not numel(self._shape)
     if empty and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")

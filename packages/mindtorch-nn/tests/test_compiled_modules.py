@@ -86,3 +86,10 @@ def test_compile_in_place():
         x = torch.ones(4, 3)
         assert torch.equal(module(x), plain(x))
     assert not isinstance(module, torch._dynamo.OptimizedModule)
+
+
+def test_its_length_is_that_of_the_original():
+    assert len(torch.compile(nn.Sequential(nn.ReLU(), nn.ReLU()))) == 2
+    assert torch.compile(nn.Linear(2, 2))
+    with pytest.raises(TypeError, match="no len"):
+        len(torch.compile(nn.Linear(2, 2)))

@@ -48,6 +48,12 @@ class OptimizedModule(Module):
     def __delattr__(self, name: str) -> None:
         delattr(self._orig_mod, name)
 
+    def __len__(self) -> int:
+        return len(self._orig_mod)
+
+    def __bool__(self) -> bool:
+        return bool(self._orig_mod)  # which may have no length
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dir(self._orig_mod)]
 

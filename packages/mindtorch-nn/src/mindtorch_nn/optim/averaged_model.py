@@ -53,14 +53,14 @@ class AveragedModel(Module):
     def update_parameters(self, model: Any) -> None:
         """Take the state of a model into the average."""
         kept, new = self._tensors(self.module), self._tensors(model)
-        pairs = [(a.detach(), b.detach().to(a.device)) for a, b in zip(kept, new, strict=False)]
+        pairs = [(a.detach(), _on(b.detach(), a.device)) for a, b in zip(kept, new, strict=False)]
         count = int(self.n_averaged)
         if count == 0:
             for a, b in pairs:
                 a.copy_(b)
         elif self.avg_fn is not None:
             for a, b in pairs:
-                a.copy_(self.avg_fn(a, b, self.n_averaged.to(a.device)))
+                a.copy_(self.avg_fn(a, b, _on(self.n_averaged, a.device)))
         else:
             average = self.multi_avg_fn or get_swa_multi_avg_fn()
             alike: dict[Any, list[tuple[Tensor, Tensor]]] = {}
@@ -68,10 +68,10 @@ class AveragedModel(Module):
                 alike.setdefault((a.device, a.dtype), []).append((a, b))
             for (device, _), found in alike.items():
                 ours, theirs = map(list, zip(*found, strict=True))
-                average(ours, theirs, self.n_averaged.to(device))
+                average(ours, theirs, _on(self.n_averaged, device))
         if not self.use_buffers:
             for a, b in zip(self.module.buffers(), model.buffers(), strict=True):
-                a.detach().copy_(b.detach().to(a.device))
+                a.detach().copy_(b.detach())
         self.n_averaged += 1
 
     def _tensors(self, model: Any) -> Iterable[Tensor]:
@@ -79,3 +79,8 @@ class AveragedModel(Module):
             return itertools.chain(model.parameters(), model.buffers())
         found: Iterable[Tensor] = model.parameters()
         return found
+
+
+def _on(t: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device; a pipeline is asked for its value only where it moves."""
+    return t if t.device == device else t.to(device)

@@ -50,6 +50,8 @@ class RMSprop(Stepping):
         "centered": False,
     }
 
+    _counts = False
+
     def __init__(
         self,
         params: ParamsT,

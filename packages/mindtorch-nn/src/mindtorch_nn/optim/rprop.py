@@ -31,6 +31,8 @@ class Rprop(Stepping):
         ValueError: for options out of their range.
     """
 
+    _counts = False
+
     def __init__(
         self,
         params: ParamsT,

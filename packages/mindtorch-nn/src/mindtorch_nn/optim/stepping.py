@@ -118,6 +118,8 @@ class Stepping(Optimizer):
 
     # What is said of sparse gradients; "taken" where they are not refused.
     _sparse: ClassVar[str] = ""
+    # Whether updates compute with the number of the step: to look at it ends what a pipeline records.
+    _counts: ClassVar[bool] = True
     # Whether `_update` itself negates gradients where the loss is maximised.
     _negates: ClassVar[bool] = False
     _since_then: ClassVar[Mapping[str, Any]] = {
@@ -228,11 +230,11 @@ class Stepping(Optimizer):
     def _update(self, group: dict[str, Any], members: list[Member]) -> None:
         """Update the parameters of a group."""
         one = self._one(group)
-        capturable = group.get("capturable", False)
+        as_it_is = group.get("capturable", False) or not self._counts
         for member in members:
             step = member.state["step"]
             step += 1
-            one(member, step if capturable else value_of(step))
+            one(member, step if as_it_is else value_of(step))
 
     def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
         """What updates one parameter of a group: called with it and with the number of the step."""

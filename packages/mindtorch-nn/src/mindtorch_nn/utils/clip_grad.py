@@ -51,7 +51,7 @@ def get_total_norm(
         return torch.tensor(0.0)
     norm_type = float(norm_type)
     with torch.no_grad():
-        norms = [torch.linalg.vector_norm(t, norm_type).to(found[0].device) for t in found]
+        norms = [_on(torch.linalg.vector_norm(t, norm_type), found[0]) for t in found]
         total: Tensor = torch.linalg.vector_norm(torch.stack(norms), norm_type)
     if error_if_nonfinite and not bool(total.isfinite()):
         raise RuntimeError(
@@ -69,7 +69,7 @@ def clip_grads_with_norm_(
     with torch.no_grad():
         scale = torch.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
         for grad in _grads(parameters):
-            grad.mul_(scale.to(grad.device))
+            grad.mul_(_on(scale, grad))
 
 
 def clip_grad_norm_(
@@ -121,3 +121,8 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     with torch.no_grad():
         for grad in _grads(parameters):
             grad.clamp_(min=-bound, max=bound)
+
+
+def _on(t: Tensor, other: Tensor) -> Tensor:
+    """A tensor on the device of another; a pipeline is asked for its value only where it moves."""
+    return t if t.device == other.device else t.to(other.device)

@@ -145,7 +145,7 @@ def _adam(name: str, *, decoupled: bool) -> None:
         written = [at for at in range(len(lists)) if at != 1 or scale is not None]
         for i in _run(lists, [works[t] for t in numbers], written):
             composition_of(name)(
-                *([each[i]] for each in lists), *([],) * (5 - len(lists)), [steps[i]],
+                *([each[i]] for each in lists), *([],) * (5 - len(lists)), [numbers[i]],
                 grad_scale=grad_scale, **options,
             )  # fmt: skip
 
@@ -263,7 +263,7 @@ def _adagrad(name: str) -> None:
         written = (0, 2) if scale is None else (0, 1, 2)
         for i in _run([self, grads, sums], [works[t] for t in numbers], written):
             composition_of(name)(
-                [self[i]], [grads[i]], [sums[i]], [steps[i]], lr=lr, lr_decay=lr_decay,
+                [self[i]], [grads[i]], [sums[i]], [numbers[i]], lr=lr, lr_decay=lr_decay,
                 grad_scale=grad_scale, **options,
             )  # fmt: skip
 
