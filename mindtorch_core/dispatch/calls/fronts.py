@@ -24,6 +24,7 @@ from .binding import operand_of, plain_number
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
 from .numpy_names import has_names, renamed
+from .older_forms import has_older_form, newer
 from .overridden import hand_on
 from .parts import call_scope, is_kept, kernel_call, keys_of, look_up, parameters, python_name
 
@@ -33,6 +34,7 @@ __all__ = ["make_front", "shown_as", "shown_by"]
 _FRONT: Final = Template("""\
 def $name($parameters):
     $numpy_names
+    $older_form
     $spread
     $out
     $dtypes
@@ -49,6 +51,11 @@ def $name($parameters):
 _NUMPY_NAMES: Final = Template("""\
 if @names$absent:
     return @FRONT(**@OWN_NAMES({$values}, @names))
+""")
+# Scalars among the tensors, as they once stood: the function is called again with all by name.
+_OLDER_FORM: Final = Template("""\
+if @older:
+    return @FRONT(**@NEWER(($positional, *@older), {$keywords}))
 """)
 _SPREAD_TENSORS: Final = Template("""\
 if $name is None:
@@ -108,6 +115,7 @@ def make_front(
     aliased = has_names(schema) and not varargs
     later = _required_later(schema) if aliased else []
     extra = ["out=None"] * out + [own("**@names")] * aliased
+    older = has_older_form(schema)
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
     if "requires_grad" in options:
@@ -115,8 +123,11 @@ def make_front(
     name = function_name(schema.name)
     source = _FRONT.fill(
         name=name,
-        parameters=parameters(schema, varargs, ", ".join(extra), optional=later),
+        parameters=parameters(
+            schema, varargs, ", ".join(extra), optional=later, star_name=own("@older") * older
+        ),
         numpy_names=_numpy_names(schema, later, out=out) if aliased else "",
+        older_form=_older_form(schema, out=out) if older else "",
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes="".join(
@@ -138,6 +149,7 @@ def make_front(
             "CHECK_MEMORY": check_memory,
             "EXPLAIN": refusing(partial(explain, entry)),
             "HAND_ON": hand_on,
+            "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
             "OPERAND": lambda which, value: operand_of(entry, which, value, tensor_type),
             "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
@@ -214,6 +226,15 @@ def _numpy_names(schema: OperatorSchema, later: list[str], *, out: bool) -> str:
     return _NUMPY_NAMES.fill(
         absent="".join(own(f" or {n} is @REQUIRED") for n in later),
         values=", ".join(f"{n!r}: {n}" for n in names),
+    )
+
+
+def _older_form(schema: OperatorSchema, *, out: bool) -> str:
+    """Lines that read a call with more positional arguments than there are tensors."""
+    options = [python_name(a) for a in schema.keyword_only if not a.is_out] + ["out"] * out
+    return _OLDER_FORM.fill(
+        positional=", ".join(map(python_name, schema.positional)),
+        keywords=", ".join(f"{n!r}: {n}" for n in options),
     )
 
 
