@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from ...tensors.tensor import Tensor
@@ -21,8 +20,8 @@ def _truth(value: Any, what: str) -> bool:
 
 def cond(
     pred: bool | Tensor,
-    true_fn: Callable[..., Any],
-    false_fn: Callable[..., Any],
+    true_fn: Any,
+    false_fn: Any,
     operands: tuple[Any, ...] | list[Any] = (),
 ) -> Any:
     """What one of two functions gives for some operands.
@@ -47,8 +46,8 @@ def cond(
 
 
 def while_loop(
-    cond_fn: Callable[..., Any],
-    body_fn: Callable[..., Any],
+    cond_fn: Any,
+    body_fn: Any,
     carried_inputs: tuple[Any, ...] | list[Any],
 ) -> tuple[Any, ...]:
     """Values after a function has been applied to them for as long as another one says.
