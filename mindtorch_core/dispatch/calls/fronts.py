@@ -115,7 +115,7 @@ def make_front(
     aliased = has_names(schema) and not varargs
     later = _required_later(schema) if aliased else []
     extra = ["out=None"] * out + [own("**@names")] * aliased
-    older = has_older_form(schema)
+    star = own("@older") if has_older_form(schema) else ""
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
     if "requires_grad" in options:
@@ -123,18 +123,12 @@ def make_front(
     name = function_name(schema.name)
     source = _FRONT.fill(
         name=name,
-        parameters=parameters(
-            schema, varargs, ", ".join(extra), optional=later, star_name=own("@older") * older
-        ),
+        parameters=parameters(schema, varargs, ", ".join(extra), optional=later, star_name=star),
         numpy_names=_numpy_names(schema, later, out=out) if aliased else "",
-        older_form=_older_form(schema, out=out) if older else "",
+        older_form=_older_form(schema, out=out) if star else "",
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
-        dtypes="".join(
-            _DTYPE.fill(name=python_name(a))
-            for a in schema.arguments
-            if a.type == "ScalarType" and not a.is_list
-        ),
+        dtypes=_dtypes(schema),
         keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
@@ -227,6 +221,12 @@ def _numpy_names(schema: OperatorSchema, later: list[str], *, out: bool) -> str:
         absent="".join(own(f" or {n} is @REQUIRED") for n in later),
         values=", ".join(f"{n!r}: {n}" for n in names),
     )
+
+
+def _dtypes(schema: OperatorSchema) -> str:
+    """Lines that take Python's types for dtypes."""
+    kept = [a for a in schema.arguments if a.type == "ScalarType" and not a.is_list]
+    return "".join(_DTYPE.fill(name=python_name(a)) for a in kept)
 
 
 def _older_form(schema: OperatorSchema, *, out: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
@@ -36,10 +37,9 @@ def _group_tensors_by_device_and_dtype(
     tensorlistlist: TensorListList, with_indices: bool = False
 ) -> dict[Any, tuple[TensorListList, Indices]]:
     """Lists that belong together, by the devices and dtypes of the first one's tensors."""
-    from mindtorch_core.utils import _foreach_utils
-
-    found: dict[Any, tuple[TensorListList, Indices]] = (
-        _foreach_utils._group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
+    function = importlib.import_module("mindtorch_core.utils._foreach_utils")
+    found: dict[Any, tuple[TensorListList, Indices]] = function._group_tensors_by_device_and_dtype(
+        tensorlistlist, with_indices
     )
     return found
 
