@@ -26,4 +26,13 @@ def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:
 
 
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
-    __getattr__ = lacking(sys.modules[__name__])
+    _lacks = lacking(sys.modules[__name__])
+
+    def __getattr__(name: str) -> Any:
+        """The classes of old, which are made when they are asked for."""
+        if name.endswith("Tensor"):
+            from .frontend.sparse_classes import CLASSES
+
+            if name in CLASSES:
+                return CLASSES[name]
+        return _lacks(name)

@@ -11,6 +11,7 @@ from mindtorch_core.values.named_only import qscheme
 
 __all__: list[str] = [
     "AcceleratorError",
+    "AnyType",
     "BFloat16Storage",
     "BoolStorage",
     "ByteStorage",
@@ -19,16 +20,24 @@ __all__: list[str] = [
     "ComplexFloatStorage",
     "DoubleStorage",
     "FloatStorage",
+    "Future",
     "GradScaler",
+    "Graph",
     "HalfStorage",
     "IntStorage",
+    "ListType",
     "LongStorage",
+    "Node",
+    "OptionalType",
     "PyTorchFileReader",
     "PyTorchFileWriter",
     "ScriptFunction",
     "ScriptModule",
+    "ScriptObject",
     "ShortStorage",
+    "TensorType",
     "TypedStorage",
+    "Value",
     "__future__",
     "_assert",
     "_assert_async",
@@ -46,11 +55,17 @@ __all__: list[str] = [
     "ao",
     "are_deterministic_algorithms_enabled",
     "backends",
+    "bits16",
+    "bits1x8",
+    "bits2x4",
+    "bits4x2",
+    "bits8",
     "classes",
     "compile",
     "compiled_with_cxx11_abi",
     "compiler",
     "complex32",
+    "cond",
     "cpu",
     "cuda",
     "default_generator",
@@ -58,6 +73,7 @@ __all__: list[str] = [
     "distributions",
     "export",
     "fft",
+    "float4_e2m1fn_x2",
     "func",
     "functional",
     "futures",
@@ -71,6 +87,13 @@ __all__: list[str] = [
     "has_mkl",
     "has_openmp",
     "hub",
+    "int1",
+    "int2",
+    "int3",
+    "int4",
+    "int5",
+    "int6",
+    "int7",
     "is_autocast_cpu_enabled",
     "is_deterministic_algorithms_warn_only_enabled",
     "is_vulkan_available",
@@ -139,10 +162,18 @@ __all__: list[str] = [
     "testing",
     "torch_version",
     "types",
+    "uint1",
+    "uint2",
+    "uint3",
+    "uint4",
+    "uint5",
+    "uint6",
+    "uint7",
     "use_deterministic_algorithms",
     "utils",
     "version",
     "vmap",
+    "while_loop",
     "xpu",
 ]
 
@@ -200,8 +231,20 @@ from mindtorch_core.amp import (
     GradScaler as GradScaler,
 )
 from mindtorch_core.ecosystem._C import (
+    AnyType as AnyType,
+    Graph as Graph,
+    ListType as ListType,
+    Node as Node,
+    OptionalType as OptionalType,
     PyTorchFileReader as PyTorchFileReader,
     PyTorchFileWriter as PyTorchFileWriter,
+    ScriptObject as ScriptObject,
+    TensorType as TensorType,
+    Value as Value,
+)
+from mindtorch_core.ecosystem._higher_order_ops import (
+    cond as cond,
+    while_loop as while_loop,
 )
 from mindtorch_core.ecosystem.assertions import (
     _assert as _assert,
@@ -234,6 +277,9 @@ from mindtorch_core.ecosystem.determinism import (
     is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
     set_deterministic_debug_mode as set_deterministic_debug_mode,
     use_deterministic_algorithms as use_deterministic_algorithms,
+)
+from mindtorch_core.ecosystem.futures import (
+    Future as Future,
 )
 from mindtorch_core.ecosystem.jit import (
     ScriptFunction as ScriptFunction,
@@ -302,8 +348,21 @@ HalfStorage: type[TypedStorage]
 IntStorage: type[TypedStorage]
 LongStorage: type[TypedStorage]
 ShortStorage: type[TypedStorage]
+bits16: dtype
+bits1x8: dtype
+bits2x4: dtype
+bits4x2: dtype
+bits8: dtype
 complex32: dtype
 default_generator: Generator
+float4_e2m1fn_x2: dtype
+int1: dtype
+int2: dtype
+int3: dtype
+int4: dtype
+int5: dtype
+int6: dtype
+int7: dtype
 npu: Any
 per_channel_affine: qscheme
 per_channel_affine_float_qparams: qscheme
@@ -315,3 +374,10 @@ qint8: dtype
 quint2x4: dtype
 quint4x2: dtype
 quint8: dtype
+uint1: dtype
+uint2: dtype
+uint3: dtype
+uint4: dtype
+uint5: dtype
+uint6: dtype
+uint7: dtype

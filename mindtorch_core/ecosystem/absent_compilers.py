@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, Final, Union
@@ -36,12 +38,18 @@ def _no(*args: Any) -> bool:
     return False
 
 
+@functools.cache
+def _warned_once(msg: str, stacklevel: int = 1) -> None:
+    """Warn, the first time that a text comes."""
+    warnings.warn(msg, stacklevel=stacklevel + 1)
+
+
 COMPILERS: Final[dict[str, Absent]] = {
     # ---- torch.fx --------------------------------------------------------------------------------
     "fx": Absent(
         _FX,
         classes="CodeGen Graph GraphModule Interpreter Node Proxy ProxyableClassMeta Tracer Transformer",
-        functions="replace_pattern symbolic_trace subgraph_rewriter",
+        functions="map_arg replace_pattern symbolic_trace subgraph_rewriter",
     ),
     "fx.graph": Absent(_FX, classes="CodeGen Graph"),
     "fx.graph_module": Absent(
@@ -57,7 +65,9 @@ COMPILERS: Final[dict[str, Absent]] = {
         values={"Target": Union[Callable[..., Any], str], "Argument": Any},  # noqa: UP007 (at run time)
     ),
     "fx.proxy": Absent(
-        _FX, classes="Attribute ParameterProxy Proxy TracerBase", errors="TraceError"
+        _FX,
+        classes="Attribute GraphAppendingTracer ParameterProxy Proxy TracerBase",
+        errors="TraceError",
     ),
     "fx.experimental": Absent(),
     "fx.experimental.symbolic_shapes": Absent(
@@ -132,8 +142,8 @@ COMPILERS: Final[dict[str, Absent]] = {
         _JIT,
         classes="CompilationUnit Future RecursiveScriptModule ScriptFunction ScriptModule "
         "TopLevelTracedModule TracedModule _IgnoreContextManager",
-        functions="load optimize_for_inference run_frozen_optimizations save set_fusion_strategy trace "
-        "trace_module",
+        functions="_get_trace_graph load optimize_for_inference run_frozen_optimizations save "
+        "set_fusion_strategy trace trace_module",
         errors="TracingCheckError",
     ),
     "jit.annotations": Absent(
@@ -187,7 +197,9 @@ COMPILERS: Final[dict[str, Absent]] = {
     ),
     "_dynamo.backends": Absent(_COMPILE),
     "_dynamo.utils": Absent(
-        _COMPILE, functions="compile_times", values={"is_compile_supported": _no}
+        _COMPILE,
+        functions="compile_times",
+        values={"is_compile_supported": _no, "warn_once": _warned_once},
     ),
     "_dynamo.external_utils": Absent(_COMPILE),
     "_dynamo._trace_wrapped_higher_order_op": Absent(

@@ -75,8 +75,9 @@ INNER: Final[dict[str, Absent]] = {
     "_weights_only_unpickler": Absent("use torch.load", classes="Unpickler"),
     **{
         f"backends.{name}": Absent(_INNER, values=_IS_THERE)
-        for name in ("cusparselt", "kleidiai", "mha", "miopen", "nnpack", "xeon", "xnnpack")
+        for name in ("cusparselt", "kleidiai", "mha", "miopen", "xeon", "xnnpack")
     },
+    "backends.nnpack": Absent(_INNER, values={**_IS_THERE, "set_flags": lambda _enabled: (False,)}),
     "compiler._cache": Absent(_TRACED),
     "cuda._memory_viz": Absent(_NO_CUDA, functions="memory profile_plot trace_plot"),
     "cuda._utils": Absent(_NO_CUDA),
@@ -116,6 +117,13 @@ INNER: Final[dict[str, Absent]] = {
         _QUANTIZED, classes="ConvReLU2d LinearReLU _FusedModule"
     ),
     "of_nn.intrinsic.quantized": Absent(_QUANTIZED, classes="ConvReLU2d LinearReLU"),
+    "of_nn.utils": Absent(),
+    "of_nn.utils._named_member_accessor": Absent(
+        "use torch.func.functional_call", classes="NamedMemberAccessor", functions="swap_tensor"
+    ),
+    "of_nn.utils._per_sample_grad": Absent(
+        "use torch.func.vmap of torch.func.grad", functions="call_for_per_sample_grads"
+    ),
     "of_nn.parallel": Absent(),
     "of_nn.parallel._functions": Absent(_ALONE, classes="Broadcast Gather Scatter"),
     "of_nn.parallel.comm": Absent(_ALONE, functions="broadcast gather reduce_add scatter"),

@@ -44,8 +44,25 @@ ROWS: Final[dict[str, Absent]] = {
     ),
     "_C": Absent(
         _INNER,
-        classes="Graph Value Node ScriptModule ScriptFunction ScriptObject "
+        classes="AnyType Graph Value Node ScriptModule ScriptFunction ScriptObject "
         "Type ListType OptionalType TensorType PyTorchFileReader PyTorchFileWriter",
+    ),
+    "_C._functorch": Absent(
+        _INNER,
+        functions="_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting",
+        # vmap marks no tensors here that could be seen outside of the function.
+        values={
+            "get_unwrapped": lambda tensor: tensor,
+            **dict.fromkeys(
+                (
+                    "is_batchedtensor",
+                    "is_functorch_wrapped_tensor",
+                    "is_gradtrackingtensor",
+                    "is_legacy_batchedtensor",
+                ),
+                lambda tensor: False,
+            ),
+        },
     ),
     "_custom_ops": Absent(
         "use torch.library",
@@ -54,7 +71,7 @@ ROWS: Final[dict[str, Absent]] = {
     ),
     "_higher_order_ops": Absent(
         "control flow is Python's own here",
-        functions="cond while_loop scan map flex_attention",
+        functions="scan map flex_attention",
     ),
     "_prims_common": Absent(_INNER, functions="alert_not_deterministic is_contiguous_or_false"),
     "_subclasses": Absent(
@@ -76,6 +93,7 @@ ROWS: Final[dict[str, Absent]] = {
         f"{path}{part}": Absent(
             _EAGER,
             classes="DeQuantStub QuantStub QuantWrapper QConfig QConfigMapping FakeQuantize "
+            "FakeQuantizeBase PerChannelMinMaxObserver PlaceholderObserver "
             "HistogramObserver MinMaxObserver MovingAverageMinMaxObserver ObserverBase",
             functions="convert convert_fx default_observer default_per_channel_weight_observer "
             "default_weight_observer disable_observer fuse_modules fuse_modules_qat "
@@ -103,7 +121,6 @@ ROWS: Final[dict[str, Absent]] = {
         classes="NumaOptions",
         enums={"AffinityMode": "NODE SOCKET"},
     ),
-    "futures": Absent("use concurrent.futures", classes="Future", functions="collect_all wait_all"),
     "monitor": Absent("use logging", classes="Event Stat", functions="log_event"),
     "nested": Absent(
         _NESTED, functions="as_nested_tensor nested_tensor nested_tensor_from_jagged narrow"

@@ -10,7 +10,9 @@ from .absent import names_of
 
 __all__ = [
     "Attribute",
+    "Error",
     "Final",
+    "TracerWarning",
     "annotate",
     "export",
     "fork",
@@ -34,6 +36,14 @@ _T = TypeVar("_T")
 _isinstance = isinstance
 
 __getattr__ = names_of(__name__)
+
+
+class TracerWarning(Warning):
+    """What a tracer would warn of; nothing is traced here."""
+
+
+class Error(Exception):
+    """What a script would raise; none is made here."""
 
 
 def is_scripting() -> bool:

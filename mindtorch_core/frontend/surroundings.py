@@ -85,6 +85,7 @@ OF_UTILS: Final = frozenset(
     {
         "_contextlib",
         "_exposed_in",
+        "_foreach_utils",
         "_mode_utils",
         "_ordered_set",
         "_triton",
@@ -145,6 +146,10 @@ ELSEWHERE: Final = {
     **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
         for name in ("_functions", "comm", "parallel_apply", "replicate", "scatter_gather")
+    },
+    **{
+        f"nn.utils.{name}": f".ecosystem.of_nn.utils.{name}"
+        for name in ("_named_member_accessor", "_per_sample_grad")
     },
     "testing._comparison": ".testing",
     "testing._creation": ".testing",
@@ -226,7 +231,23 @@ NAMES: Final = {
         ),
         "symbolic_numbers",
     ),
+    "Future": "futures",
+    **dict.fromkeys(
+        (
+            "AnyType",
+            "Graph",
+            "ListType",
+            "Node",
+            "OptionalType",
+            "ScriptObject",
+            "TensorType",
+            "Value",
+        ),
+        "_C",
+    ),
     "_shape_as_tensor": "assertions",
+    "cond": "_higher_order_ops",
+    "while_loop": "_higher_order_ops",
     "compile": "compiler",
     "get_float32_matmul_precision": "matmul_precision",
     "set_float32_matmul_precision": "matmul_precision",

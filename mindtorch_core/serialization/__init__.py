@@ -9,7 +9,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from ..dispatch.asked_wrongly import guarded
 from ..tensors.storage import Storage
@@ -31,9 +31,14 @@ if TYPE_CHECKING:
     from . import safetensors
 
 __all__ = [
+    "DEFAULT_PROTOCOL",
+    "FILE_LIKE",
+    "MAP_LOCATION",
+    "FileLike",
     "LoadEndianness",
     "MapLocation",
     "Path",
+    "SourceChangeWarning",
     "add_safe_globals",
     "clear_safe_globals",
     "default_restore_location",
@@ -54,9 +59,16 @@ __all__ = [
 ]
 
 Path = str | os.PathLike[str]
+FileLike = FILE_LIKE = Path | IO[bytes]
+DEFAULT_PROTOCOL: Final = 2
 MapLocation = (
     str | device | Mapping[str, str | device] | Callable[[Storage, str], Storage | None] | None
 )
+MAP_LOCATION = MapLocation  # as PyTorch calls it
+
+
+class SourceChangeWarning(Warning):
+    """What PyTorch's format of old warned of: a module's source that has changed since."""
 
 
 @guarded
@@ -64,7 +76,7 @@ def save(
     obj: Any,
     f: Path | IO[bytes],
     pickle_module: Any = None,
-    pickle_protocol: int = 2,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
 ) -> None:
     """Write an object to a file that `load` and PyTorch read.

@@ -19,6 +19,12 @@ from ._pytree_nodes import (
     SequenceKey,
     _deregister_pytree_node,
     _register_pytree_node,
+    is_namedtuple,
+    is_namedtuple_class,
+    is_namedtuple_instance,
+    is_structseq,
+    is_structseq_class,
+    is_structseq_instance,
     keystr,
     node_of,
     register_constant,
@@ -37,6 +43,12 @@ __all__ = [
     "TreeSpec",
     "_deregister_pytree_node",
     "_register_pytree_node",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
     "keystr",
     "register_constant",
     "register_dataclass",
@@ -176,6 +188,9 @@ def LeafSpec() -> TreeSpec:
 
 
 _LEAF: Final = TreeSpec()
+
+
+treespec_leaf = LeafSpec  # as PyTorch calls it as well
 
 
 def _keys(spec: TreeSpec) -> list[Any]:

@@ -14,6 +14,12 @@ __all__ = [
     "MappingKey",
     "NodeDef",
     "SequenceKey",
+    "is_namedtuple",
+    "is_namedtuple_class",
+    "is_namedtuple_instance",
+    "is_structseq",
+    "is_structseq_class",
+    "is_structseq_instance",
     "keystr",
     "node_of",
     "register_constant",
@@ -131,6 +137,47 @@ NAMED_TUPLE: Final = NodeDef(
     lambda v, kind: kind._make(v) if hasattr(kind, "_make") else kind(*v),
     lambda t: [GetAttrKey(name) for name in t._fields],
 )
+
+
+def is_namedtuple_class(cls: Any) -> bool:
+    """Whether a class is of named tuples: a tuple with texts in ``_fields``."""
+    fields = getattr(cls, "_fields", None) if isinstance(cls, type) else None
+    return (
+        isinstance(fields, tuple)
+        and issubclass(cls, tuple)
+        and all(type(name) is str for name in fields)
+        and callable(getattr(cls, "_make", None))
+    )
+
+
+def is_structseq_class(cls: Any) -> bool:
+    """Whether a class is of the interpreter's own named tuples, such as ``time.struct_time``."""
+    counts = ("n_fields", "n_sequence_fields", "n_unnamed_fields")
+    return (
+        isinstance(cls, type)
+        and cls.__bases__ == (tuple,)
+        and all(isinstance(vars(cls).get(name), int) for name in counts)
+    )
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether an object is a named tuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether an object is one of the interpreter's own named tuples."""
+    return is_structseq_class(type(obj))
+
+
+def is_namedtuple(obj: object) -> bool:
+    """Whether an object is a named tuple, or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq(obj: object) -> bool:
+    """Whether an object is one of the interpreter's own named tuples, or a class of them."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
 def node_of(tree: Any) -> NodeDef | None:

@@ -19,7 +19,10 @@ from ..gradients.differentiation import backward
 from ..gradients.grad_mode import is_grad_enabled
 from ..gradients.nesting import nests, too_deep
 from ..gradients.packing import with_hooks
+from ..random import default_generator
 from ..tensors.tensor import Tensor
+from ..values.devices import TABLE, concrete
+from ._pytree import tree_leaves
 from ._selective_checkpoint import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -36,13 +39,62 @@ __all__ = [
     "checkpoint",
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
+    "detach_variable",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 ContextFn = Callable[[], Contexts]
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with their tensors detached, which require gradients as those do.
+
+    Raises:
+        RuntimeError: if they are no tuple.
+    """
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            "Only tuple of tensors is supported. Got Unsupported input type: ",
+            type(inputs).__name__,
+        )
+    return tuple(
+        v.detach().requires_grad_(v.requires_grad) if isinstance(v, Tensor) else v for v in inputs
+    )
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The accelerators that tensors in some arguments are on, by number, and their random states."""
+    found = dict.fromkeys(
+        leaf.device
+        for leaf in tree_leaves(args)
+        if isinstance(leaf, Tensor) and leaf.device.type not in ("cpu", "meta")
+    )
+    states = [default_generator(d).get_state() for d in found]
+    return [d.index or 0 for d in found], states
+
+
+def set_device_states(
+    devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None
+) -> None:
+    """Have accelerators go on drawing random numbers from where they were.
+
+    Args:
+        devices: as `get_device_states` gave them.
+        states: as well.
+        device_type: the kind of device; None for the accelerator that is there.
+    """
+    if device_type is None:
+        kinds = [row.type for row in TABLE.values() if row.runtime.executes and row.type != "cpu"]
+        device_type = kinds[0] if kinds else "meta"
+    if device_type == "meta":
+        return
+    for number, state in zip(devices, states, strict=True):
+        default_generator(concrete(f"{device_type}:{number}")).set_state(state)
 
 
 class _Defaults:

@@ -1,4 +1,4 @@
-"""Types that libraries name when imported, and that nothing here has: quantized, symbolic, halves in pairs.
+"""Types that libraries name when imported, and that nothing here has: quantized, symbolic, of few bits.
 
 They can be compared, printed and pickled. A tensor of such a dtype is refused where it would be made.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn
 
-from .dtypes import COMPLEX, INTEGER, dtype
+from .dtypes import COMPLEX, FLOATING, INTEGER, dtype
 
 __all__ = [
     "NAMED_DTYPES",
@@ -41,6 +41,14 @@ NAMED_DTYPES: Final[dict[str, dtype]] = {
         ("qint32", "QInt32", 4, INTEGER, 14),
         ("quint4x2", "QUInt4x2", 1, INTEGER, 16),
         ("quint2x4", "QUInt2x4", 1, INTEGER, 17),
+        ("bits1x8", "Bits1x8", 1, INTEGER, 18),
+        ("bits2x4", "Bits2x4", 1, INTEGER, 19),
+        ("bits4x2", "Bits4x2", 1, INTEGER, 20),
+        ("bits8", "Bits8", 1, INTEGER, 21),
+        ("bits16", "Bits16", 2, INTEGER, 22),
+        *((f"uint{n}", f"UInt{n}", 1, INTEGER, 29 + n) for n in range(1, 8)),
+        *((f"int{n}", f"Int{n}", 1, INTEGER, 36 + n) for n in range(1, 8)),
+        ("float4_e2m1fn_x2", "Float4_e2m1fn_x2", 1, FLOATING, 45),
     )
 }
 

@@ -4,10 +4,13 @@ from typing import Any
 
 DeQuantStub: Any
 FakeQuantize: Any
+FakeQuantizeBase: Any
 HistogramObserver: Any
 MinMaxObserver: Any
 MovingAverageMinMaxObserver: Any
 ObserverBase: Any
+PerChannelMinMaxObserver: Any
+PlaceholderObserver: Any
 QConfig: Any
 QConfigMapping: Any
 QuantStub: Any

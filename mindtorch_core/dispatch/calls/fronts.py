@@ -24,6 +24,7 @@ from .binding import operand_of, plain_number
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
 from .numpy_names import has_names, refuse, renamed
+from .older_forms import has_older_form, newer
 from .overridden import hand_on
 from .parts import call_scope, is_kept, kernel_call, keys_of, look_up, parameters, python_name
 
@@ -33,6 +34,7 @@ __all__ = ["make_front", "shown_as", "shown_by"]
 _FRONT: Final = Template("""\
 def $name($parameters):
     $numpy_names
+    $older_form
     $spread
     $out
     $dtypes
@@ -54,9 +56,13 @@ _UNKNOWN_NAMES: Final = own("""\
 if @names:
     @REFUSE_NAMES(@names)
 """)
-_MANY_OPTIONS: Final = (
-    2  # with so many, a keyword that is none of them is answered with all there are
-)
+# With so many, a keyword that is none of them is answered with all there are.
+_MANY_OPTIONS: Final = 2
+# Scalars among the tensors, as they once stood: the function is called again with all by name.
+_OLDER_FORM: Final = Template("""\
+if @older:
+    return @FRONT(**@NEWER(($positional, *@older), {$keywords}))
+""")
 _SPREAD_TENSORS: Final = Template("""\
 if $name is None:
     $name = @$name
@@ -116,6 +122,7 @@ def make_front(
     later = _required_later(schema) if aliased else []
     refusing_names = not aliased and sum(a.has_default for a in schema.arguments) >= _MANY_OPTIONS
     extra = ["out=None"] * out + [own("**@names")] * (aliased or refusing_names)
+    star = own("@older") if has_older_form(schema) else ""
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
     if "requires_grad" in options:
@@ -123,17 +130,14 @@ def make_front(
     name = function_name(schema.name)
     source = _FRONT.fill(
         name=name,
-        parameters=parameters(schema, varargs, ", ".join(extra), optional=later),
+        parameters=parameters(schema, varargs, ", ".join(extra), optional=later, star_name=star),
         numpy_names=_numpy_names(schema, later, out=out)
         if aliased
         else _UNKNOWN_NAMES * refusing_names,
+        older_form=_older_form(schema, out=out) if star else "",
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
-        dtypes="".join(
-            _DTYPE.fill(name=python_name(a))
-            for a in schema.arguments
-            if a.type == "ScalarType" and not a.is_list
-        ),
+        dtypes=_dtypes(schema),
         keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
@@ -146,6 +150,7 @@ def make_front(
         | {
             "CHECK_MEMORY": check_memory,
             "HAND_ON": hand_on,
+            "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
             "OPERAND": partial(operand_of, entry, tensor_type=tensor_type),
             "PYTHON_TYPES": PYTHON_TYPES,
@@ -236,6 +241,21 @@ def _numpy_names(schema: OperatorSchema, later: list[str], *, out: bool) -> str:
     return _NUMPY_NAMES.fill(
         absent="".join(own(f" or {n} is @REQUIRED") for n in later),
         values=", ".join(f"{n!r}: {n}" for n in names),
+    )
+
+
+def _dtypes(schema: OperatorSchema) -> str:
+    """Lines that take Python's types for dtypes."""
+    kept = [a for a in schema.arguments if a.type == "ScalarType" and not a.is_list]
+    return "".join(_DTYPE.fill(name=python_name(a)) for a in kept)
+
+
+def _older_form(schema: OperatorSchema, *, out: bool) -> str:
+    """Lines that read a call with more positional arguments than there are tensors."""
+    options = [python_name(a) for a in schema.keyword_only if not a.is_out] + ["out"] * out
+    return _OLDER_FORM.fill(
+        positional=", ".join(map(python_name, schema.positional)),
+        keywords=", ".join(f"{n!r}: {n}" for n in options),
     )
 
 

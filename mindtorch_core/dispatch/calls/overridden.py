@@ -56,8 +56,9 @@ def hand_on(
     schema = entry.schema
     assert schema is not None
     caller = sys._getframe(2)
-    if caller.f_code is getattr(shown, "__code__", None):  # which chooses among overloads
-        given = caller.f_locals
+    given = caller.f_locals if caller.f_code is getattr(shown, "__code__", None) else {}
+    # A function that chooses among overloads; others call themselves, all by the names of today.
+    if "kwargs" in given:
         return handle(shown, _all(values), given["args"], given["kwargs"])
     if spread is not None and (len(spread[1]) != 1 or values[spread[0]] is not spread[1][0]):
         values = {**values, spread[0]: spread[1]}

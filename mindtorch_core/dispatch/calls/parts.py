@@ -70,6 +70,7 @@ def parameters(
     naming: Naming = python_name,
     *,
     optional: Sequence[str] = (),
+    star_name: str = "",
 ) -> str:
     """The parameter list of the generated function.
 
@@ -79,6 +80,7 @@ def parameters(
         extra: parameters behind those of the schema, by keyword only.
         naming: how arguments are called.
         optional: those that stand in the call under another name at times, though required.
+        star_name: what takes further positional arguments; none may come without it.
     """
     out: list[str] = []
     star = False
@@ -91,7 +93,7 @@ def parameters(
             spread = f"{name}=None"
             continue
         if a.kwarg_only and not star:
-            out.append("*")
+            out.append(f"*{star_name}")
             star = True
         absent = own("=@REQUIRED") if name in optional else ""
         out.append(f"{name}={literal(a.default)}" if a.has_default else f"{name}{absent}")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from ..absent import names_of
 from .settings import Settings
 
 __all__ = [
+    "SDPAParams",
+    "can_use_cudnn_attention",
+    "can_use_efficient_attention",
+    "can_use_flash_attention",
     "cudnn_sdp_enabled",
     "enable_cudnn_sdp",
     "enable_flash_sdp",
@@ -48,6 +52,25 @@ def is_built() -> bool:
 def is_flash_attention_available() -> bool:
     """False: there are no such kernels."""
     return False
+
+
+class SDPAParams:
+    """What attention would be asked for; see `can_use_flash_attention`."""
+
+    def __init__(
+        self, query: Any, key: Any, value: Any, attn_mask: Any, dropout: float, is_causal: bool,
+        enable_gqa: bool = False,
+    ) -> None:  # fmt: skip
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
+    """False: there are no such kernels."""
+    return False
+
+
+can_use_cudnn_attention = can_use_efficient_attention = can_use_flash_attention
 
 
 def is_ck_sdpa_available() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from ...dispatch.functions import fn
@@ -148,7 +149,8 @@ def _at_rank(ordered: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Tensor, 
 
 def _kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     _kthvalue_rule(self, k, dim, keepdim)
-    return _at_rank(fn.sort(self, dim), k - 1, dim, keepdim)
+    # `index` since the rank may be a tensor of one integer, which stands for one.
+    return _at_rank(fn.sort(self, dim), index(k) - 1, dim, keepdim)
 
 
 op(

@@ -9,8 +9,11 @@ from ....amp import custom_bwd, custom_fwd
 from ....amp.grad_scaler import GradScaler as _GradScaler
 from ....values.dtypes import dtype as _dtype
 from ....values.dtypes import float16
+from ...absent import names_of
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+__getattr__ = names_of(__name__)  # the modules of rows below this one
 
 
 class autocast(_autocast):

@@ -336,6 +336,11 @@ def sparse_(
     return tensor
 
 
+# As PyTorch calls them inside; libraries copy its initializations.
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
+
 def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function under its name of old, without the underscore."""
     new, old = function.__name__, function.__name__[:-1]

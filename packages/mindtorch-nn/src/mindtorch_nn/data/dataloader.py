@@ -7,7 +7,7 @@ import multiprocessing.context
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core.utils._constructed import Constructed
@@ -25,6 +25,8 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 T_co = TypeVar("T_co", covariant=True)
+_collate_fn_t = Callable[[list[Any]], Any]
+_worker_init_fn_t = Callable[[int], None]
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -34,6 +36,16 @@ class _Endless(Sampler[None]):
     def __iter__(self) -> Iterator[None]:
         while True:
             yield None
+
+
+_InfiniteConstantSampler = _Endless  # as PyTorch calls it
+
+
+class _DatasetKind:
+    """What a loader's ``_dataset_kind`` is compared with."""
+
+    Map: Final = 0
+    Iterable: Final = 1
 
 
 class DataLoader(Constructed, Generic[T_co]):
@@ -118,7 +130,7 @@ class DataLoader(Constructed, Generic[T_co]):
             default_collate if self._auto_collation else default_convert
         )
         self.persistent_workers = persistent_workers
-        self._length_said: int | None = None
+        self._IterableDataset_len_called: int | None = None
         self._workers: Workers | None = None  # those that stay
         self._initialized = True
         self.check_worker_number_rationality()
@@ -167,6 +179,10 @@ class DataLoader(Constructed, Generic[T_co]):
         self._context = value
 
     @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._streams else _DatasetKind.Map
+
+    @property
     def _auto_collation(self) -> bool:
         return self.batch_sampler is not None
 
@@ -180,7 +196,7 @@ class DataLoader(Constructed, Generic[T_co]):
     def __len__(self) -> int:
         if not self._streams:
             return len(self._index_sampler)
-        length = self._length_said = len(self.dataset)  # type: ignore[arg-type]
+        length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return length
         if self.drop_last:

@@ -29,13 +29,15 @@ class Iteration:
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         self._loader = loader
+        # By this name alone, since trainers pass loaders of their own making that have PyTorch's names.
+        self._streams = bool(loader._dataset_kind)
         self._pins = pins(loader.pin_memory, loader.pin_memory_device)
         self._base_seed = int(
             torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
         )
         self._sampler_iter = iter(loader._index_sampler)
         self._num_yielded = 0
-        self._said = loader._length_said
+        self._said = loader._IterableDataset_len_called
 
     def __iter__(self) -> Iteration:
         return self
@@ -49,7 +51,7 @@ class Iteration:
         if self._pins:
             data = pin_memory(data)
         self._num_yielded += 1
-        if self._loader._streams and self._said is not None and self._num_yielded > self._said:
+        if self._streams and self._said is not None and self._num_yielded > self._said:
             text = (
                 f"Length of IterableDataset {self._loader.dataset} was reported to be "
                 f"{self._said} (when accessing len(dataloader)), but {self._num_yielded} samples have "
@@ -77,7 +79,7 @@ class InThisProcess(Iteration):
         super().__init__(loader)
         self._fetch = fetcher(
             loader.dataset,
-            streams=loader._streams,
+            streams=self._streams,
             batches=loader._auto_collation,
             collate_fn=loader.collate_fn,
             drop_last=loader.drop_last,
@@ -103,7 +105,7 @@ class Workers:
         context: Any = loader.multiprocessing_context or multiprocessing.get_context()
         forks = context.get_start_method() == "fork"
         settings = Settings(
-            loader.dataset, loader._streams, loader._auto_collation, loader.collate_fn,
+            loader.dataset, bool(loader._dataset_kind), loader._auto_collation, loader.collate_fn,
             loader.drop_last, base_seed, loader.worker_init_fn, loader.num_workers,
         )  # fmt: skip
         self.epoch = -1
@@ -174,10 +176,11 @@ class WithWorkers(Iteration):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
-        self._workers = loader._workers or Workers(loader, self._base_seed)
+        kept = getattr(loader, "_workers", None)
+        self._workers = kept or Workers(loader, self._base_seed)
         # Workers live as long as the pass, or as the loader that keeps them.
         owner = loader if loader.persistent_workers else self
-        if loader._workers is None:
+        if kept is None:
             self._workers.stopped = weakref.finalize(owner, self._workers.stop)
             loader._workers = self._workers if loader.persistent_workers else None
         self._workers.epoch += 1

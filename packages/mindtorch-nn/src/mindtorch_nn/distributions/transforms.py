@@ -9,6 +9,7 @@ from .transforms_base import (
     Transform,
     identity_transform,
 )
+from .transforms_base import _InverseTransform as _InverseTransform  # which Pyro derives from
 from .transforms_elementwise import (
     AbsTransform,
     AffineTransform,

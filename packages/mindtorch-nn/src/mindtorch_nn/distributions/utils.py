@@ -66,6 +66,14 @@ def sum_rightmost(value: Any, dims: int) -> Any:
     return value if dims == 0 else value.reshape((*value.shape[:-dims], -1)).sum(-1)
 
 
+_sum_rightmost = sum_rightmost  # as PyTorch calls it
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Standard normal numbers of a dtype, on a device: what distributions of other packages draw."""
+    return torch.randn(shape, dtype=dtype, device=device)
+
+
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities of logits: of one event each, or of the last dimension's."""
     return torch.sigmoid(logits) if is_binary else F.softmax(logits, dim=-1)

@@ -109,7 +109,11 @@ class _Windows(Module):
         return shown(self, "kernel_size", "stride", "padding")
 
 
-class MaxUnpool1d(_Windows):
+class _MaxUnpoolNd(_Windows):
+    """What puts values back has in common, as PyTorch calls it."""
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
     """Puts what `MaxPool1d` took back to its places, zeros elsewhere."""
 
     _rank = 1
@@ -121,7 +125,7 @@ class MaxUnpool1d(_Windows):
         )
 
 
-class MaxUnpool2d(_Windows):
+class MaxUnpool2d(_MaxUnpoolNd):
     """Puts what `MaxPool2d` took back to its places, zeros elsewhere."""
 
     _rank = 2
@@ -133,7 +137,7 @@ class MaxUnpool2d(_Windows):
         )
 
 
-class MaxUnpool3d(_Windows):
+class MaxUnpool3d(_MaxUnpoolNd):
     """Puts what `MaxPool3d` took back to its places, zeros elsewhere."""
 
     _rank = 3

@@ -15,6 +15,21 @@ from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
 from mindtorch_core.utils.hooks import RemovableHandle
 
+from ._inner_names import (  # noqa: F401 (optimizers of other packages import them from here)
+    DeviceDict,
+    DeviceDtypeDict,
+    Indices,
+    StateDict,
+    TensorListList,
+    _disable_dynamo_if_unsupported,
+    _get_scalar_dtype,
+    _get_value,
+    _group_tensors_by_device_and_dtype,
+    _stack_if_compiling,
+    _to_scalar,
+    _view_as_real,
+)
+
 __all__ = [
     "Optimizer",
     "register_optimizer_step_post_hook",
@@ -233,6 +248,13 @@ class Optimizer(Constructed):
             raise ValueError("can't optimize a non-leaf Tensor")
 
     # ---- steps ---------------------------------------------------------------------------------
+
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(
+        tensorlistlist: TensorListList, with_indices: bool = False
+    ) -> dict[Any, tuple[TensorListList, Indices]]:
+        """Lists that belong together, by devices and dtypes: what functions over lists take."""
+        return _group_tensors_by_device_and_dtype(tensorlistlist, with_indices)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters.

@@ -2,7 +2,9 @@
 
 from mindtorch_core.jit import (
     Attribute as Attribute,
+    Error as Error,
     Final as Final,
+    TracerWarning as TracerWarning,
     annotate as annotate,
     export as export,
     fork as fork,

@@ -1,9 +1,14 @@
 """`mindtorch_core.serialization` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.serialization import (
+    DEFAULT_PROTOCOL as DEFAULT_PROTOCOL,
+    FILE_LIKE as FILE_LIKE,
+    FileLike as FileLike,
     LoadEndianness as LoadEndianness,
+    MAP_LOCATION as MAP_LOCATION,
     MapLocation as MapLocation,
     Path as Path,
+    SourceChangeWarning as SourceChangeWarning,
     add_safe_globals as add_safe_globals,
     clear_safe_globals as clear_safe_globals,
     default_restore_location as default_restore_location,

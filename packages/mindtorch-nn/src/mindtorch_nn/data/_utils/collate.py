@@ -12,10 +12,11 @@ from mindtorch_core import Tensor
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # by PyTorch's name: arrays of texts and objects
 Collate = Callable[..., Any]
 Key = type | tuple[type, ...]
 
-_TEXTS: Final = re.compile(r"[SaUO]")
+_TEXTS: Final = np_str_obj_array_pattern
 _NOT_TAKEN: Final = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )

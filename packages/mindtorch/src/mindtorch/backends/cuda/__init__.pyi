@@ -1,6 +1,10 @@
 """`mindtorch_core.backends.cuda` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.backends.cuda import (
+    SDPAParams as SDPAParams,
+    can_use_cudnn_attention as can_use_cudnn_attention,
+    can_use_efficient_attention as can_use_efficient_attention,
+    can_use_flash_attention as can_use_flash_attention,
     cudnn_sdp_enabled as cudnn_sdp_enabled,
     enable_cudnn_sdp as enable_cudnn_sdp,
     enable_flash_sdp as enable_flash_sdp,

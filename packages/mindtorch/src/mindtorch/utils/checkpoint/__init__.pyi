@@ -9,7 +9,10 @@ from mindtorch_core.utils.checkpoint import (
     checkpoint as checkpoint,
     checkpoint_sequential as checkpoint_sequential,
     create_selective_checkpoint_contexts as create_selective_checkpoint_contexts,
+    detach_variable as detach_variable,
+    get_device_states as get_device_states,
     noop_context_fn as noop_context_fn,
     set_checkpoint_debug_enabled as set_checkpoint_debug_enabled,
     set_checkpoint_early_stop as set_checkpoint_early_stop,
+    set_device_states as set_device_states,
 )
