@@ -36,7 +36,8 @@ _MODULES: Final = {
     "collectives": "all_gather all_gather_into_tensor all_reduce "
     "broadcast gather reduce reduce_scatter reduce_scatter_tensor scatter",
     "exchanges": "all_to_all all_to_all_single barrier",
-    "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError",
+    "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
+    "QueueEmptyError",
     "groups": "GroupMember ProcessGroup group",
     "membership": "get_backend get_backend_config get_global_rank get_group_rank get_node_local_rank "
     "get_pg_count get_process_group_ranks monitored_barrier new_subgroups new_subgroups_by_enumeration",
