@@ -103,7 +103,6 @@ ROWS: Final[dict[str, Absent]] = {
         classes="NumaOptions",
         enums={"AffinityMode": "NODE SOCKET"},
     ),
-    "futures": Absent("use concurrent.futures", classes="Future", functions="collect_all wait_all"),
     "monitor": Absent("use logging", classes="Event Stat", functions="log_event"),
     "nested": Absent(
         _NESTED, functions="as_nested_tensor nested_tensor nested_tensor_from_jagged narrow"
