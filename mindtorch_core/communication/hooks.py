@@ -83,6 +83,11 @@ class BuiltinCommHookType(Enum):
     ALLREDUCE = 1
     FP16_COMPRESS = 2
 
+    @property
+    def hook(self) -> Hook:
+        """The function."""
+        return allreduce_hook if self is self.ALLREDUCE else fp16_compress_hook
+
 
 def _mean(group: Any, buffer: Tensor) -> Future[Tensor]:
     """The mean of all ranks' buffers, in the buffer's memory."""

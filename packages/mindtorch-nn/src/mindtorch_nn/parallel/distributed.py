@@ -190,14 +190,7 @@ class DistributedDataParallel(Module):
 
     def _register_builtin_comm_hook(self, comm_hook_type: Any) -> None:
         """Register one of the hooks that `torch.distributed.BuiltinCommHookType` names."""
-        from mindtorch_core.distributed.algorithms.ddp_comm_hooks import default_hooks
-
-        kinds = torch.distributed.BuiltinCommHookType
-        known = {
-            kinds.ALLREDUCE: default_hooks.allreduce_hook,
-            kinds.FP16_COMPRESS: default_hooks.fp16_compress_hook,
-        }
-        self.register_comm_hook(self.process_group, known[comm_hook_type])
+        self.register_comm_hook(self.process_group, comm_hook_type.hook)
 
     def _get_ddp_logging_data(self) -> dict[str, Any]:
         """How it was made, as Lightning asks for it."""
