@@ -100,7 +100,7 @@ ddp(torch.ones(4, 3)).sum().backward()
 close(model.weight.grad, torch.full((2, 3), 4.0 * size / 2))
 assert seen == [(0, False, [(2,)]), (1, True, [(2, 3)])], seen
 with pytest.raises(RuntimeError, match="can only be called once"):
-    ddp.register_comm_hook(seen, halves)
+    ddp._register_builtin_comm_hook(dist.BuiltinCommHookType.ALLREDUCE)
 ddp = DDP(nn.Linear(3, 2))
 with pytest.raises(TypeError, match="must be callable"):
     ddp.register_comm_hook(None, 3)
