@@ -69,8 +69,6 @@ class DistributedDataParallel(Module):
                 "Default process group has not been initialized, please make sure to call "
                 "init_process_group."
             )
-        if device_ids is not None and len(device_ids) > 1:
-            raise ValueError("device_ids can only be None or contain a single element.")
         self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
         shared = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
         trained = [p for p in shared if p.requires_grad]
@@ -79,11 +77,7 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that "
                 "requires a gradient."
             )
-        if (device_ids or output_device is not None) and {p.device.type for p in shared} == {"cpu"}:
-            raise ValueError(
-                f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
-                f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
-            )
+        _check_devices(shared, device_ids, output_device)
         cap = _BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb
         if cap <= 0:
             raise ValueError(f"bucket_cap_mb must be positive, got {bucket_cap_mb}")
@@ -275,6 +269,22 @@ class DistributedDataParallel(Module):
         finally:
             self._joining = None
             self.reducer.share = 1 / torch.distributed.get_world_size(self.process_group)
+
+
+def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device: Any) -> None:
+    """Refuse several devices, and to be told one of what is on the CPU.
+
+    Raises:
+        ValueError: saying so.
+    """
+    if device_ids is not None and len(device_ids) > 1:
+        raise ValueError("device_ids can only be None or contain a single element.")
+    told = device_ids or output_device is not None
+    if told and {p.device.type for p in parameters} == {"cpu"}:
+        raise ValueError(
+            f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
+            f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
+        )
 
 
 class _Joining:
