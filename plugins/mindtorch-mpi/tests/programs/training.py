@@ -1,11 +1,11 @@
 """DistributedDataParallel: what one process computes on all batches, several compute on their parts."""
 
 import pytest
-from mindtorch_core.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
+from mindtorch_core.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
