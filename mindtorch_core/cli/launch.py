@@ -16,17 +16,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from ..communication.launchers import mpiexec, replaces
 from .outputs import Output
+from .rank import GRACE, end_with_parent
 
 __all__ = ["launch"]
 
 _RANK: Final = Path(__file__).parent / "rank.py"
-# How long the others may take to end by themselves after a failure, then after SIGTERM, in seconds.
+# How long processes may take to end after SIGTERM, in seconds.
 _GRACE: Final = 5.0
 _PAUSE: Final = 0.02
 
@@ -39,6 +41,7 @@ def launch(
     restarts: int = 0,
     elastic: bool = False,
     labelled: bool = True,
+    grace: float = 5.0,
 ) -> int:
     """Run a command in several processes, and return the exit status: the first failure's, or 0.
 
@@ -49,6 +52,7 @@ def launch(
         restarts: how often all begin again after a failure, or one is replaced.
         elastic: whether a process that dies is replaced, if the MPI can do it.
         labelled: whether lines begin with the rank.
+        grace: how long the others may take to end by themselves after a failure, in seconds.
     """
     if elastic and not replaces():
         _say("this MPI cannot replace a process: after a failure all begin again")
@@ -57,7 +61,7 @@ def launch(
     with _terminable():
         while True:
             with tempfile.TemporaryDirectory(prefix="mindtorch-run-") as name:
-                attempt = _Attempt(Path(name), count, labelled)
+                attempt = _Attempt(Path(name), count, labelled, grace)
                 status = attempt.run(command, env, done, restarts, elastic)
             done += attempt.replaced
             if status == 0 or done >= restarts:
@@ -95,8 +99,8 @@ class _Attempt:
         replaced: how many processes were.
     """
 
-    def __init__(self, folder: Path, count: int, labelled: bool) -> None:
-        self._folder, self._count = folder, count
+    def __init__(self, folder: Path, count: int, labelled: bool, grace: float) -> None:
+        self._folder, self._count, self._grace = folder, count, grace
         self._outputs = [Output(folder, rank, labelled=labelled) for rank in range(count)]
         self._deaths = [0] * count
         self._left = 0  # how many may still be replaced
@@ -108,7 +112,11 @@ class _Attempt:
     ) -> int:
         """Start all, wait, and report; returns the exit status."""
         start = [sys.executable, "-I", "-S", str(_RANK), str(self._folder), *command]
-        more = {"TORCHELASTIC_RESTART_COUNT": str(done), "TORCHELASTIC_MAX_RESTARTS": str(limit)}
+        more = {
+            GRACE: str(self._grace),
+            "TORCHELASTIC_RESTART_COUNT": str(done),
+            "TORCHELASTIC_MAX_RESTARTS": str(limit),
+        }
         if elastic:
             self._left = limit - done
             more |= self._serve(start)
@@ -144,13 +152,9 @@ class _Attempt:
         if launcher:
             if self._count > (os.cpu_count() or 1):
                 _say(f"{self._count} processes on {os.cpu_count()} cores wait for each other")
-            said = open(self._folder / "mpiexec", "wb")  # noqa: SIM115 (the process's)
-            return [subprocess.Popen([*launcher, "-n", str(self._count), *command], env=env,
-                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)]  # fmt: skip
-        return [
-            subprocess.Popen(command, env={**env, "RANK": str(rank)}, stdin=subprocess.DEVNULL)
-            for rank in range(self._count)
-        ]
+            with open(self._folder / "mpiexec", "wb") as said:
+                return [_started([*launcher, "-n", str(self._count), *command], env, said)]
+        return [_started(command, {**env, "RANK": str(rank)}) for rank in range(self._count)]
 
     def _endings(self) -> dict[int, int]:
         """Exit statuses by rank, in the order in which the processes ended."""
@@ -168,7 +172,10 @@ class _Attempt:
             if limit == float("inf") and failed:
                 if all(self._replace(rank, endings[rank]) for rank in failed):
                     continue
-                limit = time.monotonic() + _GRACE
+                limit = time.monotonic() + self._grace
+            if not failed:
+                for output in self._outputs:
+                    output.show_if_old()
             if len(endings) == self._count:
                 limit = min(limit, time.monotonic() + _GRACE)
             if time.monotonic() > limit:
@@ -179,7 +186,7 @@ class _Attempt:
         if self._store is None:
             return False
         output, number = self._outputs[rank], self._deaths[rank] + 1
-        time.sleep(2 * _PAUSE)  # for its last lines to arrive
+        output.await_process(number)
         may = self._left > 0 and not output.is_consequence()
         if may:
             self._left -= 1
@@ -213,6 +220,16 @@ class _Attempt:
             _say(f"rank {missing[0]} was not started, or was killed\n{text}")
             return max((each.returncode or 0 for each in started), default=0) or 1
         return 0
+
+
+def _started(
+    command: list[str], env: dict[str, str], said: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
+    """A process that is asked to end when this one does, also where this one is killed."""
+    return subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+        preexec_fn=partial(end_with_parent, signal.SIGTERM),
+    )  # fmt: skip
 
 
 def _how(status: int) -> str:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Final, TextIO
+
+from .rank import ENDED
 
 __all__ = ["Output"]
 
 _TRACEBACK: Final = "Traceback (most recent call last)"
+# What stands between the tracebacks of one failure.
+_CHAINED: Final = (
+    "The above exception was the direct cause of the following exception:",
+    "During handling of the above exception, another exception occurred:",
+)
 # An error of this kind tells of a failure elsewhere.
 _CONSEQUENCE: Final = "DistributedError"
 _GRACE: Final = 5.0  # for what is left in a pipe, in seconds
+# A process that lives so long after a traceback has only told of it, in seconds.
+_OLD: Final = 10.0
 _LOCK: Final = threading.Lock()
 _END: Final = "\0end of mindtorch run\0\n"
 
@@ -32,36 +42,65 @@ class Output:
     def __init__(self, folder: Path, rank: int, *, labelled: bool = True) -> None:
         self.rank = rank
         self.held: list[str] = []
+        self._last: list[str] = []  # the last tracebacks, shown or not
+        self._since = 0.0
         self._label = f"[{rank}] " if labelled else ""
         self._pipes: list[int] = []
         self._readers: list[threading.Thread] = []
-        for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
+        self._ended = [0, 0]  # processes of this rank whose last line has been read, by pipe
+        self._read_one = threading.Condition()
+        for number, (name, stream) in enumerate((("out", sys.stdout), ("err", sys.stderr))):
             path = folder / f"{rank}.{name}"
             os.mkfifo(path)
             # Opened for both, so that it neither waits for a writer nor ends before one has come.
             pipe = os.open(path, os.O_RDWR)
             self._pipes.append(pipe)
-            reader = threading.Thread(target=self._read, args=(pipe, stream), daemon=True)
+            reader = threading.Thread(target=self._read, args=(number, pipe, stream), daemon=True)
             reader.start()
             self._readers.append(reader)
 
-    def _read(self, pipe: int, stream: TextIO) -> None:
+    def _read(self, number: int, pipe: int, stream: TextIO) -> None:
         with open(pipe, encoding="utf-8", errors="replace", closefd=False) as lines:
             for line in lines:
                 line, ended, _ = line.partition(_END)
-                if ended and not line:
-                    return
-                if stream is sys.stderr and (self.held or line.startswith(_TRACEBACK)):
-                    self.held.append(line)
-                else:
-                    self._show(line, stream)
+                line, gone, _ = line.partition(ENDED)
+                if line:
+                    self._take(line, stream)
+                if gone:
+                    with self._read_one:
+                        self._ended[number] += 1
+                        self._read_one.notify_all()
                 if ended:
                     return
+
+    def _take(self, line: str, stream: TextIO) -> None:
+        """Show a line, or hold it back."""
+        if stream is not sys.stderr:
+            self._show(line, stream)
+            return
+        with _LOCK:
+            begins = line.startswith(_TRACEBACK)
+            if begins and not any(each.rstrip() in _CHAINED for each in self._last[-3:]):
+                self._last.clear()
+                self._since = time.monotonic()
+            if begins or self._last:
+                self._last.append(line)
+            if begins or self.held:
+                self.held.append(line)
+                return
+        self._show(line, stream)
 
     def _show(self, line: str, stream: TextIO) -> None:
         with _LOCK:
             stream.write(f"{self._label}{line.rstrip(chr(10))}\n")
             stream.flush()
+
+    def await_process(self, number: int) -> None:
+        """Wait until all is read that the rank's first, second, ... process has said, if it has ended."""
+        end = time.monotonic() + _GRACE
+        with self._read_one:
+            while min(self._ended) < number and (left := end - time.monotonic()) > 0:
+                self._read_one.wait(left)
 
     def finish(self) -> None:
         """Read what is left."""
@@ -70,14 +109,21 @@ class Output:
         for thread in self._readers:
             thread.join(_GRACE)
 
+    def show_if_old(self) -> None:
+        """Show what is held back of a process that has gone on after a traceback."""
+        if self.held and time.monotonic() > self._since + _OLD:
+            self.show_held()
+            self._last.clear()
+
     def show_held(self) -> None:
         """Show what was held back."""
-        for line in self.held:
+        with _LOCK:
+            lines, self.held = self.held, []
+        for line in lines:
             if line.strip():
                 self._show(line, sys.stderr)
-        self.held.clear()
 
     def is_consequence(self) -> bool:
-        """Whether the process ended by an error that tells of another's."""
-        last = [line for line in self.held if line[:1] not in (" ", "\n", "\t")][-1:]
-        return any(_CONSEQUENCE in line.partition(":")[0] for line in last)
+        """Whether the process ended by an error that tells of another's, or by one that followed from it."""
+        errors = [line for line in self._last[1:] if line[:1] not in (" ", "\n", "\t")]
+        return any(_CONSEQUENCE in line.partition(":")[0] for line in errors[:1])

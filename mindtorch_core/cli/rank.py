@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
@@ -22,7 +23,15 @@ from types import FrameType
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK")
 _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "LOCAL_RANK")
 _END_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
-_GRACE = 5.0  # seconds; `launch` ends all after that
+_PRCTL = getattr(ctypes.CDLL(None), "prctl", None)  # Linux; looked up before anything forks
+GRACE = "MINDTORCH_RUN_GRACE"
+# Written into the pipes when the process has ended: what comes before it is all that it has said.
+ENDED = "\0the process has ended\0\n"
+
+
+def _grace() -> float:
+    """How long the others may take to end by themselves after a failure, in seconds; `launch` says it."""
+    return float(os.environ.get(GRACE, "5"))
 
 
 def main(folder: Path, command: list[str], instead: str = "") -> int:
@@ -42,23 +51,28 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
     # MPICH's launcher tells by it that another process has died, and most programs would die of it too.
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)
     launcher = os.getppid()
-    _end_with_parent(signal.SIGTERM)  # not all launchers end what they have started
+    end_with_parent(signal.SIGTERM)  # not all launchers end what they have started
     child = subprocess.Popen(
         command,
         env=env,
         close_fds=False,  # MPICH's launcher speaks through one
-        preexec_fn=lambda: _end_with_parent(signal.SIGKILL),
+        preexec_fn=lambda: end_with_parent(signal.SIGKILL),
     )
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
         if os.getppid() != launcher:
-            threading.Timer(_GRACE, child.kill).start()
+            timer = threading.Timer(_grace(), child.kill)
+            timer.daemon = True  # it has no part once the process has ended
+            timer.start()
 
     if threading.current_thread() is threading.main_thread():
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, pass_on)
     status = child.wait()
+    with suppress(OSError):  # nobody reads it any more
+        for number in (1, 2):
+            os.write(number, ENDED.encode())
     written = folder / f"{rank}.ending"
     written.write_text(str(status), encoding="ascii")
     written.rename(folder / f"{rank}.end")  # whole, or not there
@@ -69,11 +83,10 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
     return status if status >= 0 else 128 - status
 
 
-def _end_with_parent(by: signal.Signals) -> None:
+def end_with_parent(by: signal.Signals) -> None:
     """Have the system send this process a signal when the one that started it has ended."""
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux
-    if prctl is not None:
-        prctl(_END_WITH_PARENT, int(by))
+    if _PRCTL is not None:
+        _PRCTL(_END_WITH_PARENT, int(by))
 
 
 def _await_others(folder: Path, count: int) -> None:
@@ -81,7 +94,7 @@ def _await_others(folder: Path, count: int) -> None:
     asked = threading.Event()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, lambda number, _: asked.set())
-    end = time.monotonic() + _GRACE
+    end = time.monotonic() + _grace()
     while len(list(folder.glob("*.end"))) < count and time.monotonic() < end:
         if asked.wait(0.02):
             return

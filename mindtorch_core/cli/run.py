@@ -59,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COUNT",
         help="with -n: how often all begin again after a failure, or one is replaced (0; 3 with --elastic)",
     )
+    parser.add_argument(
+        "--grace",
+        type=float,
+        metavar="SECONDS",
+        help="with -n: how long the others may take to end by themselves after a failure (5)",
+    )
     parser.add_argument("--plain", action="store_true", help="with -n: lines without ranks")
     add_json(parser)
     rest = argparse.REMAINDER
@@ -79,9 +85,14 @@ def run(options: argparse.Namespace) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     if options.count is None and (
-        options.elastic or options.max_restarts is not None or options.plain
+        options.elastic
+        or options.max_restarts is not None
+        or options.grace is not None
+        or options.plain
     ):
-        raise UsageError("--elastic, --max-restarts and --plain go with -n")
+        raise UsageError("--elastic, --max-restarts, --grace and --plain go with -n")
+    if options.grace is not None and not 0 <= options.grace < float("inf"):
+        raise UsageError(f"--grace wants a number of seconds, got {options.grace:g}")
     if options.max_restarts is not None and options.max_restarts < 0:
         raise UsageError(
             f"--max-restarts wants a number that is not negative, got {options.max_restarts}"
@@ -109,6 +120,7 @@ def _status(command: list[str], env: dict[str, str], options: argparse.Namespace
     return launch(
         command, env, options.count, elastic=options.elastic, labelled=not options.plain,
         restarts=(3 if options.elastic else 0) if restarts is None else restarts,
+        grace=5.0 if options.grace is None else options.grace,
     )  # fmt: skip
 
 

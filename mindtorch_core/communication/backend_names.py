@@ -1,10 +1,21 @@
-"""Names of backends, as `init_process_group` takes them: `Backend`."""
+"""Names of backends, as `init_process_group` takes them, and of levels: `Backend`, `DebugLevel`."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+import os
+from enum import Enum
+from typing import Any, ClassVar
 
-__all__ = ["Backend"]
+from ..values.devices import device as _device
+
+__all__ = [
+    "Backend",
+    "DebugLevel",
+    "get_debug_level",
+    "get_default_backend_for_device",
+    "set_debug_level",
+    "set_debug_level_from_env",
+]
 
 
 class Backend(str):
@@ -34,3 +45,56 @@ class Backend(str):
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish: got {name!r}")
         return super().__new__(cls, name.lower())
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend's name that stands for the communicator of a device's tensors.
+
+    Raises:
+        ValueError: for a type of device that has none.
+    """
+    kind = device.type if isinstance(device, _device) else str(device).partition(":")[0]
+    found = Backend.default_device_backend_map.get(kind)
+    if found is None:
+        raise ValueError(f"Default backend not registered for device : {device}")
+    return found
+
+
+class DebugLevel(Enum):
+    """How much is checked and told: here ranks compare all their calls at each level."""
+
+    OFF = 0
+    INFO = 1
+    DETAIL = 2
+
+
+_LEVEL = [DebugLevel.OFF]
+
+
+def get_debug_level() -> DebugLevel:
+    """The level that was set."""
+    return _LEVEL[0]
+
+
+def set_debug_level(level: DebugLevel) -> None:
+    """Set the level, for programs that ask for it."""
+    _LEVEL[0] = DebugLevel(level)
+
+
+def set_debug_level_from_env() -> None:
+    """Set the level that the variable TORCH_DISTRIBUTED_DEBUG names.
+
+    Raises:
+        RuntimeError: if there is none of that name.
+    """
+    name = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper()
+    if name not in DebugLevel.__members__:
+        raise RuntimeError(
+            "The value of TORCH_DISTRIBUTED_DEBUG must be one of OFF, INFO, or DETAIL, and is "
+            f"{name!r}."
+        )
+    _LEVEL[0] = DebugLevel[name]
+
+
+if os.environ.get("TORCH_DISTRIBUTED_DEBUG", "").upper() in DebugLevel.__members__:
+    set_debug_level_from_env()

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import multiprocessing.util
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -15,8 +16,8 @@ from ..values.errors import BackendUnavailableError
 from . import engines
 from .calls import Call
 from .engine import Communicator, Engine
-from .errors import DistBackendError, DistStoreError
-from .failures import Watch, forget_failures
+from .errors import DistBackendError
+from .failures import Watch, await_keys, forget_failures
 from .groups import (
     NON_MEMBER,
     WORLD,
@@ -344,10 +345,12 @@ def new_group(
                          "init_process_group")  # fmt: skip
     for rank in members:
         if not 0 <= rank < world.size():
-            raise ValueError("The new group's rank should be within the world_size set by "
-                             "init_process_group")  # fmt: skip
+            raise ValueError(
+                f"Rank {rank} is out of range. Valid ranks are 0 to {world.size() - 1} "
+                f"(world_size={world.size()})"
+            )
     if len(set(members)) < len(members):
-        raise ValueError(f"a rank is named twice: {members}")
+        raise ValueError(f"ranks list must not contain duplicate entries, got {members}")
     inside = world.position in members
     if use_local_synchronization and not inside:
         return NON_MEMBER
@@ -357,11 +360,13 @@ def new_group(
     else:
         name = WORLD.next_name()
     limit = world.timeout if timeout is None else timeout
+    # Its own timeout is for its calls: to come here takes each rank as long as any other call may take.
+    patience = max(limit, world.timeout)
     call = world.call(
-        "new_group", shape=tuple(members), timeout=limit, message=use_local_synchronization
+        "new_group", shape=tuple(members), timeout=patience, message=use_local_synchronization
     )
     if use_local_synchronization:
-        call = _assembled(world, call, members, name, limit)
+        call = _assembled(world, call, members, name, patience)
     found = _parted(world, made, call, members, PrefixStore(name, world.store), limit)
     if not inside:
         return NON_MEMBER
@@ -414,16 +419,18 @@ def _assembled(
     Raises:
         DistributedError: if one does not come in time.
     """
+    seconds = limit.total_seconds()
     own = Call(
         call.op, call.number, name, tuple(members), members.index(world.position),
-        shape=call.shape, where=place(), seconds=limit.total_seconds(),
+        shape=call.shape, where=place(), seconds=seconds + _MORE,
     )  # fmt: skip
+    deadline = time.monotonic() + seconds
     world.store.set(f"assembly/{name}/{world.position}", "here")
-    keys = {rank: f"assembly/{name}/{rank}" for rank in members}
-    try:
-        world.store.wait(list(keys.values()), limit)
-    except DistStoreError as error:
-        missing = [rank for rank, key in keys.items() if not world.store.check([key])]
-        text = f"not done after {limit.total_seconds():g} s: rank {missing[0]} did not come"
-        raise own.error(text, missing[0], dict.fromkeys(missing, "did not come")) from error
+    keys = {f"assembly/{name}/{rank}": rank for rank in members}
+    if missing := [keys[key] for key in await_keys(own, world.store, [*keys], deadline)]:
+        text = f"not done after {seconds:g} s: rank {missing[0]} did not come"
+        raise own.error(text, missing[0], dict.fromkeys(missing, "did not come"))
     return own
+
+
+_MORE: Final = 60.0  # seconds after the deadline, in which MPI's own steps end

@@ -23,6 +23,7 @@ from typing import Any, Final, TypeVar
 
 from .. import random as generators
 from ..serialization import load, save
+from ..values.errors import PipelineError
 from .beginning import renew, replaced
 from .errors import DistBackendError, DistError, DistributedError
 from .exchanges import barrier
@@ -274,14 +275,22 @@ def run(train: Callable[..., Result]) -> Callable[..., Result]:
             try:
                 state._begin(generation)
                 return train(state, *args, **kwargs)
-            except DistributedError as error:
-                if COMMAND not in os.environ or not _died():
+            except (DistributedError, PipelineError) as error:
+                failed = _told(error)
+                if failed is None or COMMAND not in os.environ or not _died():
                     raise
                 generation += 1
-                failed = error
             _replace(generation, failed)
 
     return wrapped
+
+
+def _told(error: BaseException) -> DistributedError | None:
+    """The error of a call that ranks make together, which a pipeline may have met in its block."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, DistributedError):
+        found = found.__cause__
+    return found
 
 
 def _died() -> bool:

@@ -8,6 +8,7 @@ Names and bases are PyTorch's, but for `DistributedError`::
         │   └── DistributedError    a call that ranks make together: who, what, which call
         ├── DistNetworkError        no connection to the store
         └── DistStoreError          a key of the store did not come in time
+            └── QueueEmptyError     nothing is in a queue of the store that is not waited for
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = [
     "DistNetworkError",
     "DistStoreError",
     "DistributedError",
+    "QueueEmptyError",
 ]
 
 
@@ -37,6 +39,10 @@ class DistNetworkError(DistError):
 
 class DistStoreError(DistError):
     """The store did not answer in time."""
+
+
+class QueueEmptyError(DistStoreError):
+    """A queue of the store is empty."""
 
 
 class DistributedError(DistBackendError):

@@ -48,7 +48,7 @@ def all_to_all_single(
     ]
     rest = tuple(input.shape[1:])
     if output.dtype != input.dtype:
-        raise TypeError(
+        raise ValueError(
             f"Invalid usage of tensors with different dtypesFound {output.dtype} and  {input.dtype}"
         )
     s = Setting("all_to_all_single", group, input, async_op, shape=rest)
@@ -89,7 +89,11 @@ def all_to_all(
     group: Any = None,
     async_op: bool = False,
 ) -> Work | None:
-    """Send a tensor of a list to each rank, and receive one from each."""
+    """Send a tensor of a list to each rank, and receive one from each.
+
+    Raises:
+        ValueError: if a list has not one tensor for each rank, or the dtypes differ.
+    """
     check_tensors(output_tensor_list, "output_tensor_list")
     check_tensors(input_tensor_list, "input_tensor_list")
     if outside(group, "all_to_all"):
@@ -98,6 +102,12 @@ def all_to_all(
     for name, given in (("output", output_tensor_list), ("input", input_tensor_list)):
         if len(given) != size:
             raise ValueError(f"{name}_tensor_list must have {size} tensors, one for each rank")
+    first = input_tensor_list[0].dtype
+    for each in (*output_tensor_list, *input_tensor_list):
+        if each.dtype != first:
+            raise ValueError(
+                f"Invalid usage of tensors with different dtypesFound {first} and  {each.dtype}"
+            )
     whole = joined(input_tensor_list)
     s = Setting("all_to_all", group, whole, async_op, shape=())
     twice = 2 if whole.is_complex() else 1

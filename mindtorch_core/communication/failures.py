@@ -8,14 +8,16 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Final
 
 from .calls import MONITORS, Call
 from .errors import DistError, DistributedError
+from .stores import Store
 from .tcp_store import TCPStore
 
-__all__ = ["Watch", "anything_failed", "forget_failures"]
+__all__ = ["Watch", "anything_failed", "await_keys", "forget_failures"]
 
 # How long a call goes on waiting for a rank that has ended as it should: what it sent may be on its way.
 _GRACE: Final = 1.0
@@ -23,6 +25,7 @@ _GRACE: Final = 1.0
 _ON_ITS_WAY: Final = 0.2
 # How long one that waited in vain listens for who else did.
 _LISTEN: Final = 0.5
+_PAUSE: Final = 0.005  # between two looks into a store
 # How long the process that serves the store stays for others at its end, in seconds.
 _PATIENCE: Final = 5.0
 _FAILED: Final[list[str]] = []  # what has happened, of any group there was
@@ -36,6 +39,33 @@ def anything_failed() -> bool:
 def forget_failures() -> None:
     """All that had failed has been replaced."""
     _FAILED.clear()
+
+
+def await_keys(call: Call, store: Store, keys: Sequence[str], deadline: float) -> list[str]:
+    """Wait for keys that ranks set in a call; returns those that have not come until a deadline.
+
+    Args:
+        call: whose deadline is later: it is asked whether its ranks are there.
+        store: where the keys are.
+        keys: each of them is waited for.
+        deadline: as `time.monotonic` counts.
+
+    Raises:
+        DistributedError: if a rank of the call is gone.
+        DistError: if the store is, and nobody says why.
+    """
+    left, unreached = list(keys), 0.0
+    while True:
+        try:
+            left = [key for key in left if not store.check([key])]
+        except (DistError, OSError):
+            unreached = unreached or time.monotonic()
+            if time.monotonic() > unreached + _LISTEN + _ON_ITS_WAY:
+                raise
+        if not left or time.monotonic() > deadline:
+            return left
+        call.check()
+        time.sleep(_PAUSE)
 
 
 class Watch:

@@ -85,6 +85,10 @@ class ProcessGroup:
         """Name of the backend."""
         return self.backend
 
+    def calls_made(self) -> int:
+        """How many calls and messages there were."""
+        return self._numbers + self._messages
+
     def communicator_for(self, device: str) -> tuple[Engine, Communicator]:
         """What moves memory of a device; other devices' is staged through the CPU.
 

@@ -127,7 +127,7 @@ def check_op(op: Any, tensor: Tensor, name: str) -> None:
     if op is ReduceOp.PREMUL_SUM:
         raise ValueError(f"{name}: PREMUL_SUM needs a factor: _make_nccl_premul_sum(factor)")
     if tensor.is_complex() and op.op in _NOT_COMPLEX:
-        raise ValueError(f"{name} does not support {op.op!r} on complex tensors")
+        raise ValueError(f"{name} does not support {op.op} on complex tensors")
     if op.op in _BITS and not _is_whole(tensor.dtype):
         raise RuntimeError(f"Cannot use ReduceOp.{op.op.name} with non-integral dtype")
     if tensor.dtype is bool_ and op.op in (ReduceOp.AVG, ReduceOp.PREMUL_SUM):

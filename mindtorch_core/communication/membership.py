@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from .beginning import new_group
-from .errors import DistStoreError
+from .errors import DistError
+from .failures import await_keys
 from .groups import (
     NON_MEMBER,
     WORLD,
@@ -208,39 +209,35 @@ def monitored_barrier(
     if outside(group, "monitored_barrier"):
         return
     own: ProcessGroup = chosen(group)
-    call = own.call("monitored_barrier", timeout=timeout)
+    limit = own.timeout if timeout is None else timeout
+    seconds = limit.total_seconds()
+    call = own.call("monitored_barrier", timeout=limit + timedelta(seconds=_MORE))
+    deadline = time.monotonic() + seconds
     base, store = f"monitored/{call.number}", own.store
-    store.set(f"{base}/{own.position}", call.described())
     if own.position == 0:
-        missing = _missing(own, base, call.deadline)
+        names = {f"{base}/{n}": n for n in range(1, own.size())}
+        missing = [names[key] for key in await_keys(call, store, [*names], deadline)]
         shown = missing if wait_all_ranks else missing[:1]
         store.set(f"{base}/end", ",".join(map(str, shown)))
     else:
-        left = timedelta(seconds=max(call.deadline - time.monotonic(), 0) + _LISTEN)
         try:
-            store.wait([f"{base}/end"], left)
-        except DistStoreError as error:
-            text = f"rank {own.ranks[0]} did not come in {call.seconds:g} s"
-            raise call.error(text, own.ranks[0], {own.ranks[0]: "did not come"}) from error
+            store.set(f"{base}/{own.position}", call.described())
+        except DistError:  # it may be gone with its rank, which the news name
+            await_keys(call, store, [f"{base}/end"], deadline)
+            raise
+        if await_keys(call, store, [f"{base}/end"], deadline + _LISTEN):
+            text = f"rank {own.ranks[0]} did not come in {seconds:g} s"
+            raise call.error(text, own.ranks[0], {own.ranks[0]: "did not come"})
         shown = [int(n) for n in store.get(f"{base}/end").decode().split(",") if n]
     if shown:
         ranks = [own.ranks[n] for n in shown]
         text = (
             f"[Rank 0]: Ranks {', '.join(map(str, ranks))} failed to pass monitoredBarrier in "
-            f"{round(call.seconds * 1000)} ms"
+            f"{round(seconds * 1000)} ms"
         )
         raise call.error(text, ranks[0], dict.fromkeys(ranks, "did not come"))
     return
 
 
 _LISTEN = 2.0  # how much longer than rank 0 the others wait, which waits for them
-
-
-def _missing(group: ProcessGroup, base: str, deadline: float) -> list[int]:
-    """Positions that have not come until a deadline."""
-    left = list(range(group.size()))
-    while True:
-        left = [n for n in left if not group.store.check([f"{base}/{n}"])]
-        if not left or time.monotonic() > deadline:
-            return left
-        time.sleep(0.005)
+_MORE = 60.0  # and until when news of ranks are asked for: longer than all of that

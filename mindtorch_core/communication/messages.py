@@ -23,9 +23,9 @@ def _peer(group: ProcessGroup, rank: int | None, own: int | None, name: str) -> 
     """
     found = position_of(group, rank, own, name)
     if found == group.position:
+        way = "destination" if name == "dst" else "source"
         raise ValueError(
-            f"Invalid {name} rank: {'destination' if name == 'dst' else 'source'} rank should not be "
-            f"the same as the rank of the current process."
+            f"Invalid {way} rank: {way} rank should not be the same as the rank of the current process."
         )
     return found
 

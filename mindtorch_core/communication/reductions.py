@@ -34,6 +34,9 @@ class ReduceOp(Enum):
     def __repr__(self) -> str:
         return f"<RedOpType.{self.name}: {self.value}>"
 
+    def __str__(self) -> str:
+        return f"RedOpType.{self.name}"
+
 
 ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # PyTorch's name of the enumeration
 

@@ -7,48 +7,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import struct
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from operator import index
 from typing import Final
 
 from .errors import DistStoreError
+from .store_values import Table, as_key, as_keys, as_timeout, as_value, frames, packed
 
-__all__ = ["DEFAULT_TIMEOUT", "FileStore", "HashStore", "PrefixStore", "Store", "frames", "packed"]
+__all__ = ["DEFAULT_TIMEOUT", "FileStore", "HashStore", "PrefixStore", "Store"]
 
 DEFAULT_TIMEOUT: Final = timedelta(seconds=300)
 _PAUSE: Final = 0.01  # between two looks into a file, in seconds
 
 
-def packed(parts: Sequence[bytes]) -> bytes:
-    """Byte strings as one: their number, then the length of each and itself."""
-    return b"".join(
-        [struct.pack("<I", len(parts)), *(struct.pack("<I", len(p)) + p for p in parts)]
-    )
-
-
-def frames(data: bytes) -> list[bytes]:
-    """What `packed` was given."""
-    (count,), at, found = struct.unpack_from("<I", data), 4, []
-    for _ in range(count):
-        (size,) = struct.unpack_from("<I", data, at)
-        found.append(data[at + 4 : at + 4 + size])
-        at += 4 + size
-    return found
-
-
-def as_value(value: str | bytes) -> bytes:
-    """A value as bytes."""
-    return value.encode() if isinstance(value, str) else bytes(value)
-
-
-class Store(ABC):
+class Store:
     """Values by key, for several processes.
 
-    `get` and `wait` wait until the keys are there, at most `timeout`.
+    `get` and `wait` wait until the keys are there, at most `timeout`. A class of your own defines what it
+    has: `set`, `get`, `add`, `wait` and `check` are enough for most.
     """
 
     def __init__(self) -> None:
@@ -61,54 +41,83 @@ class Store(ABC):
 
     def set_timeout(self, timeout: timedelta) -> None:
         """Change how long `get` and `wait` wait."""
-        self._timeout = timeout
+        self._timeout = as_timeout(timeout)
 
-    @abstractmethod
     def set(self, key: str, value: str | bytes) -> None:
         """Set a key's value."""
+        raise _missing(self, "set")
 
-    @abstractmethod
     def get(self, key: str) -> bytes:
         """A key's value, which is waited for.
 
         Raises:
             DistStoreError: if it does not come in time.
         """
+        raise _missing(self, "get")
 
-    @abstractmethod
     def add(self, key: str, amount: int) -> int:
-        """Add to a key's number, which begins as 0; returns the sum."""
+        """Add to a key's number, which begins as 0; returns the sum.
 
-    @abstractmethod
+        Raises:
+            ValueError: if its value is no number.
+        """
+        raise _missing(self, "add")
+
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
         """Set a key if it has the expected value, or has none and that is empty.
 
         Returns the value after it; where there is none, the expected one.
         """
+        raise _missing(self, "compare_set")
 
-    @abstractmethod
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """Wait until all keys are there.
 
         Raises:
             DistStoreError: if they do not come in time.
         """
+        raise _missing(self, "wait")
 
-    @abstractmethod
     def check(self, keys: Sequence[str]) -> bool:
         """Whether all keys are there. Never waits."""
+        raise _missing(self, "check")
 
-    @abstractmethod
     def delete_key(self, key: str) -> bool:
         """Delete a key; whether it was there."""
+        raise _missing(self, "delete_key")
 
-    @abstractmethod
     def num_keys(self) -> int:
         """How many keys there are."""
+        raise _missing(self, "num_keys")
 
-    @abstractmethod
+    def list_keys(self) -> list[str]:
+        """The keys, in any order."""
+        raise _missing(self, "list_keys")
+
     def append(self, key: str, value: str | bytes) -> None:
         """Write after a key's value, which begins empty."""
+        raise _missing(self, "append")
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """Put a value at the end of a queue, whose key is no other value's."""
+        raise NotImplementedError("queue support is not implemented.")
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """Take the first value of a queue.
+
+        Args:
+            key: the queue's.
+            block: whether it is waited for.
+
+        Raises:
+            QueueEmptyError: if there is none, and it is not waited for.
+            DistStoreError: if none comes in time.
+        """
+        raise NotImplementedError("queue support is not implemented.")
+
+    def queue_len(self, key: str) -> int:
+        """How many values a queue has."""
+        raise NotImplementedError("queue support is not implemented.")
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """Several keys' values."""
@@ -119,6 +128,16 @@ class Store(ABC):
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
 
+    def barrier(self, key: str, world_size: int, timeout: timedelta | None = None) -> None:
+        """Wait until so many processes have called it with the key.
+
+        Raises:
+            DistStoreError: if they do not come in time.
+        """
+        if self.add(f"{key}/num_members", 1) == world_size:
+            self.set(f"{key}/last_member", "1")
+        self.wait([f"{key}/last_member"], timeout)
+
     def clone(self) -> Store:
         """The same store, for another thread to wait in: with a connection of its own, if it has one."""
         return self
@@ -128,6 +147,10 @@ class Store(ABC):
         return True
 
 
+def _missing(store: Store, name: str) -> NotImplementedError:
+    return NotImplementedError(f"{type(store).__name__} does not define {name}")
+
+
 def too_late(keys: Sequence[str], timeout: timedelta) -> DistStoreError:
     """The error about keys that have not come."""
     shown = ", ".join(f"/{key}" for key in keys)
@@ -135,33 +158,7 @@ def too_late(keys: Sequence[str], timeout: timedelta) -> DistStoreError:
     return DistStoreError(f"wait timeout after {milliseconds}ms, keys: {shown}")
 
 
-class Table:
-    """What a store does to its values, whoever asks."""
-
-    def __init__(self, values: dict[str, bytes] | None = None) -> None:
-        self.values = {} if values is None else values
-
-    def add(self, key: str, amount: int) -> int:
-        """See `Store.add`."""
-        total = int(self.values.get(key, b"0")) + amount
-        self.values[key] = str(total).encode()
-        return total
-
-    def compare_set(self, key: str, expected: bytes, desired: bytes) -> bytes:
-        """See `Store.compare_set`."""
-        there = self.values.get(key)
-        if there is None and expected:
-            return expected
-        if there is None or there == expected:
-            self.values[key] = desired
-        return self.values[key]
-
-    def append(self, key: str, value: bytes) -> None:
-        """See `Store.append`."""
-        self.values[key] = self.values.get(key, b"") + value
-
-
-class _LockedStore(Store):
+class _LockedStore(Store, ABC):
     """A store whose values lie in one table, which `_open` gives to one user at a time."""
 
     @abstractmethod
@@ -175,7 +172,7 @@ class _LockedStore(Store):
     def set(self, key: str, value: str | bytes) -> None:
         """See `Store.set`."""
         with self._open() as table:
-            table.values[key] = as_value(value)
+            table.values[as_key(key)] = as_value(value)
 
     def get(self, key: str) -> bytes:
         """See `Store.get`."""
@@ -186,16 +183,16 @@ class _LockedStore(Store):
     def add(self, key: str, amount: int) -> int:
         """See `Store.add`."""
         with self._open() as table:
-            return table.add(key, amount)
+            return table.add(as_key(key), index(amount))
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
         """See `Store.compare_set`."""
         with self._open() as table:
-            return table.compare_set(key, as_value(expected_value), as_value(desired_value))
+            return table.compare_set(as_key(key), as_value(expected_value), as_value(desired_value))
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """See `Store.wait`."""
-        limit = self._timeout if timeout is None else timeout
+        limit = self._timeout if timeout is None else as_timeout(timeout)
         end = time.monotonic() + limit.total_seconds()
         while not self.check(keys):
             left = end - time.monotonic()
@@ -206,7 +203,7 @@ class _LockedStore(Store):
     def check(self, keys: Sequence[str]) -> bool:
         """See `Store.check`."""
         with self._open() as table:
-            return all(key in table.values for key in keys)
+            return all(map(table.has, as_keys(keys)))
 
     def delete_key(self, key: str) -> bool:
         """See `Store.delete_key`."""
@@ -218,10 +215,15 @@ class _LockedStore(Store):
         with self._open() as table:
             return len(table.values)
 
+    def list_keys(self) -> list[str]:
+        """See `Store.list_keys`."""
+        with self._open() as table:
+            return list(table.values)
+
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
         with self._open() as table:
-            table.append(key, as_value(value))
+            table.append(as_key(key), as_value(value))
 
 
 class HashStore(_LockedStore):
@@ -241,6 +243,23 @@ class HashStore(_LockedStore):
     def _rest(self, seconds: float) -> None:
         with self._changed:
             self._changed.wait(min(seconds, 0.05))
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """See `Store.queue_push`."""
+        with self._open() as table:
+            table.push(as_key(key), as_value(value))
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """See `Store.queue_pop`."""
+        if block:
+            self.wait([key])
+        with self._open() as table:
+            return table.pop(as_key(key))
+
+    def queue_len(self, key: str) -> int:
+        """See `Store.queue_len`."""
+        with self._open() as table:
+            return len(table.queues.get(as_key(key), ()))
 
 
 class FileStore(_LockedStore):
@@ -302,7 +321,7 @@ class PrefixStore(Store):
         return PrefixStore(self._prefix, self.underlying_store.clone())
 
     def _key(self, key: str) -> str:
-        return f"{self._prefix}/{key}"
+        return f"{self._prefix}/{as_key(key)}"
 
     def set(self, key: str, value: str | bytes) -> None:
         """See `Store.set`."""
@@ -322,11 +341,11 @@ class PrefixStore(Store):
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """See `Store.wait`."""
-        self.underlying_store.wait([self._key(key) for key in keys], timeout)
+        self.underlying_store.wait([self._key(key) for key in as_keys(keys)], timeout)
 
     def check(self, keys: Sequence[str]) -> bool:
         """See `Store.check`."""
-        return self.underlying_store.check([self._key(key) for key in keys])
+        return self.underlying_store.check([self._key(key) for key in as_keys(keys)])
 
     def delete_key(self, key: str) -> bool:
         """See `Store.delete_key`."""
@@ -336,14 +355,32 @@ class PrefixStore(Store):
         """The other store's number of keys."""
         return self.underlying_store.num_keys()
 
+    def list_keys(self) -> list[str]:
+        """The other store's with this prefix, without it."""
+        start = self._key("")
+        keys = self.underlying_store.list_keys()
+        return [key.removeprefix(start) for key in keys if key.startswith(start)]
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """See `Store.queue_push`."""
+        self.underlying_store.queue_push(self._key(key), value)
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """See `Store.queue_pop`."""
+        return self.underlying_store.queue_pop(self._key(key), block)
+
+    def queue_len(self, key: str) -> int:
+        """See `Store.queue_len`."""
+        return self.underlying_store.queue_len(self._key(key))
+
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
         self.underlying_store.append(self._key(key), value)
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """See `Store.multi_get`."""
-        return self.underlying_store.multi_get([self._key(key) for key in keys])
+        return self.underlying_store.multi_get([self._key(key) for key in as_keys(keys)])
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """See `Store.multi_set`."""
-        self.underlying_store.multi_set([self._key(key) for key in keys], values)
+        self.underlying_store.multi_set([self._key(key) for key in as_keys(keys)], values)

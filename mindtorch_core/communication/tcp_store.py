@@ -2,189 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import selectors
 import socket
 import struct
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Sequence
 from datetime import timedelta
+from operator import index
 from typing import Any, Final
 
-from .errors import DistNetworkError
-from .stores import DEFAULT_TIMEOUT, Store, Table, as_value, frames, packed, too_late
+from .errors import DistNetworkError, DistStoreError, QueueEmptyError
+from .store_values import as_key, as_keys, as_timeout, as_value, frames, packed
+from .stores import DEFAULT_TIMEOUT, Store, too_late
+from .tcp_server import EVENT, FAILED, Server
 
 __all__ = ["TCPStore"]
 
 _INIT: Final = "init/"  # counts the processes that have come
-EVENT: Final = "event/"  # before the number of an event
 _SOON: Final = timedelta(seconds=2)  # news are not worth more
 
 
-class _Peer:
-    """A connection, as the server sees it.
-
-    Attributes:
-        name: who is watched by it; empty for none.
-        waiting: the keys that it waits for, and whether it wants their values.
-    """
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.data = b""
-        self.name = ""
-        self.waiting: tuple[list[str], bool] | None = None
-
-
-class _Server:
-    """Answers all processes, in a thread of its own."""
-
-    def __init__(self, host: str, port: int, descriptor: int | None) -> None:
-        self.table = Table()
-        self._events = 0
-        self._left: set[str] = set()
-        self._watched: set[str] = set()
-        self._peers: dict[socket.socket, _Peer] = {}
-        self._selector = selectors.DefaultSelector()
-        if descriptor is not None:
-            self._socket = socket.socket(fileno=descriptor)
-        else:
-            try:
-                self._socket = socket.create_server(("", port), backlog=2048)
-            except OSError as error:
-                raise DistNetworkError(
-                    f"The server socket has failed to listen on port {port}: {error}"
-                ) from error
-        self._socket.setblocking(False)
-        self.port: int = self._socket.getsockname()[1]
-        self._selector.register(self._socket, selectors.EVENT_READ)
-        self._woken, self._waker = socket.socketpair()
-        self._selector.register(self._woken, selectors.EVENT_READ)
-        self._thread = threading.Thread(target=self._serve, name="mindtorch-store", daemon=True)
-        self._thread.start()
-
-    def await_leaving(self, seconds: float) -> None:
-        """Wait until all that are watched have left."""
-        end = time.monotonic() + seconds
-        while self._watched - self._left and time.monotonic() < end:
-            time.sleep(0.005)
-
-    def stop(self) -> None:
-        """Answer no more; when this returns, the port is free."""
-        with contextlib.suppress(OSError):  # it has stopped before
-            self._waker.send(b"\0")  # closing it would not do: a forked process may hold a copy
-        if threading.current_thread() is not self._thread and not sys.is_finalizing():
-            self._thread.join()
-            self._waker.close()
-
-    def _serve(self) -> None:
-        stopped = False
-        while not stopped:
-            for key, _ in self._selector.select():
-                if key.fileobj is self._socket:
-                    self._accept()
-                elif key.fileobj is self._woken:
-                    stopped = True
-                else:
-                    self._read(self._peers[key.fileobj])  # type: ignore[index]  # sockets alone
-        for peer in list(self._peers.values()):
-            peer.connection.close()
-        self._socket.close()
-        self._woken.close()
-        self._selector.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            connection, _ = self._socket.accept()
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._peers[connection] = _Peer(connection)
-            self._selector.register(connection, selectors.EVENT_READ)
-
-    def _read(self, peer: _Peer) -> None:
-        try:
-            data = peer.connection.recv(1 << 16)
-        except OSError:
-            data = b""
-        if not data:
-            self._lose(peer)
-            return
-        peer.data += data
-        while len(peer.data) >= 4:
-            (size,) = struct.unpack_from("<I", peer.data)
-            if len(peer.data) < 4 + size:
-                break
-            request, peer.data = peer.data[4 : 4 + size], peer.data[4 + size :]
-            self._answer(peer, frames(request))
-
-    def _lose(self, peer: _Peer) -> None:
-        self._selector.unregister(peer.connection)
-        del self._peers[peer.connection]
-        peer.connection.close()
-        if peer.name and peer.name not in self._left:
-            self._left.add(peer.name)
-            text = "its process has died"
-            self._tell(json.dumps({"rank": int(peer.name), "kind": "lost", "text": text}).encode())
-
-    def _tell(self, event: bytes) -> None:
-        self.table.values[f"{EVENT}{self._events}"] = event
-        self._events += 1
-        self._settle()
-
-    def _settle(self) -> None:
-        """Answer those whose keys have come."""
-        for peer in list(self._peers.values()):
-            if peer.waiting is not None:
-                keys, wanted = peer.waiting
-                if all(key in self.table.values for key in keys):
-                    peer.waiting = None
-                    self._send(peer, [self.table.values[k] for k in keys] if wanted else [])
-
-    def _send(self, peer: _Peer, parts: Sequence[bytes]) -> None:
-        data = packed(parts)
-        with contextlib.suppress(OSError):  # it is gone, and the next look at it says so
-            peer.connection.sendall(struct.pack("<I", len(data)) + data)
-
-    def _answer(self, peer: _Peer, request: list[bytes]) -> None:
-        command, arguments = request[0].decode(), request[1:]
-        values, table = self.table.values, self.table
-        if command in ("get", "wait"):
-            peer.waiting = [key.decode() for key in arguments], command == "get"
-            self._settle()
-            return
-        key = arguments[0].decode() if arguments else ""
-        answer: list[bytes] = []
-        if command == "set":
-            for name, value in zip(arguments[::2], arguments[1::2], strict=True):
-                values[name.decode()] = value
-        elif command == "add":
-            answer = [str(table.add(key, int(arguments[1]))).encode()]
-        elif command == "compare_set":
-            answer = [table.compare_set(key, arguments[1], arguments[2])]
-        elif command == "append":
-            table.append(key, arguments[1])
-        elif command == "check":
-            answer = [b"1" if all(k.decode() in values for k in arguments) else b"0"]
-        elif command == "delete":
-            answer = [b"0" if values.pop(key, None) is None else b"1"]
-        elif command == "count":
-            answer = [str(sum(not k.startswith(EVENT) for k in values)).encode()]
-        elif command == "watch":
-            peer.name = key
-            self._watched.add(key)
-        elif command == "leave":
-            self._left.add(key)
-        elif command == "tell":
-            self._tell(arguments[0])
-        self._send(peer, answer)
-        self._settle()
-
-
-_SERVERS: Final[dict[int, _Server]] = {}  # by port, for those that share one
+_SERVERS: Final[dict[int, Server]] = {}  # by port, for those that share one
 _STORES: Final[weakref.WeakSet[TCPStore]] = weakref.WeakSet()
 
 
@@ -234,10 +75,10 @@ class TCPStore(Store):
         super().__init__()
         self._timeout = timeout
         self.host, self.libuvBackend = host_name, use_libuv
-        self._server: _Server | None = None
+        self._server: Server | None = None
         if is_master:
             shared = _SERVERS.get(port) if multi_tenant else None
-            self._server = shared or _Server(host_name, port, master_listen_fd)
+            self._server = shared or Server(host_name, port, master_listen_fd)
             port = self._server.port
             if multi_tenant:
                 _SERVERS[port] = self._server
@@ -322,13 +163,16 @@ class TCPStore(Store):
             try:
                 connection.sendall(struct.pack("<I", len(data)) + data)
                 (size,) = struct.unpack("<I", _exactly(connection, 4))
-                return frames(_exactly(connection, size))
+                answer = frames(_exactly(connection, size & ~FAILED))
             except BaseException as error:
                 connection.close()  # an answer that comes later is nobody's
                 self._connection = None
                 if isinstance(error, TimeoutError) or not isinstance(error, OSError):
                     raise
                 raise self._gone() from error
+        if size & FAILED:
+            raise _refusal(*(part.decode() for part in answer))
+        return answer
 
     def _gone(self) -> DistNetworkError:
         return DistNetworkError(f"the store at {self.host}:{self.port} is gone")
@@ -337,7 +181,7 @@ class TCPStore(Store):
 
     def set(self, key: str, value: str | bytes) -> None:
         """See `Store.set`."""
-        self._ask(["set", key, value])
+        self._ask(["set", as_key(key), as_value(value)])
 
     def get(self, key: str) -> bytes:
         """See `Store.get`."""
@@ -345,48 +189,66 @@ class TCPStore(Store):
 
     def add(self, key: str, amount: int) -> int:
         """See `Store.add`."""
-        return int(self._ask(["add", key, str(amount)])[0])
+        return int(self._ask(["add", as_key(key), str(index(amount))])[0])
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
         """See `Store.compare_set`."""
-        return self._ask(["compare_set", key, expected_value, desired_value])[0]
+        expected, desired = as_value(expected_value), as_value(desired_value)
+        return self._ask(["compare_set", as_key(key), expected, desired])[0]
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """See `Store.wait`."""
-        limit = self._timeout if timeout is None else timeout
+        limit = self._timeout if timeout is None else as_timeout(timeout)
+        self._await("wait", as_keys(keys), limit)
+
+    def _await(self, command: str, keys: list[str], limit: timedelta) -> list[bytes]:
         try:
-            self._ask(["wait", *keys], limit)
+            return self._ask([command, *keys], limit)
         except TimeoutError:
             raise too_late([k for k in keys if not self.check([k])], limit) from None
 
     def check(self, keys: Sequence[str]) -> bool:
         """See `Store.check`."""
-        return self._ask(["check", *keys]) == [b"1"]
+        return self._ask(["check", *as_keys(keys)]) == [b"1"]
 
     def delete_key(self, key: str) -> bool:
         """See `Store.delete_key`."""
-        return self._ask(["delete", key]) == [b"1"]
+        return self._ask(["delete", as_key(key)]) == [b"1"]
 
     def num_keys(self) -> int:
         """See `Store.num_keys`: one more than were set, by which processes are counted."""
-        return int(self._ask(["count"])[0])
+        return len(self._ask(["keys"]))
+
+    def list_keys(self) -> list[str]:
+        """See `Store.list_keys`."""
+        return [name for key in self._ask(["keys"]) if (name := key.decode()) != _INIT]
 
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
-        self._ask(["append", key, value])
+        self._ask(["append", as_key(key), as_value(value)])
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """See `Store.multi_get`."""
-        try:
-            return self._ask(["get", *keys])
-        except TimeoutError:
-            missing = [k for k in keys if not self.check([k])]
-            raise too_late(missing, self._timeout) from None
+        return self._await("get", as_keys(keys), self._timeout)
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """See `Store.multi_set`."""
-        pairs = [part for pair in zip(keys, values, strict=True) for part in pair]
-        self._ask(["set", *pairs])
+        pairs = [(as_key(key), as_value(value)) for key, value in zip(keys, values, strict=True)]
+        self._ask(["set", *(part for pair in pairs for part in pair)])
+
+    def queue_push(self, key: str, value: str | bytes) -> None:
+        """See `Store.queue_push`."""
+        self._ask(["push", as_key(key), as_value(value)])
+
+    def queue_pop(self, key: str, block: bool = True) -> bytes:
+        """See `Store.queue_pop`."""
+        if not block:
+            return self._ask(["take", as_key(key)])[0]
+        return self._await("pop", [as_key(key)], self._timeout)[0]
+
+    def queue_len(self, key: str) -> int:
+        """See `Store.queue_len`."""
+        return int(self._ask(["length", as_key(key)])[0])
 
     def await_leaving(self, seconds: float) -> None:
         """Where this process serves the store, wait until those that `watch` have left."""
@@ -412,6 +274,12 @@ class TCPStore(Store):
         answer = self._ask(["get", f"{EVENT}{number}"], timedelta(seconds=-1))
         found: dict[str, Any] = json.loads(answer[0])
         return found
+
+
+def _refusal(kind: str, text: str) -> Exception:
+    """What the server says about a request that it cannot answer."""
+    known = {each.__name__: each for each in (ValueError, QueueEmptyError)}
+    return known.get(kind, DistStoreError)(text)
 
 
 def _exactly(connection: socket.socket, count: int) -> bytes:

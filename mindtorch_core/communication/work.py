@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -10,6 +11,7 @@ from typing import Any
 from ..tensors.tensor import Tensor
 from .engine import Source, Ticket
 from .errors import DistBackendError
+from .futures import Future
 
 __all__ = ["Work"]
 
@@ -33,6 +35,7 @@ class Work:
         self._outputs = list(outputs)
         self._rank_of = position_to_rank
         self._exception: BaseException | None = None
+        self._future: Future[list[Tensor]] | None = None
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         """Wait until it is done, and return True.
@@ -79,9 +82,40 @@ class Work:
         """The tensors that it writes."""
         return self._outputs
 
+    def get_future(self) -> Future[list[Tensor]]:
+        """The tensors that it writes, as a value that comes when it is done; the same object each time."""
+        if self._future is None:
+            self._future = _OfWork(self)
+        return self._future
+
     def source_rank(self) -> int:
         """The rank that a received message came from."""
         ticket: Any = self._ticket
         while not isinstance(ticket, Source):
             (ticket,) = ticket._tickets
         return ticket.source if self._rank_of is None else self._rank_of(ticket.source)
+
+
+class _OfWork(Future[list[Tensor]]):
+    """What `Work.get_future` gives: whoever waits for it waits for the work."""
+
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self._work = work
+        self._asking = threading.Lock()
+
+    def _pull(self, *, waits: bool) -> None:
+        if self._done or not (waits or self._work.is_completed()):
+            return
+        with self._asking:
+            if self._done:
+                return
+            try:
+                self._work.wait()
+            except Exception as error:  # noqa: BLE001 (given to whoever asks for the value)
+                self.set_exception(error)
+            else:
+                self.set_result(self._work.result())
+
+    def _pulled(self) -> bool:
+        return True

@@ -70,11 +70,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         values={"_CHECKPOINT_PREFIX": "_checkpoint_wrapped_module."},
     ),
     "distributed.algorithms.ddp_comm_hooks": Absent(),
-    "distributed.algorithms.ddp_comm_hooks.default_hooks": Absent(
-        _LATER,
-        functions="allreduce_hook bf16_compress_hook bf16_compress_wrapper fp16_compress_hook "
-        "fp16_compress_wrapper",
-    ),
     "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": Absent(
         _LATER, classes="PowerSGDState", functions="batched_powerSGD_hook powerSGD_hook"
     ),

@@ -1,6 +1,8 @@
 """Stores: PyTorch's names and answers, in threads and processes."""
 
 import multiprocessing
+import socket
+import struct
 import threading
 import time
 from datetime import timedelta
@@ -63,6 +65,79 @@ def test_waiting_ends_with_an_error_that_names_the_keys(store):
     with pytest.raises(dist.DistStoreError, match="wait timeout after 100ms"):
         store.get("gone")
     assert store.get("there") == b"1"  # it goes on working
+
+
+def test_keys_queues_and_barriers(store):
+    store.set("a", "1")
+    store.add("n", 1)
+    assert sorted(store.list_keys()) == ["a", "n"]
+    store.barrier("b", 1)
+    with pytest.raises(dist.DistStoreError, match=r"keys: .*/c/last_member"):
+        store.barrier("c", 2, SOON)
+    if isinstance(store, dist.FileStore):
+        with pytest.raises(NotImplementedError, match="queue"):
+            store.queue_push("q", "1")
+        return
+    store.queue_push("q", "1")
+    store.queue_push("q", b"\xff")
+    assert store.queue_len("q") == 2
+    assert store.check(["q"])
+    assert [store.queue_pop("q"), store.queue_pop("q", False)] == [b"1", b"\xff"]
+    assert store.queue_len("q") == 0
+    with pytest.raises(dist.QueueEmptyError, match="queue is empty"):
+        store.queue_pop("q", False)
+    store.set_timeout(SOON)
+    with pytest.raises(dist.DistStoreError, match=r"wait timeout after 100ms, keys: .*/q"):
+        store.queue_pop("q")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "call"),
+    [
+        (ValueError, "the value of '.*word' is no number", lambda s: s.add("word", 1)),
+        (TypeError, "keys are str, got int", lambda s: s.set(1, "2")),
+        (TypeError, "values are str or bytes, got int", lambda s: s.set("a", 2)),
+        (TypeError, "cannot be interpreted as an integer", lambda s: s.add("a", "b")),
+        (TypeError, "a list of keys", lambda s: s.check("ab")),
+        (TypeError, "a timeout is", lambda s: s.wait(["a"], "1")),
+        (dist.DistStoreError, "after 50ms", lambda s: s.wait(["none"], 0.05)),
+    ],
+)
+def test_what_a_store_refuses_harms_nobody(store, kind, text, call):
+    store.set("word", "x")
+    with pytest.raises(kind, match=text):
+        call(store)
+    assert store.get("word") == b"x"  # in particular the server goes on
+
+
+def test_a_server_outlives_what_is_no_request():
+    store = dist.TCPStore("localhost", 0, None, True, timedelta(seconds=20))
+    for data in (b"GET / HTTP/1.1\r\n\r\n", struct.pack("<I", 3) + b"abc", b"\xff" * 64):
+        with socket.create_connection(("localhost", store.port)) as stranger:
+            stranger.sendall(data)
+            store.set("k", "v")
+            assert store.get("k") == b"v"
+    store.close()
+
+
+def test_a_store_of_ones_own():
+    class Own(dist.Store):
+        def __init__(self):
+            super().__init__()
+            self.values = {}
+
+        def set(self, key, value):
+            self.values[key] = value
+
+        def get(self, key):
+            return self.values[key]
+
+    own = Own()
+    prefixed = dist.PrefixStore("p", own)
+    prefixed.set("a", b"1")
+    assert (prefixed.get("a"), own.values) == (b"1", {"p/a": b"1"})
+    with pytest.raises(NotImplementedError, match="Own does not define add"):
+        prefixed.add("n", 1)
 
 
 def test_a_key_that_another_thread_sets_is_waited_for(store):

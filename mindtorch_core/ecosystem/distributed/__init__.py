@@ -30,13 +30,16 @@ __all__ = [
 _ROOM: Final = "mindtorch_core.communication"
 # Names, by the module of the room that has them.
 _MODULES: Final = {
-    "backend_names": "Backend",
+    "backend_names": "Backend DebugLevel get_debug_level get_default_backend_for_device "
+    "set_debug_level set_debug_level_from_env",
     "beginning": "destroy_process_group init_process_group new_group",
     "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
     "collectives": "all_gather all_gather_into_tensor all_reduce "
     "broadcast gather reduce reduce_scatter reduce_scatter_tensor scatter",
     "exchanges": "all_to_all all_to_all_single barrier",
-    "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError",
+    "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
+    "QueueEmptyError",
+    "hooks": "BuiltinCommHookType GradBucket",
     "groups": "GroupMember ProcessGroup group",
     "membership": "get_backend get_backend_config get_global_rank get_group_rank get_node_local_rank "
     "get_pg_count get_process_group_ranks monitored_barrier new_subgroups new_subgroups_by_enumeration",
@@ -60,6 +63,7 @@ _OTHER_NAMES: Final = {
 }
 _BELOW: Final = (
     "_functional_collectives",
+    "algorithms",
     "constants",
     "device_mesh",
     "distributed_c10d",

@@ -5,10 +5,12 @@ python -m mindtorch_core.testing.communicators NAME [--results=FILE] [CHECK...]
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import sys
 import threading
+import time
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -16,35 +18,40 @@ from pathlib import Path
 from ... import distributed as dist
 from ...communication.engines import engine
 from ...communication.errors import DistError
+from ...communication.groups import WORLD, default_group
+from ...communication.stores import Store
+from ...frontend.creation import tensor as make
 from ...values.devices import set_default_device
 from . import faults  # noqa: F401  (adds its checks)
 from .checks import CHECKS
 
 _RESULTS = "--results="
-_PATIENCE = 20.0  # for one check, in seconds
+_START = 120.0  # for all ranks to begin and to load what they need, in seconds
+_PATIENCE = 10.0  # for one call
+# Without any call in a check. How long the check takes is no matter: the machine may have other things to do.
+_STUCK = 40.0
 
 
 def main(name: str, chosen: list[str], results_file: str = "") -> int:
     """Run the checks; 1 if one fails on any rank."""
-    dist.init_process_group(name, timeout=timedelta(seconds=_PATIENCE / 2))
-    devices = engine(name).devices
-    if "cpu" not in devices:  # its own memory, in place of what is staged through it
-        set_default_device(devices[0])
-    store = dist.distributed_c10d._get_default_store()
+    if unknown := [title for title in chosen if title not in CHECKS]:
+        print(f"there is no check {unknown[0]!r}: there are {', '.join(CHECKS)}", file=sys.stderr)
+        return 2
+    store = _begin(name)
     rank, size = dist.get_rank(), dist.get_world_size()
     bad = 0
     told: dict[str, list[str]] = {}
     for title, check in CHECKS.items():
         if chosen and title not in chosen:
             continue
-        watchdog = threading.Timer(_PATIENCE, _hangs, (title,))
-        watchdog.start()
+        done = threading.Event()
+        threading.Thread(target=_await_calls, args=(title, done), daemon=True).start()
         said = ""
         try:
             check(rank, size)
         except Exception as error:  # noqa: BLE001 (whatever a communicator raises is its fault)
             said = f"{type(error).__name__}: {error}"
-        watchdog.cancel()
+        done.set()
         store.set(f"{title}/{rank}", said)
         results = [store.get(f"{title}/{r}").decode() for r in range(size)]
         wrong = [f"  rank {r}: {text}" for r, text in enumerate(results) if text]
@@ -62,15 +69,36 @@ def main(name: str, chosen: list[str], results_file: str = "") -> int:
     with suppress(DistError):  # a rank that has died says so itself
         store.set(f"end/{rank}", "")
         if rank == 0:  # it serves the store, which the others may still be reading
-            store.wait([f"end/{r}" for r in range(size)], timedelta(seconds=_PATIENCE / 4))
+            store.wait([f"end/{r}" for r in range(size)], timedelta(seconds=_PATIENCE))
     if bad:
         os._exit(1)
     return 0
 
 
-def _hangs(title: str) -> None:
-    print(f"FAILED {title}\n  it hangs: no deadline ended it", flush=True)
-    os._exit(1)
+def _begin(name: str) -> Store:
+    """Make the default group and load what checks need, for which slow machines are given time."""
+    dist.init_process_group(name, timeout=timedelta(seconds=_START))
+    devices = engine(name).devices
+    if "cpu" not in devices:  # its own memory, in place of what is staged through it
+        set_default_device(devices[0])
+    (make([1.0]) + make([1.0])).item()
+    group = default_group()
+    group.store.barrier("begun", group.size())  # not the communicator's, which may be wrong
+    group.timeout = timedelta(seconds=_PATIENCE)
+    return group.store
+
+
+def _await_calls(title: str, done: threading.Event) -> None:
+    """End the process where a check goes on, and has made no call for too long."""
+    calls, since = -1, time.monotonic()
+    while not done.wait(0.5):
+        made = sum(group.calls_made() for group in list(WORLD.groups.values()))
+        if made != calls:
+            calls, since = made, time.monotonic()
+        elif time.monotonic() > since + _STUCK:
+            print(f"FAILED {title}\n  it hangs: no deadline ended it", flush=True)
+            faulthandler.dump_traceback(all_threads=True)
+            os._exit(1)
 
 
 if __name__ == "__main__":

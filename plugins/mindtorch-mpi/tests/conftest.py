@@ -31,16 +31,32 @@ def programs():
 
 @pytest.fixture(scope="session")
 def ranks():
-    """``ranks(count, program, *arguments)`` runs a program in several processes; it ends in a minute."""
+    """``ranks(count, program, *arguments)`` runs a program in several processes; it ends in a minute.
+
+    ``grace=`` says how long the others may take to end after a failure; ``ranks.start`` does not wait.
+    """
     if why := missing():
         pytest.skip(why)
 
-    def run(count, program, *arguments):
+    def command(count, program, arguments, grace):
+        return [
+            *(sys.executable, "-m", "mindtorch_core", "run", "-n", str(count), f"--grace={grace}"),
+            *(str(PROGRAMS / program), *map(str, arguments)),
+        ]
+
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+    def run(count, program, *arguments, grace=5):
         return subprocess.run(
-            [sys.executable, "-m", "mindtorch_core", "run", "-n", str(count), PROGRAMS / program]
-            + [str(each) for each in arguments],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=58, check=False,
+            command(count, program, arguments, grace),
+            env=env, capture_output=True, text=True, timeout=58, check=False,
         )  # fmt: skip
 
+    def start(count, program, *arguments):
+        return subprocess.Popen(
+            command(count, program, arguments, 5),
+            env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    run.start = start
     return run

@@ -46,7 +46,7 @@ def test_mpi_passes(verify):
         ("tags", "messages", "messages by tags"),
         ("group", "groups", "all_gather of a reversed group"),
         ("silent", "mismatches", ""),
-        ("patient", "deadlines", "came 2.0 s too late"),
+        ("patient", "deadlines", "came more than 2.0 s too late"),
     ],
 )
 def test_a_wrong_communicator_is_found(verify, fault, check, text):
@@ -66,6 +66,13 @@ def test_json_has_what_each_rank_said(verify):
     assert json.loads(verify("mpi", "-k", "order", "--json").stdout)["checks"] == {
         "order": ["", ""]
     }
+
+
+def test_a_check_that_is_not_there(verify):
+    done = verify("mpi", "-k", "none_such")
+    assert done.returncode == 2
+    assert "there is no check 'none_such': there are reductions, copies," in done.stderr
+    assert "passed" not in done.stdout
 
 
 def test_a_communicator_that_is_not_there(verify):

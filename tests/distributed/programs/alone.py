@@ -66,7 +66,7 @@ for wrong, error, text in (
     (lambda: dist.batch_isend_irecv([]), ValueError, "Invalid ``p2p_op_list``"),
     (lambda: dist.P2POp(dist.send, t, 0), ValueError, "Invalid ``op``"),
     (lambda: dist.new_group([0, 0]), ValueError, "world size should be less or equal"),
-    (lambda: dist.new_group([7]), ValueError, "should be within the world_size"),
+    (lambda: dist.new_group([7]), ValueError, "Rank 7 is out of range"),
     (lambda: dist.new_subgroups(2), ValueError, "must not exceed the world size"),
     (
         lambda: dist.all_gather_into_tensor(torch.zeros(4), torch.zeros(3)),

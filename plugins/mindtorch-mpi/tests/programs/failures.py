@@ -1,4 +1,4 @@
-"""A rank that dies, raises, ends or comes late: the others hear who and what, soon."""
+"""A rank that dies, raises, ends or comes late: the others hear who and what, before their time is over."""
 
 import os
 import signal
@@ -9,11 +9,19 @@ from datetime import timedelta
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
-mode = sys.argv[1]
-dist.init_process_group("mpi", timeout=timedelta(seconds=3 if mode == "late" else 40))
+LONG = 50  # seconds, of which none is waited where the others hear at once
+mode, op = sys.argv[1:]
+dist.init_process_group("mpi", timeout=timedelta(seconds=LONG))
 rank, size = dist.get_rank(), dist.get_world_size()
+store = dist.distributed_c10d._get_default_store()
 t = torch.ones(4)
 dist.all_reduce(t)
+group = dist.new_group(timeout=timedelta(seconds=2)) if mode == "late" else None
+OPS = {
+    "all_reduce": lambda: dist.all_reduce(t, group=group),
+    "monitored_barrier": lambda: dist.monitored_barrier(group=group),
+    "new_group": lambda: dist.new_group([0, 2], use_local_synchronization=True),
+}
 began = time.monotonic()
 if rank == 1:
     if mode == "kill":
@@ -22,17 +30,19 @@ if rank == 1:
         raise KeyError("mine")
     elif mode == "end":
         sys.exit(0)
-    elif mode == "late":
-        time.sleep(5)
+    elif mode == "late":  # comes when the others have raised, however long that takes here
+        store.wait(["heard/0", "heard/2"])
 try:
-    dist.all_reduce(t)
+    OPS[op]()
 except dist.DistributedError as error:
-    took = time.monotonic() - began
+    store.set(f"heard/{rank}", "")
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
-    print(f"after {took:.1f} s: {said}", flush=True)
+    print(f"heard after {time.monotonic() - began:.1f} s: {said}", flush=True)
 else:
     print("no error")
 try:  # the group is of no use any more, and says so at once
-    dist.barrier()
+    dist.barrier(group=group)
 except dist.DistributedError as error:
     print(f"then {error.rank}")
+if mode == "late" and rank == 0:  # it serves the store, which the others still use
+    store.wait([f"heard/{r}" for r in range(size)])

@@ -5,6 +5,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 from mindtorch_core import nn
+from mindtorch_core.distributed.algorithms.ddp_comm_hooks import default_hooks
 
 dist.init_process_group("mpi")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -63,6 +64,80 @@ for x, y in data[:3]:
     step(alone, x, y)
 for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
     close(own.grad, expected.grad)
+
+
+# Hooks in place of the sums: PyTorch's, which are the same or nearly so, and one's own.
+alone = network()
+train(alone, data, torch.optim.SGD(alone.parameters(), lr=0.1))
+narrow = default_hooks.bf16_compress_wrapper(default_hooks.allreduce_hook)
+for hook, within in (
+    (None, 1e-5),
+    (default_hooks.allreduce_hook, 1e-5),
+    (default_hooks.fp16_compress_hook, 1e-3),
+    (default_hooks.bf16_compress_hook, 1e-2),
+    (narrow, 1e-2),
+):
+    model = network()
+    ddp = DDP(model, bucket_cap_mb=1e-4)
+    if hook is not None:
+        ddp.register_comm_hook(None, hook)
+    train(ddp, mine, torch.optim.SGD(ddp.parameters(), lr=0.1))
+    for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
+        close(own, expected, rtol=within, atol=within)
+
+
+def halves(state, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    state.append((bucket.index(), bucket.is_last(), [g.shape for g in bucket.gradients()]))
+    assert [g.shape for g in bucket.gradients()] == [p.shape for p in bucket.parameters()]
+    future = dist.all_reduce(bucket.buffer(), async_op=True).get_future()
+    return future.then(lambda done: done.value()[0] / 2)
+
+
+model, seen = nn.Linear(3, 2), []
+ddp = DDP(model, bucket_cap_mb=5e-6)
+ddp.register_comm_hook(seen, halves)
+ddp(torch.ones(4, 3)).sum().backward()
+close(model.weight.grad, torch.full((2, 3), 4.0 * size / 2))
+assert seen == [(0, False, [(2,)]), (1, True, [(2, 3)])], seen
+with pytest.raises(RuntimeError, match="can only be called once"):
+    ddp._register_builtin_comm_hook(dist.BuiltinCommHookType.ALLREDUCE)
+ddp = DDP(nn.Linear(3, 2))
+with pytest.raises(TypeError, match="must be callable"):
+    ddp.register_comm_hook(None, 3)
+
+
+def wrong(state, bucket: int):
+    return None
+
+
+for hook, text in ((wrong, "bucket annotation should be"), (len, "a state and a bucket")):
+    with pytest.raises(ValueError, match=text):
+        ddp.register_comm_hook(None, hook)
+ddp.register_comm_hook(None, lambda state, bucket: bucket.buffer())
+with pytest.raises(TypeError, match=r"gives a torch\.futures\.Future, got Tensor"):
+    ddp(torch.ones(4, 3)).sum().backward()
+
+# Futures of calls: called when done, in any order, with the error of a call that fails.
+work = dist.all_reduce(torch.ones(2), async_op=True)
+called = []
+after = work.get_future().then(lambda done: called.append(1) or done.value()[0] * 3)
+work.get_future().add_done_callback(lambda done: called.append(2))
+close(after.wait(), torch.full((2,), 3.0 * size))
+assert sorted(called) == [1, 2]
+assert work.get_future().done()
+future = dist.all_reduce(torch.ones(1 + rank), async_op=True).get_future()
+with pytest.raises(dist.DistributedError, match="made another call"):
+    future.then(lambda done: done.value()).wait()
+
+# What each process has for itself.
+model = nn.Linear(2, 2)
+nn.init.constant_(model.bias, float(rank))
+DDP._set_params_and_buffers_to_ignore_for_model(model, ["bias"])
+ddp = DDP(model)
+ddp(torch.ones(1 + rank, 2)).sum().backward()
+assert model.bias.tolist() == [rank, rank]
+close(model.bias.grad, torch.full((2,), 1.0 + rank))
+close(model.weight.grad, torch.full((2, 2), sum(range(1, size + 1)) / size))
 
 
 class Branches(nn.Module):

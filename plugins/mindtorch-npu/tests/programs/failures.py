@@ -11,10 +11,12 @@ from mindtorch_core import distributed as dist
 from mindtorch_npu_simulator import control
 
 mode = sys.argv[1]
-dist.init_process_group("hccl", timeout=timedelta(seconds=3 if mode == "late" else 40))
+dist.init_process_group("hccl", timeout=timedelta(seconds=50))
 rank, size = dist.get_rank(), dist.get_world_size()
 t = torch.ones(4, device="npu")
 dist.all_reduce(t)
+store = dist.distributed_c10d._get_default_store()
+group = dist.new_group(timeout=timedelta(seconds=3)) if mode == "late" else None
 began = time.monotonic()
 if rank == 1:
     if mode == "kill":
@@ -27,14 +29,15 @@ if rank == 1:
     elif mode == "raise":
         raise KeyError("mine")
     elif mode == "late":
-        time.sleep(5)
+        store.wait(["heard/0", "heard/2"])  # however long that takes on a busy machine
     elif mode == "fault":
         control.inject("kernel:HcclAllReduce:1=507015")
     elif mode == "slow":
         control.latency("kernel:HcclAllReduce=700000")
 try:
-    dist.all_reduce(t)
+    dist.all_reduce(t, group=group)
 except dist.DistributedError as error:
+    store.set(f"heard/{rank}", "")
     took = time.monotonic() - began
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
     print(f"after {took:.1f} s: {said}", flush=True)
@@ -42,6 +45,8 @@ else:
     print(f"all is well: {t.tolist()}, waited {time.monotonic() - began > 0.6}")
 if mode != "slow":
     try:  # the group is of no use any more, and says so at once
-        dist.barrier()
+        dist.barrier(group=group)
     except dist.DistributedError as error:
         print(f"then {error.rank}")
+if mode == "late" and rank == 0:  # it serves the store, which the others still use
+    store.wait([f"heard/{r}" for r in range(size)])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import mindtorch_core as torch
@@ -16,6 +18,8 @@ from .reducer import Reducer, parameters_used
 __all__ = ["DistributedDataParallel"]
 
 _BUCKET_MB: Final = 25
+# Of a module: names of what each process has for itself.
+_IGNORED: Final = "_ddp_params_and_buffers_to_ignore"
 
 
 class DistributedDataParallel(Module):
@@ -65,14 +69,15 @@ class DistributedDataParallel(Module):
                 "Default process group has not been initialized, please make sure to call "
                 "init_process_group."
             )
-        if device_ids is not None and len(device_ids) > 1:
-            raise ValueError("device_ids can only be None or contain a single element.")
-        trained = [p for p in module.parameters() if p.requires_grad]
+        self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
+        shared = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
+        trained = [p for p in shared if p.requires_grad]
         if not trained:
             raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameters that "
-                "require a gradient."
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                "requires a gradient."
             )
+        _check_devices(shared, device_ids, output_device)
         cap = _BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb
         if cap <= 0:
             raise ValueError(f"bucket_cap_mb must be positive, got {bucket_cap_mb}")
@@ -92,8 +97,8 @@ class DistributedDataParallel(Module):
         self._joining: _Joining | None = None
         if init_sync:
             self._compare(trained)
-            self._share(module.parameters())
-            self._share(module.buffers())
+            self._share(shared)
+            self._share(self._shared_buffers())
         self.reducer = Reducer(
             trained,
             self.process_group,
@@ -135,6 +140,52 @@ class DistributedDataParallel(Module):
         for work in works:
             work.wait()
 
+    def _shared_buffers(self) -> list[Tensor]:
+        """The buffers that all copies have alike."""
+        named = self.module.named_buffers()
+        return [b for name, b in named if name not in self.parameters_to_ignore]
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Module, names: Iterable[str]) -> None:
+        """Have each process keep parameters and buffers of its own, by their names in the module."""
+        setattr(module, _IGNORED, list(names))
+
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, Any], Any]) -> None:
+        """Have a function sum the gradients of each bucket, before the first backward.
+
+        Args:
+            state: its first argument; what it keeps from one call to the next.
+            hook: given ``state`` and a `torch.distributed.GradBucket` of this process's gradients; gives a
+                `torch.futures.Future` of a tensor that takes their place.
+
+        Raises:
+            TypeError: if it cannot be called.
+            ValueError: if it says that it takes or gives something else.
+            RuntimeError: if there is a hook.
+        """
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        self._check_annotations(hook)
+        self.reducer.use(partial(hook, state))
+
+    @staticmethod
+    def _check_annotations(hook: Callable[..., Any]) -> None:
+        signature = inspect.signature(hook, eval_str=True)
+        parameters = list(signature.parameters.values())
+        if len(parameters) < 2:
+            raise ValueError("Communication hook: it is called with a state and a bucket.")
+        taken, given = parameters[1].annotation, signature.return_annotation
+        if taken not in (inspect.Parameter.empty, torch.distributed.GradBucket):
+            raise ValueError("Communication hook: bucket annotation should be dist.GradBucket.")
+        if given not in (inspect.Signature.empty, torch.futures.Future[Tensor]):
+            raise ValueError(
+                "Communication hook: return annotation should be torch.futures.Future[torch.Tensor]."
+            )
+
+    def _register_builtin_comm_hook(self, comm_hook_type: Any) -> None:
+        """Register one of the hooks that `torch.distributed.BuiltinCommHookType` names."""
+        self.register_comm_hook(self.process_group, comm_hook_type.hook)
+
     def _get_ddp_logging_data(self) -> dict[str, Any]:
         """How it was made, as Lightning asks for it."""
         return {
@@ -163,7 +214,7 @@ class DistributedDataParallel(Module):
         if self._joining is not None:
             self._joining.announce(training)
         if self.require_forward_param_sync and self.broadcast_buffers:
-            self._share(self.module.buffers())
+            self._share(self._shared_buffers())
         if torch.is_grad_enabled() and not training:
             self.reducer.active = False
         outputs = self.module(*inputs, **kwargs)
@@ -220,6 +271,22 @@ class DistributedDataParallel(Module):
             self.reducer.share = 1 / torch.distributed.get_world_size(self.process_group)
 
 
+def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device: Any) -> None:
+    """Refuse several devices, and to be told one of what is on the CPU.
+
+    Raises:
+        ValueError: saying so.
+    """
+    if device_ids is not None and len(device_ids) > 1:
+        raise ValueError("device_ids can only be None or contain a single element.")
+    told = device_ids or output_device is not None
+    if told and {p.device.type for p in parameters} == {"cpu"}:
+        raise ValueError(
+            f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
+            f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
+        )
+
+
 class _Joining:
     """The steps of a group in which some processes have ended."""
 
@@ -236,6 +303,10 @@ class _Joining:
         torch.distributed.all_reduce(told, group=self._group)
         count, trained = told.tolist()
         if self._raises and 0 < count < self._size:
+            if not active:
+                raise RuntimeError(
+                    f"Rank {torch.distributed.get_rank(self._group)} exhausted all inputs."
+                )
             raise RuntimeError(
                 "Detected at least one rank that exhausted inputs. Throwing across all ranks."
             )
@@ -255,12 +326,14 @@ class _Joining:
                 break
             last = False
             if ddp.require_forward_param_sync and ddp.broadcast_buffers:
-                ddp._share(ddp.module.buffers())
+                ddp._share(ddp._shared_buffers())
             ddp.require_forward_param_sync = trained
             if trained:
                 ddp.reducer.shadow()
         dist = torch.distributed
         rank = torch.tensor(dist.get_rank(self._group) if last else -1)
         dist.all_reduce(rank, dist.ReduceOp.MAX, group=self._group)
-        for t in (*ddp.module.parameters(), *ddp.module.buffers()):
+        named = ddp.module.named_parameters()
+        shared = [p for name, p in named if name not in ddp.parameters_to_ignore]
+        for t in (*shared, *ddp._shared_buffers()):
             dist.broadcast(t.detach(), group=self._group, group_src=int(rank.item()))

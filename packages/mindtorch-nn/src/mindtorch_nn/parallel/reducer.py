@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
-from .buckets import divided
+from .buckets import Bucket, divided
 
 __all__ = ["Reducer", "parameters_used"]
 
@@ -52,14 +52,15 @@ class Reducer:
         self.buckets = divided(self.parameters, limit)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
         self._works: list[Any] = []
+        self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
         self._next = 0  # the first bucket whose sum has not begun
         self._used: list[bool] = []
         self.active = False
         self.share = 1 / torch.distributed.get_world_size(group)
         for number, parameter in enumerate(self.parameters):
-            parameter.register_post_accumulate_grad_hook(self._hook(number))
+            parameter.register_post_accumulate_grad_hook(self._noticed(number))
 
-    def _hook(self, number: int) -> Any:
+    def _noticed(self, number: int) -> Any:
         def ready(_: Tensor) -> None:
             if self.active:
                 self._mark(number)
@@ -100,7 +101,7 @@ class Reducer:
             raise RuntimeError(_TWICE.format(number=number))
         with torch.no_grad():
             if self._used[number]:
-                bucket.take(number, self.share)
+                bucket.take(number, self.share if self._hook is None else 1)
             else:
                 bucket.views[bucket.numbers.index(number)].zero_()
                 bucket.waiting.discard(number)
@@ -109,20 +110,68 @@ class Reducer:
     def _go_on(self) -> None:
         """Begin the sums of all buckets that are full, in their order, which all processes share."""
         while self._next < len(self.buckets) and not self.buckets[self._next].waiting:
-            memory = self.buckets[self._next].memory
-            self._next += 1
-            self._works.append(
-                torch.distributed.all_reduce(memory, group=self.group, async_op=True)
-            )
+            self._begin_sum()
         if self._next == len(self.buckets):
             self._finish()
+
+    def use(self, hook: Callable[[Any], Any]) -> None:
+        """Have a function sum each bucket: it is given a `GradBucket`, and gives a `Future` of a tensor.
+
+        Raises:
+            RuntimeError: if there is one.
+        """
+        if self._hook is not None:
+            raise RuntimeError(
+                "register_comm_hook or register_builtin_comm_hook can only be called once."
+            )
+        self._hook = hook
+
+    def _begin_sum(self) -> None:
+        """Begin the sum of the next bucket."""
+        number, bucket = self._next, self.buckets[self._next]
+        self._next += 1
+        memory = bucket.memory
+        assert memory is not None, "begin makes it"
+        if self._hook is None:
+            work = torch.distributed.all_reduce(memory, group=self.group, async_op=True)
+        else:
+            last = self._next == len(self.buckets)
+            with torch.no_grad():
+                given = torch.distributed.GradBucket(
+                    number, memory, bucket.parameters, is_last=last
+                )
+                work = self._hook(given)
+            if not isinstance(work, torch.futures.Future):
+                raise TypeError(
+                    f"a communication hook gives a torch.futures.Future, got {type(work).__name__}"
+                )
+        self._works.append(work)
+
+    def _await(self, bucket: Bucket, work: Any) -> None:
+        """Wait for the sum of a bucket, which a hook may have in other memory."""
+        with torch.no_grad():
+            found = work.wait()
+        if self._hook is None:
+            return
+        if isinstance(found, list | tuple) and len(found) == 1:
+            (found,) = found
+        memory = bucket.memory
+        assert memory is not None, "begin makes it"
+        if not isinstance(found, Tensor) or found.numel() != memory.numel():
+            raise RuntimeError(
+                f"a communication hook's future is of a tensor of {memory.numel()} elements, got "
+                f"{list(found.shape) if isinstance(found, Tensor) else type(found).__name__}"
+            )
+        if found.data_ptr() != memory.data_ptr():
+            with torch.no_grad():
+                memory.copy_(found.reshape(memory.shape))
 
     def _finish(self) -> None:
         """Wait for all sums and let the parameters have them."""
         self.active = False
         used = self._used_anywhere()
         for bucket, work in zip(self.buckets, self._works, strict=True):
-            work.wait()
+            self._await(bucket, work)
             bucket.give([used[n] for n in bucket.numbers])
         self._works = []
 
@@ -144,11 +193,7 @@ class Reducer:
             bucket.memory.zero_()
             bucket.waiting.clear()
         while self._next < len(self.buckets):
-            memory = self.buckets[self._next].memory
-            self._next += 1
-            self._works.append(
-                torch.distributed.all_reduce(memory, group=self.group, async_op=True)
-            )
+            self._begin_sum()
         self._used_anywhere()
         for work in self._works:
             work.wait()

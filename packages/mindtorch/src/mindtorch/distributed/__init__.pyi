@@ -2,6 +2,8 @@
 
 from mindtorch_core.distributed import (
     Backend as Backend,
+    BuiltinCommHookType as BuiltinCommHookType,
+    DebugLevel as DebugLevel,
     DeviceMesh as DeviceMesh,
     DistBackendError as DistBackendError,
     DistError as DistError,
@@ -9,11 +11,13 @@ from mindtorch_core.distributed import (
     DistStoreError as DistStoreError,
     DistributedError as DistributedError,
     FileStore as FileStore,
+    GradBucket as GradBucket,
     GroupMember as GroupMember,
     HashStore as HashStore,
     P2POp as P2POp,
     PrefixStore as PrefixStore,
     ProcessGroup as ProcessGroup,
+    QueueEmptyError as QueueEmptyError,
     ReduceOp as ReduceOp,
     Store as Store,
     TCPStore as TCPStore,
@@ -35,6 +39,8 @@ from mindtorch_core.distributed import (
     gather_object as gather_object,
     get_backend as get_backend,
     get_backend_config as get_backend_config,
+    get_debug_level as get_debug_level,
+    get_default_backend_for_device as get_default_backend_for_device,
     get_global_rank as get_global_rank,
     get_group_rank as get_group_rank,
     get_node_local_rank as get_node_local_rank,
@@ -71,6 +77,8 @@ from mindtorch_core.distributed import (
     scatter_object_list as scatter_object_list,
     send as send,
     send_object_list as send_object_list,
+    set_debug_level as set_debug_level,
+    set_debug_level_from_env as set_debug_level_from_env,
 )
 from mindtorch_core.distributed import (
     checkpoint as checkpoint,
