@@ -89,10 +89,13 @@ class CPURuntime(Runtime):
 
     def payload(self, storage: Storage, shape: Shape, strides: Shape, offset: int, d: dtype) -> Any:
         """An array over the storage's memory."""
-        size, memory, start = d.itemsize, flat_bytes(storage.memory), offset * d.itemsize
-        if start > memory.size and not numel(shape):
-            start = memory.size  # a view of nothing may begin beyond the end
-        return np.ndarray(shape, NUMPY_OF[d], memory, start, tuple(s * size for s in strides))
+        size = d.itemsize
+        if not numel(shape):
+            return np.empty(shape, NUMPY_OF[d])
+        return np.ndarray(
+            shape, NUMPY_OF[d], flat_bytes(storage.memory), offset * size,
+            tuple(s * size for s in strides),
+        )  # fmt: skip
 
     def storage_of(self, tensor: Tensor) -> Storage:
         """The storage around a kernel's fresh result."""
@@ -106,13 +109,14 @@ class CPURuntime(Runtime):
 
     def layout(self, tensor: Tensor) -> tuple[Shape, int]:
         """Strides and offset, read from the array."""
-        data, storage = tensor.raw_data, tensor.raw_storage
+        data = tensor.raw_data
+        if not data.size:
+            return contiguous_strides(data.shape), 0
         size = data.itemsize
-        if storage is None or storage.memory is data:
-            if not data.size:  # NumPy gives it strides of 0
-                return contiguous_strides(data.shape), 0
-            return tuple([s // size for s in data.strides]), 0
         steps = tuple([s // size for s in data.strides])  # faster than a generator
+        storage = tensor.raw_storage
+        if storage is None or storage.memory is data:
+            return steps, 0
         return steps, (address(data) - address(storage.memory)) // size
 
     def from_host(

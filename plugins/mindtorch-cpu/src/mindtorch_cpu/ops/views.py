@@ -87,7 +87,8 @@ def transpose(self: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged."""
     try:
         data = self.raw_data.swapaxes(dim0, dim1)
-        return view_around(self, data, data.shape, KEYS)
+        if data.size:  # NumPy forgets where arrays of nothing lie
+            return view_around(self, data, data.shape, KEYS)
     except (np.exceptions.AxisError, TypeError):
         pass  # outside of this block, so that the rule's error comes without NumPy's
     return general("transpose", self, dim0, dim1)
@@ -98,7 +99,8 @@ def permute(self: Any, dims: Any) -> Any:
     """Dimensions in another order."""
     try:
         data = self.raw_data.transpose(dims)
-        return view_around(self, data, data.shape, KEYS)
+        if data.size:  # NumPy forgets where arrays of nothing lie
+            return view_around(self, data, data.shape, KEYS)
     except (ValueError, TypeError):
         pass
     return general("permute", self, dims)
@@ -111,10 +113,11 @@ def select(self: Any, dim: int, index: int) -> Any:
     if dim == 0 and index.__class__ is int and a.ndim > 1:
         try:
             part = a[index]
-            return view_around(self, part, part.shape, KEYS)
+            if part.size:
+                return view_around(self, part, part.shape, KEYS)
         except IndexError:
             pass
-    elif a.ndim:
+    elif a.size:
         at = wrap_dim(dim, a.ndim)
         if -a.shape[at] <= index < a.shape[at]:
             part = a[(*(slice(None),) * at, index, ...)]
