@@ -137,6 +137,7 @@ from .values.dtypes import bool_ as bool
 from .values.errors import (
     BackendConflictError,
     BackendUnavailableError,
+    CaptureError,
     NoKernelError,
     OperandTypeError,
     OutOfMemoryError,
@@ -184,6 +185,7 @@ __all__ = [
     "BackendUnavailableError",
     "BoolTensor",
     "ByteTensor",
+    "CaptureError",
     "CharTensor",
     "DispatchKey",
     "DispatchKeySet",

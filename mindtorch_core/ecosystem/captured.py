@@ -25,12 +25,12 @@ from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten
 from ..values.devices import concrete
+from ..values.errors import CaptureError
 from ..values.forks import fork_safe
-from .captured_guards import CaptureError
 from .captured_step import Constant, Step
 from .captured_surroundings import Settings, Surroundings
 
-__all__ = ["CaptureError", "capture"]
+__all__ = ["capture"]
 
 
 def capture(fn: Callable[..., Any]) -> Callable[..., Any]:

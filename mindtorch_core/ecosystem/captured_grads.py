@@ -12,7 +12,8 @@ from ..dispatch.masks import without_gradients
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view
 from ..tensors.tensor import Tensor
-from .captured_guards import CaptureError, guard_of, shown
+from ..values.errors import CaptureError
+from .captured_guards import guard_of, shown
 
 __all__ = ["Grad", "grads_of", "shown_as"]
 

@@ -9,19 +9,7 @@ from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.shapes import show
 
-__all__ = ["CaptureError", "guard_of", "hooks_of", "shown"]
-
-
-class CaptureError(RuntimeError):
-    """A captured function was called in a way that its recording does not stand for.
-
-    Attributes:
-        result: what the call has returned, where it was run as it is: its results are right.
-    """
-
-    def __init__(self, text: str, result: Any = None) -> None:
-        super().__init__(text)
-        self.result = result
+__all__ = ["guard_of", "hooks_of", "shown"]
 
 
 def guard_of(t: Tensor) -> tuple[Any, ...]:

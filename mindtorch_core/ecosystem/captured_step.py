@@ -26,9 +26,10 @@ from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view, tensor_over
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..values.errors import CaptureError
 from ..values.shapes import Shape
 from .captured_grads import Grad, grads_of, shown_as
-from .captured_guards import CaptureError, guard_of, hooks_of, shown
+from .captured_guards import guard_of, hooks_of, shown
 from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["Constant", "Step"]

@@ -9,6 +9,7 @@ written for it go on working. The classes below refine those types::
     │   ├── BackendUnavailableError   a device whose plugin is missing, switched off or broken
     │   ├── BackendConflictError      two plugins claim one device name or dispatch key
     │   ├── PipelineError             a recorded op failed when the pipeline launched it
+    │   ├── CaptureError              a captured function was called as its recording does not stand for
     │   └── OutOfMemoryError          a device could not supply the memory that was asked for
     ├── NotImplementedError
     │   ├── OperandTypeError          an operator does not serve a dtype; also a TypeError
@@ -22,6 +23,7 @@ from __future__ import annotations
 __all__ = [
     "BackendConflictError",
     "BackendUnavailableError",
+    "CaptureError",
     "LinAlgError",
     "NoKernelError",
     "OperandTypeError",
@@ -88,6 +90,18 @@ class PipelineError(RuntimeError):
         super().__init__(message)
         self.op = op
         self.location = location
+
+
+class CaptureError(RuntimeError):
+    """A function of `torch.pipeline.capture` was called in a way that its recording does not stand for.
+
+    Attributes:
+        result: what the call has returned, where it was run as it is: its results are right.
+    """
+
+    def __init__(self, message: str, result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class OutOfMemoryError(RuntimeError):

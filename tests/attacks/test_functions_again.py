@@ -20,7 +20,6 @@ from mindtorch_core.deferred.replay.sites import Site
 from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import MASKS
 from mindtorch_core.ecosystem import compiled_calls
-from mindtorch_core.ecosystem.captured import CaptureError
 from mindtorch_cpu.native.kernels import KERNELS
 
 PRECISION = {"bfloat16": 0.1, "float16": 0.02, "float64": 1e-6}
@@ -70,7 +69,7 @@ def as_captured(f):
     def call(*args):
         try:
             return captured(*args)
-        except CaptureError as error:
+        except torch.CaptureError as error:
             return f(*args) if error.result is None else error.result
 
     return call

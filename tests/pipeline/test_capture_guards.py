@@ -3,7 +3,6 @@
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.ecosystem.captured import CaptureError
 from mindtorch_core.values.devices import row_of
 
 
@@ -73,7 +72,7 @@ def test_what_it_reads_is_guarded(change):
     act(a)
     if change == "module":
         return  # what is new is called by nobody but the container, which is guarded by its parts
-    with pytest.raises(CaptureError, match=text):
+    with pytest.raises(torch.CaptureError, match=text):
         f(x)
     f.reset()
     torch.manual_seed(0)
@@ -89,10 +88,12 @@ def test_variables_around_it_are_guarded():
     rate = 0.25 + 0.25  # another object, the same number
     assert f(torch.ones(2)).tolist() == [1.5, 1.5]
     rate = 2.0
-    with pytest.raises(CaptureError, match=r"rate was 0\.5 when it was captured, and is 2\.0 now"):
+    with pytest.raises(
+        torch.CaptureError, match=r"rate was 0\.5 when it was captured, and is 2\.0 now"
+    ):
         f(torch.ones(2))
     rate, weights = 0.5, torch.zeros(2)
-    with pytest.raises(CaptureError, match=r"weights was a tensor.* and is another tensor"):
+    with pytest.raises(torch.CaptureError, match=r"weights was a tensor.* and is another tensor"):
         f(torch.ones(2))
 
 
@@ -111,7 +112,7 @@ def test_settings_are_guarded(setting):
     enter, text = SETTINGS[setting]
     f = torch.pipeline.capture(lambda x: x @ x)
     f(torch.ones(2, 2))
-    with enter(), pytest.raises(CaptureError, match=text):
+    with enter(), pytest.raises(torch.CaptureError, match=text):
         f(torch.ones(2, 2))
     assert f(torch.ones(2, 2)).tolist() == [[2.0, 2.0]] * 2
 
@@ -122,7 +123,7 @@ def test_the_default_dtype_is_guarded():
     torch.set_default_dtype(torch.float64)
     try:
         with pytest.raises(
-            CaptureError, match=r"default dtype was torch.float32 .* torch.float64 now"
+            torch.CaptureError, match=r"default dtype was torch.float32 .* torch.float64 now"
         ):
             f(torch.ones(2, dtype=torch.float32))
     finally:
@@ -153,7 +154,9 @@ def test_state_that_the_first_call_makes():
         assert torch.equal(plain(x), captured(x))
     assert len(calls) == 2
     opt.param_groups[0]["lr"] = 0.5
-    with pytest.raises(CaptureError, match=r"param_groups\[0\]\['lr'\] was 0.1 .* is 0.5 now"):
+    with pytest.raises(
+        torch.CaptureError, match=r"param_groups\[0\]\['lr'\] was 0.1 .* is 0.5 now"
+    ):
         captured(torch.ones(2))
 
 
@@ -168,7 +171,7 @@ def test_state_that_each_call_replaces_is_refused(what):
     g = torch.pipeline.capture(f)
     assert g(torch.ones(2)).tolist() == ([2.0, 2.0] if what == "number" else [1.0, 1.0])
     with pytest.raises(
-        CaptureError, match=r"something else in each call: state\['h'\] was"
+        torch.CaptureError, match=r"something else in each call: state\['h'\] was"
     ) as raised:
         g(torch.ones(2))
     assert raised.value.result.tolist() == ([3.0, 3.0] if what == "number" else [2.0, 2.0])
@@ -220,7 +223,7 @@ def test_a_grad_that_was_there_must_stay():
         f(torch.ones(2))
     assert p.grad.tolist() == [4.0, 4.0]
     p.grad = None
-    with pytest.raises(CaptureError, match="the grad of a tensor that it used"):
+    with pytest.raises(torch.CaptureError, match="the grad of a tensor that it used"):
         f(torch.ones(2))
 
 
@@ -230,7 +233,9 @@ def test_a_grad_that_was_none_where_it_is_computed_with():
     for _ in range(3):
         p.grad = None
         f(torch.ones(2))
-    with pytest.raises(CaptureError, match=r"grad of a tensor that it used, .* was None when"):
+    with pytest.raises(
+        torch.CaptureError, match=r"grad of a tensor that it used, .* was None when"
+    ):
         f(torch.ones(2))
 
 

@@ -6,6 +6,7 @@ from mindtorch_core import (
     BackendUnavailableError as BackendUnavailableError,
     BoolTensor as BoolTensor,
     ByteTensor as ByteTensor,
+    CaptureError as CaptureError,
     CharTensor as CharTensor,
     DispatchKey as DispatchKey,
     DispatchKeySet as DispatchKeySet,
