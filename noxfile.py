@@ -8,6 +8,7 @@
     nox -s "python(3.12)"       the same on the newest 3.12, 3.11 or 3.13 of this machine
     nox -s programs             libraries that say `import torch` on mindtorch, without PyTorch
     nox -s programs-npu         some of them on the simulated NPU, which they take for CUDA
+    nox -s offline              the wheels and what they need, installed without an index, and used
     nox -s wheel-torch          `mindtorch wheel-torch` with pip and with uv, beside what requires torch
     nox -s each-alone           each test file in a process of its own
     nox -s mutants              faults put into the sources: which share the tests find, by family
@@ -122,6 +123,11 @@ DISTRIBUTIONS = {
         ),
     )
 }
+
+
+def published() -> list[Distribution]:
+    """What an index is given: all but the examples."""
+    return [d for d in DISTRIBUTIONS.values() if not d.folder.startswith("examples/")]
 
 
 def build(session: nox.Session, distribution: Distribution, out: Path) -> None:
@@ -358,35 +364,19 @@ def array_api(session: nox.Session) -> None:
 @nox.session(name="wheel-torch")
 def wheel_torch(session: nox.Session) -> None:
     """Install the wheel that `mindtorch wheel-torch` writes, by pip and by uv, beside accelerate."""
-    ours = wheels(session, list(DISTRIBUTIONS["mindtorch-torch"].beside))
-    session.install(*ours)
-    folder = Path(session.create_tmp()).resolve() / "wheels"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    for wheel in ours:
-        shutil.copy(wheel, folder)
-    session.run("mindtorch", "wheel-torch", str(folder))
-    (torch,) = folder.glob("torch-*.whl")
-    wanted = f"torch=={torch.name.split('-')[1]}"
-    check = (
-        "import accelerate, importlib.metadata, torch; "
-        "assert 'mindtorch' in torch.__version__ == importlib.metadata.version('torch'); "
-        "print(accelerate.Accelerator(cpu=True).prepare(torch.nn.Linear(2, 2)))"
-    )
-    for installer in ("pip", "uv"):
-        venv = folder.parent / f"venv-{installer}"
-        session.run_install("uv", "venv", "-q", "--clear", "--seed", str(venv), external=True)
-        python = str(venv / "bin" / "python")
-        found = ["--find-links", str(folder)]
-        if installer == "pip":
-            command = [python, "-m", "pip", "install", "-q", *found, wanted, "accelerate"]
-        else:
-            override = folder.parent / "override.txt"
-            override.write_text(f"{wanted}\n", encoding="utf-8")
-            command = ["uv", "pip", "install", "-q", "--python", python, *found, "accelerate"]
-            command += ["--override", str(override)]
-        session.run_install(*command, external=True)
-        session.run(python, "-c", check, external=True, env={"PYTHONPATH": ""})
+    sys.path.append(str(ROOT / ".ci"))
+    from installing import torch_wheel
+
+    torch_wheel(session, wheels(session, list(DISTRIBUTIONS["mindtorch-torch"].beside)))
+
+
+@nox.session
+def offline(session: nox.Session) -> None:
+    """Install what is published, and what it needs, from a folder without an index, and use it."""
+    sys.path.append(str(ROOT / ".ci"))
+    from installing import offline
+
+    offline(session, wheels(session, [d.name for d in published()]))
 
 
 @nox.session(name="build", python=False)
@@ -409,9 +399,8 @@ def release(session: nox.Session) -> None:
     """Build what is published, into ``dist``, if a tag such as v0.1.0 is what all files say."""
     out = ROOT / "dist"
     shutil.rmtree(out, ignore_errors=True)
-    for distribution in DISTRIBUTIONS.values():
-        if not distribution.folder.startswith("examples/"):
-            build(session, distribution, out)
+    for distribution in published():
+        build(session, distribution, out)
     session.run("python", ".ci/check_release.py", str(out), *session.posargs, external=True)
     check_metadata(session, out)
 
