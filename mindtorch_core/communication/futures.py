@@ -147,15 +147,19 @@ class _Next(Future[S]):
     def _go_on(self, before: Future[Any]) -> None:
         try:
             result = self._callback(before)
-        except Exception as error:  # noqa: BLE001 (given to whoever waits)
-            text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
-            told = RuntimeError(text)
-            told.__cause__ = error
-            self.set_exception(told)
-        except BaseException as error:  # noqa: BLE001 (an interrupt; likewise)
-            self.set_exception(error)
+        except BaseException as error:  # noqa: BLE001 (given to whoever waits)
+            self.set_exception(self._told(before, error))
         else:
             self.set_result(result)
+
+    def _told(self, before: Future[Any], error: BaseException) -> BaseException:
+        """What waiting raises: what went wrong before as it is, the callback's errors as PyTorch tells them."""
+        if error is before._error or not isinstance(error, Exception):
+            return error
+        text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
+        told = RuntimeError(text)
+        told.__cause__ = error
+        return told
 
     def _pull(self, *, waits: bool) -> None:
         self._before._pull(waits=waits)

@@ -88,10 +88,13 @@ print(small.tolist())
 
 
 def test_what_is_kept_for_later_serves_first():
-    """Blocks of a size that the C library gets from the system one by one, and gives back."""
+    """Blocks of a size that the C library gets from the system one by one, and gives back.
+
+    115 MB are kept, 160 are asked for, and the modules that the first large sum loads need some, too.
+    """
     code = """
 for n in (3000, 3100, 3200):
     (torch.ones(n, n) + 1).sum()
 print(torch.empty(40_000_000).shape, torch.full((39_000_000,), 2.0).sum().item())
 """
-    assert told(code, 230) == "torch.Size([40000000]) 78000000.0\n"
+    assert told(code, 250) == "torch.Size([40000000]) 78000000.0\n"

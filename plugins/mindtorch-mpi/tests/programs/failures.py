@@ -35,9 +35,10 @@ if rank == 1:
 try:
     OPS[op]()
 except dist.DistributedError as error:
-    store.set(f"heard/{rank}", "")
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
     print(f"heard after {time.monotonic() - began:.1f} s: {said}", flush=True)
+    if mode == "late":  # otherwise rank 0, which serves the store, may have ended
+        store.set(f"heard/{rank}", "")
 else:
     print("no error")
 try:  # the group is of no use any more, and says so at once
