@@ -153,7 +153,7 @@ class _Next(Future[S]):
             self.set_result(result)
 
     def _told(self, before: Future[Any], error: BaseException) -> BaseException:
-        """What waiting raises: what went wrong before as it is, the callback's errors as PyTorch tells them."""
+        """What waiting raises: what went wrong before, or the callback's error as PyTorch tells it."""
         if error is before._error or not isinstance(error, Exception):
             return error
         text = f"Got the following error when running the callback: {type(error).__name__}: {error}"

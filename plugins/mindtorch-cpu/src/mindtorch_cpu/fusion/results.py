@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import Tensor, contiguous_strides
+from mindtorch_core.backend import Shape, Tensor, contiguous_strides
 
 from ..arrays import NUMPY_OF, laid_out, quietly
 from ..memory_pool import POOL
@@ -16,6 +17,8 @@ from .limits import LIMITS
 from .tiles import spans
 
 __all__ = ["joined", "reduced_by_tiles", "room_for"]
+
+_ROWS: Final = 8  # of tiles that a thread reduces by one call
 
 
 def room_for(t: Tensor) -> Any:
@@ -41,15 +44,27 @@ def reduced_by_tiles(a: Any, reduce: Callable[[Any], Any], join: np.ufunc) -> An
 
     Args:
         a: the array.
-        reduce: reduces the elements of a tile.
+        reduce: reduces the rows of a matrix, each of which is a tile.
         join: see `joined`.
     """
     flat = a.reshape(-1)
-    parts = spans(a.shape, LIMITS.tile_elements)
-    partial: list[Any] = [None] * len(parts)
+    length, alike, others = _tiles_of(a.shape, LIMITS.tile_elements)
+    rows = flat[: alike * length].reshape(alike, length)
+    partial = np.empty(alike + len(others), a.dtype)
 
-    def work(number: int) -> None:
-        partial[number] = reduce(flat[parts[number]])
+    def work(part: slice) -> None:
+        partial[part] = reduce(rows[part])
 
-    share_out(work, range(len(parts)))
-    return joined(join, partial, a.dtype)
+    share_out(work, [slice(at, min(at + _ROWS, alike)) for at in range(0, alike, _ROWS)])
+    for at, other in enumerate(others, alike):
+        partial[at : at + 1] = reduce(flat[None, other])
+    return joined(join, list(partial), a.dtype)
+
+
+@functools.lru_cache(256)
+def _tiles_of(shape: Shape, elements: int) -> tuple[int, int, list[slice]]:
+    """Length and number of the tiles alike that come first, and the other tiles."""
+    every = [tile for (tile,) in spans(shape, elements)]
+    length = every[0].stop
+    alike = next((n for n, t in enumerate(every) if t.stop - t.start != length), len(every))
+    return length, alike, every[alike:]

@@ -65,7 +65,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
         return wrap(row_major(quietly(np.add.reduce, a, axis, inner, None, keepdim)), d)
     if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
         if axis is None and not keepdim and d not in WIDER and _in_tiles(a):
-            return wrap(_by_tiles(a, _sum_of_tile, np.add), d)
+            return wrap(_by_tiles(a, _sums_of_tiles, np.add), d)
         return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
     if d in WIDER:
         return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
@@ -103,8 +103,10 @@ def _by_tiles(a: Any, reduce: Any, join: np.ufunc) -> Any:
     return reduced_by_tiles(a, reduce, join)
 
 
-def _sum_of_tile(a: Any) -> Any:
-    return total(a).reshape(()) if a.size >= LARGE else quietly(_add_reduce, a)
+def _sums_of_tiles(rows: Any) -> Any:
+    if rows.shape[1] >= LARGE:
+        return total(rows, (1,))[:, 0]
+    return quietly(_add_reduce, rows, 1)
 
 
 @kernel("prod")
@@ -163,6 +165,9 @@ def _extreme(name: str, join: np.ufunc) -> None:
     rule = rule_of(name)
     reduce: Any = join.reduce
 
+    def reduce_rows(rows: Any) -> Any:
+        return reduce(rows, 1)
+
     def run(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
         a = self.raw_data
         if not a.size or self.raw_dtype.category == COMPLEX:
@@ -170,7 +175,7 @@ def _extreme(name: str, join: np.ufunc) -> None:
             return wrap(np.empty(shape, a.dtype), self.raw_dtype)
         axis = axes(dim, a.ndim)
         if axis is None and not keepdim and self.raw_dtype not in WIDER and _in_tiles(a):
-            return wrap(_by_tiles(a, reduce, join), self.raw_dtype)
+            return wrap(_by_tiles(a, reduce_rows, join), self.raw_dtype)
         return wrap(row_major(reduce(a, axis, None, None, keepdim)), self.raw_dtype)
 
     register(name, run)
