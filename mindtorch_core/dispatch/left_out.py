@@ -40,9 +40,9 @@ LEFT_OUT: Final = {
         set_override_stale_capture_stream set_warn_on_accumulate_grad_stream_mismatch
     """,
     "it is for PyTorch's compilers and tracers": """
-        cond fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment
+        fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment
         parse_ir parse_schema parse_type_comment region_activation_memory_budget register_vmap
-        sym_fresh_size triton_op unify_type_list wait while_loop wrap_triton
+        sym_fresh_size triton_op unify_type_list wait wrap_triton
     """,
     "it is a setting of PyTorch's C++ core": """
         get_file_path init_num_threads is_multithreading_enabled is_view_replay_enabled
@@ -57,9 +57,9 @@ LEFT_OUT: Final = {
     """,
     "PyTorch does not mean it for users": """
         assert_int_or_pair boolean_dispatch capture_logs check_backward_validity classproperty
-        const_data_ptr detach_variable get_device_states grad_dtype handle_torch_function
+        const_data_ptr grad_dtype handle_torch_function
         has_torch_function has_torch_function_unary has_torch_function_variadic index
-        is_tensor_like name native_norm set_device_states slice_inverse tree_map
+        is_tensor_like name native_norm slice_inverse tree_map
     """,
     "it is not written yet": """
         chalf dim_order is_distributed lobpcg

@@ -195,7 +195,7 @@ def resize_out(out: Tensor, shape: Shape, strides: Shape | None = None) -> None:
             f"{show(shape)}. Pass an output of that shape, or let an output t be resized "
             f"without this warning by emptying it first: t.resize_(0)",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,  # beside this one and `write_out`: what hides frames, and the generated function
         )
     resize(out, shape, strides)
 

@@ -24,8 +24,8 @@ def files():
 @pytest.mark.parametrize(
     ("fn", "line"),
     [
-        (torch.add, "def add(input, other, *, alpha=1, out=None):"),
-        (torch.Tensor.add, "def add(input, other, *, alpha=1, out=None):"),
+        (torch.add, "def add(input, other, *mt·older, alpha=1, out=None):"),
+        (torch.Tensor.add, "def add(input, other, *mt·older, alpha=1, out=None):"),
         (torch.Tensor.__mul__, "def __mul__(self, other):"),
         (torch.Tensor.__neg__, "def __neg__(self):"),
         (torch.linalg.inv, "def linalg_inv(A, *, out=None):"),

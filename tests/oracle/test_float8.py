@@ -122,6 +122,12 @@ SCALED = [
     "m(a, b[:3], one, one)", "m(a[None], b, one, one)", "m(a.float(), b.float(), one, one)",
     "m(a, b, one.double(), one)", "m(a, b, lib.ones(2), one)", "m(a, b, rows, one)", "m(a, b, one, one, lib.ones(2))",
 ]  # fmt: skip
+# What PyTorch says of these depends on the processor: where it multiplies floats of 8 bits, its library checks less.
+BY_PROCESSOR = {
+    "m(a, b[:3], one, one)": "mat_a and mat_b shapes cannot be multiplied (5x4 and 3x3)",
+    "m(a.float(), b.float(), one, one)": "Invalid scaling configuration",
+    "m(a, b, one.double(), one)": "Invalid scaling configuration",
+}
 
 
 @pytest.mark.parametrize("program", SCALED)
@@ -136,7 +142,11 @@ def test_scaled_products(program):
         except (RuntimeError, ValueError) as error:
             return type(error).__name__, str(error)[:60]
 
-    assert outcome(torch) == outcome(pt)
+    ours, theirs = outcome(torch), outcome(pt)
+    if program in BY_PROCESSOR and ours != theirs:
+        assert BY_PROCESSOR[program] in str(ours)
+    else:
+        assert ours == theirs
 
 
 @pytest.mark.parametrize("name", NAMES)

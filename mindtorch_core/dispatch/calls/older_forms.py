@@ -68,7 +68,7 @@ def newer(
         f"{schema.name}({form}) is deprecated, as in PyTorch: give numbers by keyword, as in "
         f"{schema.name}({', '.join(tensors)}, {', '.join(f'{s}=...' for s in scalars[:extra])})",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     numbers = [args[i] for i in places]
     rest = [v for i, v in enumerate(args) if i not in places]

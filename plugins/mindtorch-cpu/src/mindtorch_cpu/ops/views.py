@@ -117,7 +117,7 @@ def select(self: Any, dim: int, index: int) -> Any:
                 return view_around(self, part, part.shape, KEYS)
         except IndexError:
             pass
-    elif a.size:
+    elif a.ndim and a.size:
         at = wrap_dim(dim, a.ndim)
         if -a.shape[at] <= index < a.shape[at]:
             part = a[(*(slice(None),) * at, index, ...)]
