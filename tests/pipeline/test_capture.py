@@ -190,12 +190,12 @@ def test_reentry_is_refused():
     @torch.pipeline.capture
     def slow(x):
         inside.set()
-        outside.wait(10)
+        outside.wait(100)
         return x + 1
 
     thread = threading.Thread(target=slow, args=(torch.ones(2),))
     thread.start()
-    inside.wait(10)
+    inside.wait(100)
     with pytest.raises(torch.CaptureError, match="was called while it runs"):
         slow(torch.ones(2))
     outside.set()
