@@ -1,6 +1,7 @@
 """Programs that several processes run, started as users start them."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -52,10 +53,14 @@ def ranks():
             env=env, capture_output=True, text=True, timeout=58, check=False,
         )  # fmt: skip
 
+    def heard():  # a shell that runs the tests in the background has its processes ignore interrupts
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     def start(count, program, *arguments):
         return subprocess.Popen(
             command(count, program, arguments, 5),
             env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            preexec_fn=heard,
         )  # fmt: skip
 
     run.start = start
