@@ -222,11 +222,19 @@ _dtype: Final = dtype  # the class, where an argument has its name
 
 def dtype_in_use(key: DispatchKey) -> dtype:
     """The dtype of lower precision at an Autocast key in this thread."""
-    found = STATE.dtypes.get(key)
-    if found is None:
-        row = next(r for r in TABLE.values() if AUTOCAST_OF.get(DispatchKey(r.key)) is key)
-        found = AutocastDevice(row.type, key, row).default_dtype()
-    return found
+    return STATE.dtypes.get(key) or _default_dtype(key)
+
+
+def _default_dtype(key: DispatchKey) -> dtype:
+    """The dtype of lower precision at an Autocast key where none was set."""
+    row = next((r for r in TABLE.values() if AUTOCAST_OF.get(DispatchKey(r.key)) is key), None)
+    type = row.type if row is not None else key.name.removeprefix("Autocast").lower()
+    return AutocastDevice(type, key, row).default_dtype()
+
+
+def chosen_dtypes() -> dict[DispatchKey, dtype]:
+    """The dtypes of lower precision in this thread that are not the defaults."""
+    return {key: dtype for key, dtype in STATE.dtypes.items() if dtype is not _default_dtype(key)}
 
 
 # ---- the cache of casts ------------------------------------------------------------------------

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from .errors import DistributedError
+
 __all__ = ["Future", "collect_all", "wait_all"]
 
 T = TypeVar("T")
@@ -153,8 +155,9 @@ class _Next(Future[S]):
             self.set_result(result)
 
     def _told(self, before: Future[Any], error: BaseException) -> BaseException:
-        """What waiting raises: what went wrong before, or the callback's error as PyTorch tells it."""
-        if error is before._error or not isinstance(error, Exception):
+        """What waiting raises: the error as PyTorch tells it, or as it is where other ranks failed before."""
+        handed_on = error is before._error and isinstance(error, DistributedError)
+        if handed_on or not isinstance(error, Exception):
             return error
         text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
         told = RuntimeError(text)

@@ -15,7 +15,7 @@ from operator import is_
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
-from ..amp.state import STATE
+from ..amp.state import STATE, chosen_dtypes
 from ..dispatch.autocast_keys import AUTOCAST_OF
 from ..dispatch.keys import MASKS
 from ..dispatch.masks import is_grad_enabled
@@ -63,12 +63,14 @@ class Settings:
         for name, was in self._named.items():
             if now[name] != was:
                 return f"{name} was {was} when it was captured, and is {now[name]} now"
-        return "other dispatch keys are included or excluded than when it was captured"
+        if (MASKS.include, MASKS.keep) != masks:
+            return "other dispatch keys are included or excluded than when it was captured"
+        return None
 
 
 def _settings() -> dict[str, Any]:
     include = MASKS.include
-    lower = {k.name: str(d) for k, d in STATE.dtypes.items()}
+    lower = {k.name: str(d) for k, d in chosen_dtypes().items()}
     on = [backend.name.lower() for backend, key in AUTOCAST_OF.items() if include & key]
     return {
         "gradient mode": "on" if is_grad_enabled() else "off",

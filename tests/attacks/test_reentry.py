@@ -5,9 +5,9 @@ planned or launched. What was interrupted must not notice.
 """
 
 import gc
+import random
 import signal
 import sys
-import threading
 import time
 
 import pytest
@@ -268,14 +268,17 @@ def test_garbage_that_runs_ops(outer):
     assert made.count(20.0) == made.count([2.0, 4.0, 8.0]) == 20
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no such signal")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
 def test_inside_a_signal_handler(outer, inner):
-    """A second thread sends signals as fast as they are handled."""
+    """A timer's signals, each a moment after the last was handled.
+
+    A thread that sends them comes too rarely: where the main one gives up the interpreter's lock for
+    moments only, it takes it again before another can.
+    """
     run, (call, expected) = OUTER[outer], INNER[inner]
-    wanted, made, errors, done = run(), [], [], threading.Event()
-    before = state()
-    handled = threading.Semaphore(1)
+    wanted, made, errors = run(), [], []
+    before, moments = state(), random.Random(0)
 
     def handler(number, frame):
         try:
@@ -283,24 +286,20 @@ def test_inside_a_signal_handler(outer, inner):
         except Exception as error:  # noqa: BLE001 (what is interrupted may swallow it)
             errors.append(error)
         finally:
-            handled.release()
+            again()
 
-    def send(to):
-        while not done.is_set():
-            if handled.acquire(timeout=0.1):
-                signal.pthread_kill(to, signal.SIGUSR1)
+    def again():
+        signal.setitimer(signal.ITIMER_REAL, moments.uniform(1e-4, 2e-3))
 
-    old = signal.signal(signal.SIGUSR1, handler)
-    sender = threading.Thread(target=send, args=(threading.get_ident(),))
-    sender.start()
+    old = signal.signal(signal.SIGALRM, handler)
     try:
         end = time.monotonic() + 60  # of a machine that is at work, too
+        again()
         while len(made) < 30 and not errors and time.monotonic() < end:
             assert run() == wanted
     finally:
-        done.set()
-        sender.join()
-        signal.signal(signal.SIGUSR1, old)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
     assert errors == []
     assert len(made) >= 30
     assert all(each == expected for each in made)

@@ -1,5 +1,7 @@
 """`torch.pipeline.capture`: what a recording stands for is guarded, and errors name what has changed."""
 
+import threading
+
 import pytest
 
 import mindtorch_core as torch
@@ -115,6 +117,36 @@ def test_settings_are_guarded(setting):
     with enter(), pytest.raises(torch.CaptureError, match=text):
         f(torch.ones(2, 2))
     assert f(torch.ones(2, 2)).tolist() == [[2.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize("first", ["set", "left alone"])
+def test_the_dtype_of_autocast_is_guarded(first):
+    """Whether what is the default anyway was set makes no difference; what is not, does."""
+
+    def in_lower(x):
+        with torch.autocast("cpu"):
+            return x @ x
+
+    f, x, default = torch.pipeline.capture(in_lower), torch.ones(2, 2), torch.bfloat16
+    found = []
+
+    def calls():  # in a thread of its own, where nothing is set yet
+        if first == "set":
+            torch.set_autocast_dtype("cpu", default)
+        found.append(f(x))
+        torch.set_autocast_dtype("cpu", default)
+        found.append(f(x))
+        torch.set_autocast_dtype("cpu", torch.float16)
+        with pytest.raises(torch.CaptureError, match=r"dtype of autocast was .*float16'} now"):
+            f(x)
+        found.append("refused")
+
+    thread = threading.Thread(target=calls)
+    thread.start()
+    thread.join()
+    assert [each.dtype for each in found[:2]] == [default] * 2
+    assert found[2:] == ["refused"]
+    assert torch.equal(f(x), in_lower(x))  # here, where nothing was set
 
 
 def test_the_default_dtype_is_guarded():
