@@ -23,7 +23,7 @@
   place.className = "filter";
   const field = document.createElement("input");
   field.type = "search";
-  field.placeholder = "show only what contains ...";
+  field.placeholder = "Filter";
   field.setAttribute("aria-label", "show only what contains these words");
   const count = document.createElement("output");
   place.append(field, count);
