@@ -69,6 +69,11 @@ F = torch.nn.functional
 ON_ANY = {
     **{n: n for n in ("neg", "abs", "clone", "sign", "relu", "square", "exp", "sigmoid", "sqrt")},
     **{n: n for n in ("nan_to_num", "isnan", "logical_not", "double", "contiguous", "frexp")},
+    **{
+        f"to {d}": lambda x, d=d: x.to(getattr(torch, d))
+        for d in ("bfloat16", "int32", "complex64")
+    },
+    "parts": lambda x: (x.real, torch.view_as_real(x)),
     "add": lambda x: x + x,
     "of a number": lambda x: 1 - x,
     "to a number": lambda x: x * 2,
@@ -106,7 +111,11 @@ def strides_of(made):
     return [t.stride() for t in made] if isinstance(made, tuple) else made.stride()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64, torch.bool], ids=str)
+DTYPES = [torch.float32, torch.float16, torch.int64, torch.bool, torch.complex64]
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex values")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", ON_ANY)
 def test_results_of_any_input_lie_as_they_do_eagerly(name, dtype):
     op = ON_ANY[name]

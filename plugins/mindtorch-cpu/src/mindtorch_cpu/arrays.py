@@ -229,10 +229,15 @@ def of_float8(a: Any, d: dtype) -> Any:
 
 
 def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) -> Any:
-    """A dense copy, in the array's own layout as far as it is dense, or in a memory format."""
+    """A dense copy, in the array's own layout as far as it is dense, or in a memory format.
+
+    What is real takes the real parts of complex numbers.
+    """
     size = a.itemsize
     strides = tuple(s // size for s in a.strides)
     wanted = like_strides(a.shape, strides, memory_format)
+    if a.dtype.kind == "c" and d is not None and np.dtype(d).kind != "c":
+        a = a.real
     if wanted == contiguous_strides(a.shape):
         return quietly(a.astype, d or a.dtype, "C")
     copy = laid_out(a.shape, wanted, lambda shape: np.empty(shape, d or a.dtype))

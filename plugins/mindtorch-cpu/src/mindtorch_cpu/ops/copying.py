@@ -74,7 +74,4 @@ def to_dtype(self: Any, dtype: Any) -> Any:
         return wrap(of_float8(a, dtype), dtype)
     from ..arrays import NUMPY_OF
 
-    return wrap(
-        relaid(a.real if a.dtype.kind == "c" and dtype.category < COMPLEX else a, NUMPY_OF[dtype]),
-        dtype,
-    )
+    return wrap(relaid(a, NUMPY_OF[dtype]), dtype)

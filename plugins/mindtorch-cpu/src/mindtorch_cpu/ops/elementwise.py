@@ -57,9 +57,10 @@ register(
 @kernel("nan_to_num")
 def nan_to_num(self: Any, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Any:
     """NaN and infinities replaced."""
-    if self.raw_dtype.category != FLOATING:
+    category = self.raw_dtype.category
+    if category < FLOATING:
         return composition_of("nan_to_num")(self, nan, posinf, neginf)
-    if self.raw_dtype in WIDER:
+    if category > FLOATING or self.raw_dtype in WIDER:
         a = composition_of("nan_to_num")(self, nan, posinf, neginf).raw_data
     else:
         a = quietly(np.nan_to_num, self.raw_data, nan=nan or 0.0, posinf=posinf, neginf=neginf)
