@@ -221,17 +221,22 @@ def test_a_rank_comes_once_and_all_agree_on_their_number():
 comm, info = ctypes.c_void_p(), me.info()
 there = os.path.join(sys.argv[3], "there")
 if rank == 0:
-    open(there, "w").close()
+    with open(there, "w") as file: file.write(str(os.getpid()))
     me.join(info)
 else:
-    while not os.path.exists(there): time.sleep(0.05)
-    time.sleep(1)
+    def waits():
+        if not os.path.exists(there) or not (pid := open(there).read()): return False
+        return open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "S"
+    still = 0
+    while still < 20:  # looks at which rank 0 was asleep: it has said how many they are, and waits
+        still = still + 1 if waits() else 0
+        time.sleep(0.05)
     call = me.refused("HcclCommInitRootInfo", 3, info, 1, ctypes.byref(comm))
     assert call[0] == 1, call
     me.join(info)
     assert me.refused("HcclCommInitRootInfo", 2, info, 1, ctypes.byref(comm))[0] == 1
 """
-    play(code)  # rank 0 has a second to say how many they are before rank 1 says something else
+    play(code)
 
 
 def test_a_communicator_is_not_destroyed_while_it_is_used():
