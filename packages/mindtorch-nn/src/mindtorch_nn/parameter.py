@@ -43,6 +43,11 @@ class Parameter(torch.Tensor, metaclass=_Marked):
 
     Raises:
         RuntimeError: for a tensor of a class whose ``detach()`` gives another one.
+
+    Example:
+        >>> torch.nn.Parameter(torch.zeros(2))
+        Parameter containing:
+        tensor([0., 0.], requires_grad=True)
     """
 
     mark: ClassVar[str] = "_is_param"

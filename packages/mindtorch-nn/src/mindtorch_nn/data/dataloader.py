@@ -72,6 +72,14 @@ class DataLoader(Constructed, Generic[T_co]):
 
     Raises:
         ValueError: for options that exclude each other, or out of their range.
+
+    Example:
+        >>> data = torch.utils.data.TensorDataset(torch.arange(5.0), torch.arange(5))
+        >>> for x, y in torch.utils.data.DataLoader(data, batch_size=2):
+        ...     print(x.tolist(), y.tolist())
+        [0.0, 1.0] [0, 1]
+        [2.0, 3.0] [2, 3]
+        [4.0] [4]
     """
 
     _initialized = False

@@ -59,6 +59,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     Raises:
         AssertionError: if they differ.
+
+    Example:
+        >>> data = torch.utils.data.TensorDataset(torch.arange(3.0), torch.tensor([5, 6, 7]))
+        >>> len(data), data[1]
+        (3, (tensor(1.), tensor(6)))
     """
 
     def __init__(self, *tensors: Tensor) -> None:
@@ -248,6 +253,11 @@ def random_split(
 
     Raises:
         ValueError: if lengths do not sum to the data set's, or a share is not between 0 and 1.
+
+    Example:
+        >>> parts = torch.utils.data.random_split(range(10), [0.8, 0.2])
+        >>> [len(part) for part in parts]
+        [8, 2]
     """
     count = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:

@@ -154,7 +154,12 @@ class ReLU6(Hardtanh):
 
 
 class Sigmoid(Module):
-    """``1 / (1 + exp(-x))``."""
+    """``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> torch.nn.Sigmoid()(torch.tensor([0.0, 100.0]))
+        tensor([0.5000, 1.0000])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
@@ -172,7 +177,12 @@ class Hardsigmoid(_Inplace):
 
 
 class Tanh(Module):
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Example:
+        >>> torch.nn.Tanh()(torch.tensor([0.0, 100.0]))
+        tensor([0., 1.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
@@ -180,7 +190,15 @@ class Tanh(Module):
 
 
 class SiLU(_Inplace):
-    """``x * sigmoid(x)`` (Hendrycks and Gimpel, 2016)."""
+    """``x * sigmoid(x)`` (Hendrycks and Gimpel, 2016).
+
+    Args:
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.SiLU()(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7311])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
@@ -252,7 +270,15 @@ class GLU(Module):
 
 
 class GELU(Module):
-    """``x`` times the normal distribution function (Hendrycks and Gimpel, 2016)."""
+    """``x`` times the normal distribution function (Hendrycks and Gimpel, 2016).
+
+    Args:
+        approximate: ``"none"``, or ``"tanh"`` for a formula with tanh.
+
+    Example:
+        >>> torch.nn.GELU()(torch.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.1587,  0.0000,  0.8413])
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -292,7 +318,16 @@ class Softshrink(Hardshrink):
 
 
 class LeakyReLU(_Inplace):
-    """``x`` where it is positive, else ``negative_slope * x``."""
+    """``x`` where it is positive, else ``negative_slope * x``.
+
+    Args:
+        negative_slope: the factor of what is negative.
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.LeakyReLU(0.5)(torch.tensor([-1.0, 2.0]))
+        tensor([-0.5000,  2.0000])
+    """
 
     _told: tuple[str, ...] = ("negative_slope",)
 
@@ -398,7 +433,15 @@ class Softmin(_AlongDim):
 
 
 class Softmax(_AlongDim):
-    """``exp(x)`` divided by its sum along a dimension."""
+    """``exp(x)`` divided by its sum along a dimension.
+
+    Args:
+        dim: the dimension along which results add up to 1; without it one is chosen, with a warning.
+
+    Example:
+        >>> torch.nn.Softmax(dim=1)(torch.zeros(1, 2))
+        tensor([[0.5000, 0.5000]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape; sums along the dimension are 1."""
@@ -406,7 +449,15 @@ class Softmax(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of `Softmax`."""
+    """The logarithm of `Softmax`.
+
+    Args:
+        dim: the dimension along which it goes; without it one is chosen, with a warning.
+
+    Example:
+        >>> torch.nn.LogSoftmax(dim=1)(torch.zeros(1, 2))
+        tensor([[-0.6931, -0.6931]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape."""

@@ -135,7 +135,26 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L) (Ioffe and Szegedy, 2015)."""
+    """Batch normalisation of (N, C) or (N, C, L) (Ioffe and Szegedy, 2015).
+
+    Args:
+        num_features: channels.
+        eps: added to the variance.
+        momentum: how much of each batch goes into the running statistics; None for a plain average.
+        affine: whether there are a weight and a bias.
+        track_running_stats: whether there are running statistics, which are used in evaluation.
+        device: of the parameters.
+        dtype: of the parameters.
+        bias: whether there is a bias where there is a weight.
+
+    Raises:
+        ValueError: for inputs of other dimensions, or in training with one value a channel.
+
+    Example:
+        >>> layer = torch.nn.BatchNorm1d(2)
+        >>> layer(torch.tensor([[1.0, 2.0], [3.0, 6.0]])).tolist()[0]
+        [-0.99999..., -0.99999...]
+    """
 
     _ranks = (2, 3)
 

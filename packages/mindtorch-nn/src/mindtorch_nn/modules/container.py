@@ -235,7 +235,19 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules."""
+    """A dict of modules.
+
+    Args:
+        modules: a dict of modules, or pairs of name and module.
+
+    Raises:
+        TypeError: for what is no module, or a name that is no string.
+
+    Example:
+        >>> parts = torch.nn.ModuleDict({"first": torch.nn.Linear(2, 3), "second": torch.nn.ReLU()})
+        >>> parts["second"](torch.tensor([-1.0])), list(parts.keys())
+        (tensor([0.]), ['first', 'second'])
+    """
 
     _modules: dict[str, Any]
 

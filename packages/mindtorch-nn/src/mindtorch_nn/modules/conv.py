@@ -186,7 +186,29 @@ class _Forward(_ConvNd):
 
 
 class Conv1d(_Forward):
-    """Convolution of sequences, as `functional.conv1d`."""
+    """Convolution of sequences, as `functional.conv1d`.
+
+    Args:
+        in_channels: channels of inputs.
+        out_channels: channels of outputs.
+        kernel_size: length of the window.
+        stride: how far the window moves.
+        padding: zeros, or what ``padding_mode`` says, on both sides; ``"same"`` or ``"valid"``.
+        dilation: how far the elements of the window are apart.
+        groups: how many groups of channels there are, each with kernels of its own.
+        bias: whether there is one.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if groups do not divide the channels, or a padding is not known.
+
+    Example:
+        >>> layer = torch.nn.Conv1d(3, 4, kernel_size=3, padding=1)
+        >>> layer(torch.ones(2, 3, 10)).shape
+        torch.Size([2, 4, 10])
+    """
 
     _rank = 1
 
@@ -307,7 +329,30 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """Transposed convolution of images, as `functional.conv_transpose2d`."""
+    """Transposed convolution of images, as `functional.conv_transpose2d`.
+
+    Args:
+        in_channels: channels of inputs.
+        out_channels: channels of outputs.
+        kernel_size: the window: one int, or one for each dimension.
+        stride: how far apart inputs lie in the output.
+        padding: how much of the output is cut off on both sides.
+        output_padding: how much longer the output is on one side.
+        groups: how many groups of channels there are, each with kernels of its own.
+        bias: whether there is one.
+        dilation: how far the elements of the window are apart.
+        padding_mode: ``"zeros"``; there is no other.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if groups do not divide the channels, or for another ``padding_mode``.
+
+    Example:
+        >>> layer = torch.nn.ConvTranspose2d(3, 4, kernel_size=2, stride=2)
+        >>> layer(torch.ones(2, 3, 8, 8)).shape
+        torch.Size([2, 4, 16, 16])
+    """
 
     _rank = 2
 

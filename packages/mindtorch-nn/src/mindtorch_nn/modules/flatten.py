@@ -13,7 +13,19 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes a range of dimensions one, by default all but the first."""
+    """Makes a range of dimensions one, by default all but the first.
+
+    Args:
+        start_dim: the first dimension of the range.
+        end_dim: the last one.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.nn.Flatten()(torch.ones(2, 3, 4)).shape
+        torch.Size([2, 12])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

@@ -18,7 +18,12 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Gives its input; takes any arguments when it is made."""
+    """Gives its input; takes any arguments when it is made.
+
+    Example:
+        >>> torch.nn.Identity(54, unused=True)(torch.ones(2))
+        tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -52,7 +52,17 @@ __all__ = [
 
 
 class L1Loss(_Loss):
-    """``|input - target|``."""
+    """``|input - target|``.
+
+    Args:
+        size_average: of old.
+        reduce: of old.
+        reduction: "mean", "sum" or "none".
+
+    Example:
+        >>> torch.nn.L1Loss()(torch.zeros(2), torch.tensor([1.0, -3.0]))
+        tensor(2.)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Two tensors of one shape."""
@@ -78,7 +88,21 @@ class MSELoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Squares within ``beta``, a straight line beyond (Girshick, 2015)."""
+    """Squares within ``beta``, a straight line beyond (Girshick, 2015).
+
+    Args:
+        size_average: of old.
+        reduce: of old.
+        reduction: "mean", "sum" or "none".
+        beta: where the squares end.
+
+    Raises:
+        ValueError: for another reduction, when it is called.
+
+    Example:
+        >>> torch.nn.SmoothL1Loss(reduction="none")(torch.zeros(2), torch.tensor([1.0, -3.0]))
+        tensor([0.5000, 2.5000])
+    """
 
     def __init__(
         self,
@@ -110,7 +134,23 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """The negated log-probability of the target's class."""
+    """The negated log-probability of the target's class.
+
+    Args:
+        weight: of each class.
+        size_average: of old.
+        ignore_index: a class whose samples do not count.
+        reduce: of old.
+        reduction: "mean", "sum" or "none".
+
+    Raises:
+        IndexError: for a target that is no class, when it is called.
+
+    Example:
+        >>> log_probabilities = torch.tensor([[0.5, 0.5], [0.25, 0.75]]).log()
+        >>> torch.nn.NLLLoss()(log_probabilities, torch.tensor([0, 1]))
+        tensor(0.4904)
+    """
 
     def __init__(
         self,
@@ -342,6 +382,11 @@ class BCEWithLogitsLoss(_WeightedLoss):
         reduce: of old.
         reduction: "mean", "sum" or "none".
         pos_weight: of the positive class.
+
+    Example:
+        >>> criterion = torch.nn.BCEWithLogitsLoss()
+        >>> criterion(torch.zeros(2), torch.tensor([0.0, 1.0]))
+        tensor(0.6931)
     """
 
     pos_weight: Tensor | None

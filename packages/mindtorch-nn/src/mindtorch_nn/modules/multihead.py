@@ -59,6 +59,13 @@ class MultiheadAttention(Module):
         batch_first: whether batches are (batch, length, features).
         device: of the parameters.
         dtype: of the parameters.
+
+    Example:
+        >>> layer = torch.nn.MultiheadAttention(8, num_heads=2, batch_first=True)
+        >>> x = torch.ones(1, 3, 8)
+        >>> result, weights = layer(x, x, x)
+        >>> result.shape, weights.shape
+        (torch.Size([1, 3, 8]), torch.Size([1, 3, 3]))
     """
 
     bias_k: Tensor | None

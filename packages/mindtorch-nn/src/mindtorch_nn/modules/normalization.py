@@ -116,7 +116,25 @@ class LayerNorm(_Affine):
 
 
 class GroupNorm(_Affine):
-    """Normalises over groups of channels (Wu and He, 2018)."""
+    """Normalises over groups of channels (Wu and He, 2018).
+
+    Args:
+        num_groups: into how many groups the channels are divided.
+        num_channels: channels.
+        eps: added to the variance.
+        affine: whether there are a weight and a bias.
+        device: of the parameters.
+        dtype: of the parameters.
+        bias: whether there is a bias where there is a weight.
+
+    Raises:
+        ValueError: if groups do not divide the channels.
+
+    Example:
+        >>> layer = torch.nn.GroupNorm(2, 4)
+        >>> layer(torch.ones(1, 4, 3)).sum()
+        tensor(0., grad_fn=<SumBackward0>)
+    """
 
     def __init__(
         self,
@@ -153,7 +171,23 @@ class GroupNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """Divides by the root of the mean square over the last dimensions (Zhang and Sennrich, 2019)."""
+    """Divides by the root of the mean square over the last dimensions (Zhang and Sennrich, 2019).
+
+    Args:
+        normalized_shape: sizes of the last dimensions, over which it goes.
+        eps: added to the mean square; the smallest step of the dtype by default.
+        elementwise_affine: whether there is a weight.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        RuntimeError: if the input does not end in ``normalized_shape``.
+
+    Example:
+        >>> layer = torch.nn.RMSNorm(2, elementwise_affine=False)
+        >>> layer(torch.tensor([3.0, 3.0]))
+        tensor([1., 1.])
+    """
 
     def __init__(
         self,

@@ -77,7 +77,24 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The largest value of each window of images."""
+    """The largest value of each window of images.
+
+    Args:
+        kernel_size: the window: one int, or one for each dimension.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        dilation: how far the elements of the window are apart.
+        return_indices: whether positions of the values are returned too.
+        ceil_mode: whether windows may stick out at the end.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window.
+
+    Example:
+        >>> layer = torch.nn.MaxPool2d(2)
+        >>> layer(torch.arange(16.0).reshape(1, 4, 4)).tolist()
+        [[[5.0, 7.0], [13.0, 15.0]]]
+    """
 
     def forward(self, input: Tensor) -> Any:
         """(N, C, H, W) or (C, H, W)."""
@@ -204,7 +221,24 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of images."""
+    """The mean of each window of images.
+
+    Args:
+        kernel_size: the window: one int, or one for each dimension.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        ceil_mode: whether windows may stick out at the end.
+        count_include_pad: whether zeros that were added count.
+        divisor_override: what sums are divided by instead of their number.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window, or the divisor is zero.
+
+    Example:
+        >>> layer = torch.nn.AvgPool2d(2)
+        >>> layer(torch.arange(16.0).reshape(1, 4, 4)).tolist()
+        [[[2.5, 4.5], [10.5, 12.5]]]
+    """
 
     def forward(self, input: Tensor) -> Any:
         """(N, C, H, W) or (C, H, W)."""
@@ -370,7 +404,16 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of images as are wanted."""
+    """The mean of as many windows of images as are wanted.
+
+    Args:
+        output_size: how many windows: one int, or one for each dimension; None keeps a dimension.
+
+    Example:
+        >>> layer = torch.nn.AdaptiveAvgPool2d(1)
+        >>> layer(torch.arange(16.0).reshape(1, 4, 4)).tolist()
+        [[[7.5]]]
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W) or (C, H, W)."""

@@ -401,7 +401,14 @@ def _refuse_projection(kwargs: dict[str, Any]) -> None:
 
 
 class GRU(RNNBase):
-    """Gated recurrent units (Cho et al., 2014); arguments as in `RNNBase`."""
+    """Gated recurrent units (Cho et al., 2014); arguments as in `RNNBase`.
+
+    Example:
+        >>> layer = torch.nn.GRU(3, 4, batch_first=True)
+        >>> output, hidden = layer(torch.ones(2, 5, 3))
+        >>> output.shape, hidden.shape
+        (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    """
 
     if TYPE_CHECKING:
 

@@ -34,6 +34,14 @@ class Adam(Fused):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.ones(2, requires_grad=True)
+        >>> optimizer = torch.optim.Adam([w], lr=0.5)
+        >>> (w * 2).sum().backward()
+        >>> optimizer.step()
+        >>> w
+        tensor([0.5000, 0.5000], requires_grad=True)
     """
 
     _since_then: ClassVar[Mapping[str, Any]] = {

@@ -26,6 +26,14 @@ class AdamW(Adam):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.ones(2, requires_grad=True)
+        >>> optimizer = torch.optim.AdamW([w], lr=0.5, weight_decay=1.0)
+        >>> (w * 2).sum().backward()
+        >>> optimizer.step()
+        >>> w.detach().round(decimals=4)
+        tensor([0., 0.])
     """
 
     def __init__(

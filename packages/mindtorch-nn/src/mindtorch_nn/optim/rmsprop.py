@@ -42,6 +42,14 @@ class RMSprop(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.ones(2, requires_grad=True)
+        >>> optimizer = torch.optim.RMSprop([w], lr=0.05)
+        >>> (w * 2).sum().backward()
+        >>> optimizer.step()
+        >>> w.detach()
+        tensor([0.5000, 0.5000])
     """
 
     _since_then: ClassVar[Mapping[str, Any]] = {

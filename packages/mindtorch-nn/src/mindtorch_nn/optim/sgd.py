@@ -32,6 +32,14 @@ class SGD(Fused):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.ones(2, requires_grad=True)
+        >>> optimizer = torch.optim.SGD([w], lr=0.5)
+        >>> (w * 2).sum().backward()
+        >>> optimizer.step()
+        >>> w
+        tensor([0., 0.], requires_grad=True)
     """
 
     _since_then: ClassVar[Mapping[str, Any]] = {

@@ -93,6 +93,14 @@ def clip_grad_norm_(
 
     Raises:
         RuntimeError: if the norm is not finite and that is refused.
+
+    Example:
+        >>> w = torch.ones(2, requires_grad=True)
+        >>> (w * torch.tensor([3.0, 4.0])).sum().backward()
+        >>> torch.nn.utils.clip_grad_norm_([w], max_norm=1.0)
+        tensor(5.)
+        >>> w.grad
+        tensor([0.6000, 0.8000])
     """
     found = _listed(parameters)
     if isinstance(parameters, GeneratorType) and not found:

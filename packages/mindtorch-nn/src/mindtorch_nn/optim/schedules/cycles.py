@@ -274,6 +274,12 @@ class OneCycleLR(_WithMomentum):
         TypeError: if ``optimizer`` is none.
         ValueError: for numbers of steps that are not positive, a share out of 0 to 1, an unknown
             strategy, or an optimizer without momentum.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+        >>> schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10)
+        >>> [round(rate, 6) for rate in schedule.get_last_lr()]
+        [0.04]
     """
 
     def __init__(

@@ -37,6 +37,14 @@ class LambdaLR(LRScheduler):
 
     Raises:
         ValueError: if there are not as many functions as groups.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
     """
 
     _unsaved = ("optimizer", "lr_lambdas")
@@ -112,6 +120,15 @@ class StepLR(LRScheduler):
         step_size: after how many steps.
         gamma: the factor.
         last_epoch: number of the last step; -1 to begin.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
+        >>> for epoch in range(3):
+        ...     optimizer.step()
+        ...     schedule.step()
+        >>> schedule.get_last_lr()
+        [0.1]
     """
 
     def __init__(
@@ -318,6 +335,14 @@ class CosineAnnealingLR(LRScheduler):
         T_max: how many steps half a wave takes.
         eta_min: smallest learning rate.
         last_epoch: number of the last step; -1 to begin.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
     """
 
     def __init__(

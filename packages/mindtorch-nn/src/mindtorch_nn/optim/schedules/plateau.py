@@ -29,6 +29,14 @@ class ReduceLROnPlateau(LRScheduler):
     Raises:
         TypeError: if ``optimizer`` is none.
         ValueError: for a factor of 1 or more, or unknown modes.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)
+        >>> for loss in (3.0, 3.0, 3.0):
+        ...     schedule.step(loss)
+        >>> schedule.get_last_lr()
+        [0.1]
     """
 
     def __init__(
