@@ -37,7 +37,8 @@ if rank == 1:
 try:
     dist.all_reduce(t, group=group)
 except dist.DistributedError as error:
-    store.set(f"heard/{rank}", "")
+    if mode == "late":  # else rank 0, which serves the store, may have ended
+        store.set(f"heard/{rank}", "")
     took = time.monotonic() - began
     said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
     print(f"after {took:.1f} s: {said}", flush=True)
