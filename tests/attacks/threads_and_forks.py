@@ -201,6 +201,8 @@ def fork_while_all_is_locked():
     for run in (planned, deferred_backward, registering):
         run(random.Random(0))
     held, locked, done = {id(lock): lock for lock in locks()}, threading.Event(), threading.Event()
+    if (compiler := sys.modules.get("mindtorch_cpu.native.compiler")) is not None:
+        del held[id(compiler.LOCK)]  # a fork waits until LLVM has done what it does
     assert len(held) > 4, held
 
     def hold():
