@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from ...tensors.storage import Storage
 from ...tensors.tensor import Tensor, make_tensor
 from ...values.devices import TABLE
 from ...values.shapes import numel
+from ..dependence import memory_of
 from ..frames import INSIDE
 from ..programs.program import Number, Ref
-from ..trace import TENSORS, Entry
+from ..trace import TENSORS, Entry, tensors_of
 from .known import NOTHING, Expected, Known, strides_of
 
 __all__ = [
@@ -105,6 +106,26 @@ class Following:
                 return True
             e = e.next
         return any(entry.op.draws for entry in self.recorded)
+
+    def writes_to(self, memory: object) -> bool:
+        """Whether an op that is not launched yet writes to some memory, as `memory_of` gives it."""
+        known, at, values = self.known, self.expected, self.values
+        e = NOTHING if known is None or at is NOTHING else known.first
+        while e is not at and e.op is not None:
+            if e.op.writes and any(memory_of(values[n]) is memory for n in e.outs):
+                return True
+            e = e.next
+        return any(memory_of(t) is memory for e in self.recorded if e.op.writes for t in e.outs)
+
+    def uses(self, memories: Set[int]) -> bool:
+        """Whether an op that is not launched yet reads or writes memory, by identities of it."""
+        if any(TENSORS[t.__class__] and id(memory_of(t)) in memories for t in self.values):
+            return True
+        return any(
+            id(memory_of(t)) in memories
+            for e in self.recorded
+            for t in tensors_of((*e.outs, *e.args, *e.kwargs.values()))
+        )
 
     def unfold(self) -> None:
         """Make entries of what was followed, and follow no more."""
