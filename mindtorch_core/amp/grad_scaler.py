@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from ..deferred.blocks import current_pipeline
 from ..opdefs.torch_ops import ops
 from ..tensors.tensor import Tensor
 from ..values.devices import device, row_of
@@ -167,6 +168,8 @@ class GradScaler:
         if not progress.found_inf:
             raise RuntimeError("No inf checks were recorded for this optimizer.")
         progress.state = OptState.STEPPED
+        if not (args or kwargs) and _stepped_in_program(optimizer, progress.found_inf):
+            return None
         if any(found.item() for found in progress.found_inf):
             return None
         return optimizer.step(*args, **kwargs)
@@ -196,24 +199,24 @@ class GradScaler:
             found = [each for progress in self._progress.values() for each in progress.found_inf]
             if not found:
                 raise RuntimeError("No inf checks were recorded prior to update.")
-            self._adapt(factor, any(each.item() for each in found))
+            self._adapt(factor, found)
         self._progress = WeakKeyDictionary()
 
-    def _adapt(self, factor: Tensor, was_infinite: bool) -> None:
+    def _adapt(self, factor: Tensor, found_inf: list[Tensor]) -> None:
+        """Let the factor grow or shrink, without a look at whether a gradient was not finite."""
         tracker = self._growth_tracker
         assert tracker is not None
-        if was_infinite:
-            factor.mul_(self._backoff_factor)
-            tracker.zero_()
-            return
-        finite = int(tracker.item()) + 1
-        if finite < self._growth_interval:
-            tracker.fill_(finite)
-            return
+        aten = ops.aten
+        infinite = aten.zeros_like(factor)
+        for each in found_inf:
+            infinite = infinite.maximum(each.to(factor.device, non_blocking=True))
+        skipped = infinite != 0
+        count = tracker + 1
+        due = count >= self._growth_interval
         grown = factor * self._growth_factor
-        if grown.isfinite().item():
-            factor.copy_(grown)
-        tracker.zero_()
+        kept = aten.where(due & grown.isfinite(), grown, factor)
+        factor.copy_(aten.where(skipped, factor * self._backoff_factor, kept))
+        tracker.copy_(count.masked_fill(skipped | due, 0))
 
     # ---- the factor ----------------------------------------------------------------------------
 
@@ -328,6 +331,28 @@ class GradScaler:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._progress = WeakKeyDictionary()
+
+
+def _stepped_in_program(optimizer: Any, found_inf: list[Tensor]) -> bool:
+    """Whether an optimizer has stepped by ops that take its step back if a gradient is not finite.
+
+    So they can be recorded, where a pipeline goes through backward. Whoever cannot has the block broken.
+    """
+    pipe = current_pipeline()
+    waits = any(found._pending for found in found_inf)
+    if pipe is None or not pipe.through_backward or not waits:
+        return False
+    step_unless = getattr(optimizer, "_step_unless", None)
+    if step_unless is None:
+        why = f"{type(optimizer).__name__} has a step() of its own"
+    elif len(found_inf) > 1:
+        why = f"{type(optimizer).__name__} has parameters on several devices"
+    else:
+        why = step_unless(found_inf[0])
+        if why is None:
+            return True
+    pipe.break_off(f"GradScaler.step(): {why}", found_inf)
+    return False
 
 
 def _is_there(type: str) -> bool:

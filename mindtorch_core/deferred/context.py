@@ -121,8 +121,7 @@ class Pipeline(Replaying):
             return  # nothing is left, and nothing under way
         with self.lock:  # also where nothing is left to launch: it may be under way
             if self.recorded or self.expected is not NOTHING:
-                own = get_ident() == self._thread
-                self.flush_because(request() if own else "another thread")
+                self.flush_because(request() if get_ident() == self._thread else "another thread")
 
     def flush_for(self, storage: Storage) -> None:
         """Launch what the values in a storage wait for: everything, while a block is open.
@@ -157,8 +156,9 @@ class Pipeline(Replaying):
 
     def _flush_what(self, storage: Storage) -> None:
         """Launch what one value waits for, and leave the rest for a plan of all of it."""
-        own = get_ident() == self._thread
-        reason = request() if own else "another thread"
+        if storage.memory is not None and not self.writes_to(storage.root):
+            return  # only views of it were recorded
+        reason = request() if get_ident() == self._thread else "another thread"
         self.forget_site()
         chosen = needed_for(self.recorded, [storage.root])
         if chosen:

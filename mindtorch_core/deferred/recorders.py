@@ -23,8 +23,9 @@ from .blocks import STACK
 from .context import USED_ELSEWHERE
 from .frames import INSIDE
 from .replay.floating import floated
-from .replay.following import MISSED, follow, follow_at_once, located, options, put, same, takes
+from .replay.following import MISSED, follow, follow_at_once, located, options, put, takes
 from .replay.known import NOTHING
+from .replay.matching import same
 from .results import Memo, flush_others, results_of
 from .trace import NO_OPTIONS, TENSORS, Entry, RecordedOp
 
@@ -73,33 +74,35 @@ _RESULT: Final = Template("""\
 """)
 _ONE_RESULT: Final = Template(f"""\
 {_BEGIN}\
-    @e = @pipe.expected
-    if @e.op is @OP:
-        @v = @pipe.values
-        @p = @e.places
-        try:
-            @user = @GETFRAME(@e.depth)
-        except @ValueError:
-            @user = @GETFRAME(0)
-        if (
-            ((@user.f_lasti == @e.instruction and @user.f_code is @e.code) or @LOCATED(@e))
-            and $matches
-        ):
-            @r = @v[@e.out]
-            if @r is None:
-                @spec = @e.spec
-                $result
-            else:  # one of the last run, of which nobody has kept anything
-                @r._keys = @KEYS
-                @r._storage.pending = @pipe
-            if @pipe.expected is @e:  # from here on together
-                @v[@e.out] = @r
-                @pipe.expected = @e.next
-                @pipe.nbytes += @e.nbytes
-                return @r
-        @pipe.unfold()
-    elif @e is not @NOTHING:
-        @pipe.unfold()
+    while True:
+        @e = @pipe.expected
+        if @e.op is @OP:
+            @v = @pipe.values
+            @p = @e.places
+            try:
+                @user = @GETFRAME(@e.depth)
+            except @ValueError:
+                @user = @GETFRAME(0)
+            if (
+                ((@user.f_lasti == @e.instruction and @user.f_code is @e.code) or @LOCATED(@e))
+                and $matches
+            ):
+                @r = @v[@e.out]
+                if @r is None:
+                    @spec = @e.spec
+                    $result
+                else:  # one of the last run, of which nobody has kept anything
+                    @r._keys = @KEYS
+                    @r._storage.pending = @pipe
+                if @pipe.expected is @e:  # from here on together
+                    @v[@e.out] = @r
+                    @pipe.expected = @e.next
+                    @pipe.nbytes += @e.nbytes
+                    return @r
+        elif @e is @NOTHING:
+            break
+        if @pipe.turn(@e):
+            break
 {_BOUNDS}\
     $looks
     @key = ($key,)
@@ -130,12 +133,12 @@ _ANY_RESULTS: Final = Template(f"""\
     @FLUSH_OTHERS(@pipe, $args, @kwargs)
     with @pipe.lock:
         @outs, @result = @RESULTS(@pipe, $args, @kwargs)
-        @e = @pipe.expected
-        if @e is not @NOTHING:
-            @place = @user.f_code, @user.f_lasti
+        @place = @user.f_code, @user.f_lasti
+        while (@e := @pipe.expected) is not @NOTHING:
             if @e.op is @OP and @FOLLOW(@pipe, @e, $args, @kwargs, @outs, @place):
                 return @result
-            @pipe.unfold()
+            if @pipe.turn(@e):
+                break
         @call = (@OP, $args, @kwargs, @outs, @user.f_code, @user.f_lasti)
         @entries.append(@NEW_ENTRY(@Entry, @call))
     return @result

@@ -16,8 +16,8 @@ from ..deferred.programs.describing import Description
 from ..deferred.programs.payloads import as_tensor
 from ..deferred.programs.planned import compiled_program
 from ..deferred.programs.program import Halted, Number, Program, Ref, Value
-from ..deferred.replay.following import same
 from ..deferred.replay.known import partition
+from ..deferred.replay.matching import same
 from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients

@@ -18,9 +18,10 @@ from ..deferred.context import Pipeline
 from ..deferred.frames import INSIDE
 from ..deferred.programs.describing import Description
 from ..deferred.programs.program import Number, refs_of
-from ..deferred.replay.following import hand_out, stands_at, takes
+from ..deferred.replay.following import hand_out, takes
 from ..deferred.replay.identities import Identities
 from ..deferred.replay.known import NOTHING, Expected, Known
+from ..deferred.replay.matching import stands_at
 from ..deferred.trace import Entry, tensors_of
 from ..dispatch.keys import AUTOGRAD, MASKS
 from ..dispatch.registry import registry
@@ -107,8 +108,12 @@ def _begun(
     pipe: Pipeline, start: AutogradMeta, seed: Any, wanted: list[AutogradMeta] | None
 ) -> Walk | None:
     site = pipe.site
-    if pipe.expected is not NOTHING or site is None or site.entered < 2:
+    if site is None or site.entered < 2:
         return None
+    if pipe.expected is not NOTHING:
+        if pipe.identities is None:
+            return None
+        pipe.unfold()  # the part before was another one than ever: so will this one be
     return Walk.begun(start, seed, pipe, wanted)
 
 

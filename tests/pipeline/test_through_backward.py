@@ -136,6 +136,26 @@ def test_a_look_launches_what_it_needs(look, capsys):
     assert pipe.stats()["launched"] == 3
 
 
+@pytest.mark.parametrize("again", range(4))
+def test_a_look_at_what_only_views_were_recorded_of_needs_nothing(again):
+    x = torch.arange(4.0)
+    for _ in range(again):
+        with whole() as pipe:
+            y = x.view(2, 2).t() * 2
+            assert x.tolist() == [0.0, 1.0, 2.0, 3.0]
+            assert y._pending
+            x[1:].add_(0)
+            assert x.sum().item() == 6.0
+        assert pipe.stats()["breaks"] == {"item()": 1}
+        assert y.tolist() == [[0.0, 4.0], [2.0, 6.0]]
+    with whole() as pipe:
+        y = x.view(2, 2) * 2
+        assert x[3].item() == 3.0
+        x[0] = 5.0
+        assert x[0].item() == 5.0
+        assert y.tolist() == [[0.0, 2.0], [4.0, 6.0]]
+
+
 def test_what_a_look_needs_runs_in_program_order():
     x, y = torch.ones(2), torch.ones(2)
     with whole():

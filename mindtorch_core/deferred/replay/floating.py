@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...dispatch.keys import MASKS, DispatchKey, with_masks
 from ..frames import INSIDE
 from ..trace import TENSORS, RecordedOp
-from .following import MISSED, stands_at
+from .following import MISSED
 from .known import Expected
+from .matching import stands_at
 from .sites import Site
 
 if TYPE_CHECKING:

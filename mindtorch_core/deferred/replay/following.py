@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from types import CodeType, FrameType
 from typing import Any, Final
 
@@ -14,10 +14,12 @@ from ...tensors.storage import Storage
 from ...tensors.tensor import Tensor, make_tensor
 from ...values.devices import TABLE
 from ...values.shapes import numel
+from ..dependence import memory_of
 from ..frames import INSIDE
 from ..programs.program import Number, Ref
-from ..trace import TENSORS, Entry
-from .known import NOTHING, Expected, Known, strides_of
+from ..trace import TENSORS, Entry, tensors_of
+from .known import END, NOTHING, Expected, Known, strides_of
+from .matching import is_alias, is_guarded, retraced, same, stands_at
 
 __all__ = [
     "MISSED",
@@ -28,8 +30,6 @@ __all__ = [
     "located",
     "options",
     "put",
-    "same",
-    "stands_at",
     "takes",
 ]
 
@@ -49,6 +49,7 @@ class Following:
         known: the trace.
         skipped: views among what was followed that are there already, and were none of the trace.
         aliases: other tensors over memory that ops have still to make, see `remember`.
+        tried: the traces that were followed, or tried, since the last flush.
     """
 
     recorded: list[Entry]
@@ -57,6 +58,7 @@ class Following:
     nbytes: int = 0
     known: Known | None = None
     skipped: Sequence[Expected] = ()
+    tried: Sequence[Known] = ()
 
     def __init__(self) -> None:
         self.expected = NOTHING
@@ -105,6 +107,60 @@ class Following:
                 return True
             e = e.next
         return any(entry.op.draws for entry in self.recorded)
+
+    def writes_to(self, memory: object) -> bool:
+        """Whether an op that is not launched yet writes to some memory, as `memory_of` gives it."""
+        known, at, values = self.known, self.expected, self.values
+        e = NOTHING if known is None or at is NOTHING else known.first
+        while e is not at and e.op is not None:
+            if e.op.writes and any(memory_of(values[n]) is memory for n in e.outs):
+                return True
+            e = e.next
+        return any(memory_of(t) is memory for e in self.recorded if e.op.writes for t in e.outs)
+
+    def uses(self, memories: Set[int]) -> bool:
+        """Whether an op that is not launched yet reads or writes memory, by identities of it."""
+        if any(TENSORS[t.__class__] and id(memory_of(t)) in memories for t in self.values):
+            return True
+        return any(
+            id(memory_of(t)) in memories
+            for e in self.recorded
+            for t in tensors_of((*e.outs, *e.args, *e.kwargs.values()))
+        )
+
+    def others(self) -> Sequence[Known]:
+        """Traces that may come in the stead of the one that is followed."""
+        return ()
+
+    def turn(self, e: Expected, *, ends: bool = False) -> bool:
+        """Follow another trace, where what comes is not what is expected, or unfold what was followed.
+
+        Args:
+            e: what is expected, and does not come.
+            ends: whether nothing more comes.
+
+        Returns:
+            Whether nothing else is expected: no other trace begins with what was followed.
+        """
+        known, values, numbers = self.known, self.values, self.numbers
+        others = () if known is None or self.skipped else self.others()
+        if not others or known is None or self.expected is not e:
+            self.unfold()
+            return True
+        entries = entries_of(known, e, values, numbers)
+        for other in others:
+            self.tried = [*self.tried, other]
+            found = retraced(other, entries)
+            # Together: a handler may have recorded something, or followed it, wherever something is called.
+            if found is not None and (found[0] is END or not ends):
+                if self.expected is e and self.values is values:
+                    self.expected, self.values, self.numbers = found
+                    self.known = other
+                    return False
+                break
+        del entries
+        self.unfold()
+        return True
 
     def unfold(self) -> None:
         """Make entries of what was followed, and follow no more."""
@@ -162,14 +218,12 @@ def _given(value: Any, values: list[Any], numbers: list[Any]) -> Any:
 
 def takes(pipe: Following, place: int, t: Tensor) -> bool:
     """Whether a tensor is the operand that is expected at a place, where it is not what stands there."""
-    values = pipe.values
+    values, known = pipe.values, pipe.known
     if place >= len(values):
         return False  # a handler or finaliser has ended what was followed
     have = values[place]
     if have is None:
-        known = pipe.known
-        guard = None if known is None else known.guards.get(place)
-        if guard is None:
+        if known is None or place not in known.guards:
             return False
         s = t._storage
         if s is not None and (pending := s.pending) is not None:
@@ -177,44 +231,27 @@ def takes(pipe: Following, place: int, t: Tensor) -> bool:
                 pending.flush_because(_USED_ELSEWHERE)
             elif s.memory is None:
                 return False  # it shows what an op has still to make
-        if (t._shape, t._dtype, t._device, t._geometry()[0]) != guard:
+        if not is_guarded(known, place, t):
             return False
         values[place] = t
         return True
-    # Another tensor over what was made: autograd makes them of results that it has saved.
-    s = t._storage
-    return have is t or (
-        s is not None
-        and s is have._storage
-        and t._shape == have._shape
-        and t._dtype is have._dtype
-        and t._geometry() == have._geometry()
-    )
+    return have is t or is_alias(have, t)
 
 
 def put(pipe: Following, e: Expected, at: int, value: Any) -> bool:
     """Whether an argument that is no tensor is the expected one; a number may be another one."""
-    return _put(pipe, e.args[at], value)
+    return _put(pipe, e, e.args[at], value)
 
 
-def _put(pipe: Following, wanted: Any, value: Any) -> bool:
+def _put(pipe: Following, e: Expected, wanted: Any, value: Any) -> bool:
     if wanted.__class__ is Number:
-        known = pipe.known
-        if known is None or value.__class__ is not known.kinds[wanted]:
+        known, numbers = pipe.known, pipe.numbers
+        # A handler or finaliser may have gone on, by this trace or by another one: these are its numbers.
+        if pipe.expected is not e or known is None or value.__class__ is not known.kinds[wanted]:
             return False
-        pipe.numbers[wanted] = value
+        numbers[wanted] = value
         return True
     return same(value, wanted)
-
-
-def same(value: Any, wanted: Any) -> bool:
-    """Whether two arguments are equal, and of the same types."""
-    kind = value.__class__
-    if kind is not wanted.__class__:
-        return False
-    if kind is list or kind is tuple:
-        return len(value) == len(wanted) and all(map(same, value, wanted))
-    return bool(value is wanted or value == wanted)
 
 
 def located(e: Expected, above: int = 2) -> bool:
@@ -232,21 +269,6 @@ def located(e: Expected, above: int = 2) -> bool:
     if frame is None or not stands_at(e, frame.f_code, frame.f_lasti):
         return False
     e.depth = depth
-    return True
-
-
-def stands_at(e: Expected, code: CodeType, instruction: int) -> bool:
-    """Whether an instruction is the one from which an op is expected to be called.
-
-    A call that the interpreter has come to specialise is found at the last word of its instruction.
-    """
-    if code is not e.code:
-        return False
-    if instruction != e.instruction:
-        positions = [*code.co_positions()]
-        if positions[instruction // 2] != positions[e.instruction // 2]:
-            return False
-        e.instruction = instruction
     return True
 
 
@@ -272,12 +294,12 @@ def follow_at_once(
         return MISSED
     for value, wanted in zip(args, e.args, strict=True):
         if wanted.__class__ is Ref:
-            if value is not values[wanted] and not _matches(pipe, value, wanted):
+            if value is not values[wanted] and not _matches(pipe, e, value, wanted):
                 return MISSED
-        elif value is not wanted and not _matches(pipe, value, wanted):
+        elif value is not wanted and not _matches(pipe, e, value, wanted):
             return MISSED
     for name, value in kwargs.items():
-        if name not in e.kwargs or not _matches(pipe, value, e.kwargs[name]):
+        if name not in e.kwargs or not _matches(pipe, e, value, e.kwargs[name]):
             return MISSED
     t = values[e.out] if e.kind == "write" else _result(values, e)
     storage = t._own_storage()
@@ -362,8 +384,8 @@ def follow(
         or len(args) != len(e.args)
         or kwargs.keys() != e.kwargs.keys()
         or len(outs) != len(e.outs)
-        or not all(_matches(pipe, v, w) for v, w in zip(args, e.args, strict=True))
-        or not all(_matches(pipe, v, e.kwargs[k]) for k, v in kwargs.items())
+        or not all(_matches(pipe, e, v, w) for v, w in zip(args, e.args, strict=True))
+        or not all(_matches(pipe, e, v, e.kwargs[k]) for k, v in kwargs.items())
     ):
         return False
     for n, t, result in zip(e.outs, outs, e.results, strict=True):
@@ -379,7 +401,7 @@ def follow(
     return True
 
 
-def _matches(pipe: Following, value: Any, wanted: Any) -> bool:
+def _matches(pipe: Following, e: Expected, value: Any, wanted: Any) -> bool:
     if TENSORS[value.__class__]:
         if wanted.__class__ is not Ref:
             return False
@@ -389,13 +411,13 @@ def _matches(pipe: Following, value: Any, wanted: Any) -> bool:
         return (
             kind is wanted.__class__
             and len(value) == len(wanted)
-            and all(_matches(pipe, v, w) for v, w in zip(value, wanted, strict=True))
+            and all(_matches(pipe, e, v, w) for v, w in zip(value, wanted, strict=True))
         )
-    return _put(pipe, wanted, value)
+    return _put(pipe, e, wanted, value)
 
 
 def options(pipe: Following, e: Expected, kwargs: dict[str, Any]) -> bool:
     """Whether keyword arguments that are no tensors are the expected ones."""
     if kwargs.keys() != e.kwargs.keys():
         return False
-    return all(_put(pipe, e.kwargs[k], v) for k, v in kwargs.items())
+    return all(_put(pipe, e, e.kwargs[k], v) for k, v in kwargs.items())

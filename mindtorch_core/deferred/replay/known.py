@@ -152,12 +152,15 @@ class Known:
         reads_before: whether a backward pass in it uses what the part of the block before it has made.
         ready: what to call, by the places of the results that can be seen; None where the backend
             does not compile it.
+        part: of which part of the block it is.
+        next_time: the trace that came of the same part when the block came again; None for this one.
+        next_part: the one that came of the next part; None where that is not known.
     """
 
     __slots__ = (
         "_again", "_apart", "_held", "_of_made", "_seen", "blank", "default", "device", "first", "guards",
-        "identities", "inputs", "kinds", "made", "nbytes", "no_numbers", "nowhere", "reads_before",
-        "ready", "sharing", "size", "spare", "views", "written",
+        "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers", "nowhere",
+        "part", "reads_before", "ready", "sharing", "size", "spare", "views", "written",
     )  # fmt: skip
 
     def __init__(
@@ -197,6 +200,9 @@ class Known:
         self.ready: dict[tuple[int, ...], Ready | None] = {}
         self.first = self._chain(entries, found)
         self._again = {e.out for e in self.chain() if e.kind == "made"}
+        self.part = 0
+        self.next_time: Known | None = None
+        self.next_part: Known | None = None
         self.reads_before = False
         for walk in walks:
             walk.place(self, found)
@@ -234,6 +240,18 @@ class Known:
         while e is not END:
             yield e
             e = e.next
+
+    def is_like(self, other: Known) -> bool:
+        """Whether both are the same calls of the same operands, but for where these lie in memory."""
+        return (
+            self.size == other.size
+            and self.guards == other.guards
+            and all(
+                (a.op, a.code, a.instruction, a.results) == (b.op, b.code, b.instruction, b.results)
+                and repr((a.args, a.kwargs)) == repr((b.args, b.kwargs))
+                for a, b in zip(self.chain(), other.chain(), strict=True)
+            )
+        )
 
     def prepare(self, seen: tuple[int, ...], entries: Sequence[Entry]) -> bool:
         """Have the trace compiled for a flush after which certain results can be seen.

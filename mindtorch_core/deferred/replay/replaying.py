@@ -47,6 +47,7 @@ class Replaying(Following, ABC):
         walks: backward passes that this part of the block has recorded and that may be replayed.
         identities: of the part before, where it was recorded.
         before: what the part before has left, where it was replayed.
+        came: the trace that the part before was, where it was replayed or learned.
     """
 
     _counts: Counts
@@ -58,6 +59,7 @@ class Replaying(Following, ABC):
     walks: Sequence[Any] = ()
     identities: Identities | None = None
     before: Before | None = None
+    came: Known | None = None
     _unprepared: tuple[Known, tuple[int, ...]] | None = None
 
     def begin(self, site: Site | None) -> None:
@@ -65,19 +67,23 @@ class Replaying(Following, ABC):
         self.site = site
         if self.part:
             self.part = 0
-            self.walks, self.identities, self.before = (), None, None
+            self.walks, self.identities, self.before, self.came = (), None, None, None
         if site is not None:
             site.entered += 1
             if site.known:
                 self._follow_part()
 
     def _follow_part(self) -> None:
-        site = self.site
-        known = None if site is None else site.known.get(self.part)
-        if site is None or known is None or known.default is not get_default_dtype():
+        site, came = self.site, self.came
+        if site is None:
+            return
+        known = (
+            site.expects(self.part) if came is None or came.next_part is None else came.next_part
+        )
+        if known is None or known.default is not get_default_dtype():
             return
         if site.missed >= HOPELESS:
-            site.known.clear()
+            site.forget()
             return
         values, numbers = known.values(), known.no_numbers.copy()
         # Together: a handler may have recorded something, or followed it, wherever something is called.
@@ -85,6 +91,14 @@ class Replaying(Following, ABC):
             self.values, self.numbers = values, numbers
             self.known, self.skipped = known, ()
             self.expected = known.first
+            self.tried = (known,)
+
+    def others(self) -> Sequence[Known]:
+        """Traces that may come in the stead of the one that is followed."""
+        site, default = self.site, get_default_dtype()
+        if site is None or len(site.traces.get(self.part, ())) < 2:
+            return ()
+        return [each for each in site.others(self.part, self.tried) if each.default is default]
 
     def end_of_part(self) -> None:
         """What the block has recorded was launched: its next part begins."""
@@ -99,6 +113,7 @@ class Replaying(Following, ABC):
             count: how many of the entries are a part of the block.
         """
         site, unprepared, self._unprepared = self.site, self._unprepared, None
+        came, self.came = self.came, None
         self.identities = self.before = None
         learns = site is not None and site.entered >= 2 and not site.hopeless
         if learns or self.through_backward:
@@ -108,16 +123,26 @@ class Replaying(Following, ABC):
             return
         try:
             if unprepared is not None and unprepared[0].prepare(unprepared[1], entries):
+                site.came(self.part, unprepared[0])
+                self._comes_after(came, unprepared[0])
                 return
             site.missed += self.part in site.known
-            site.learn(self.part, entries, self.walks)
-            if (learned := site.known.get(self.part)) is not None:
+            if (learned := site.learn(self.part, entries, self.walks)) is not None:
+                self._comes_after(came, learned)
                 self.identities, learned.identities = learned.identities, None
                 if self.identities is not None:
                     self.identities.known = learned
         except Exception as error:  # noqa: BLE001 (nothing is lost: the ops are launched as always)
             site.give_up()
             warn_of_plan(entries[0].op.device, error)
+
+    def _comes_after(self, came: Known | None, known: Known) -> None:
+        """Note which trace has come after that of the part before."""
+        self.came = known
+        if (
+            came is not None and came.part == known.part - 1
+        ):  # else a handler has launched what came
+            came.next_part = known
 
     def drop_aliases(self, count: int) -> None:
         """Have entries read what earlier ones have handed out: other tensors over it look like users."""
@@ -151,6 +176,8 @@ class Replaying(Following, ABC):
         Raises:
             PipelineError: if an op failed; the rest was still computed.
         """
+        if (e := self.expected) is not END and e is not NOTHING and self.turn(e, ends=True):
+            return False
         known, site, values, numbers = self.known, self.site, self.values, self.numbers
         if self.expected is not END or known is None or site is None or self.recorded:
             return False  # a handler may have come where an op was just being recorded
@@ -203,7 +230,8 @@ class Replaying(Following, ABC):
         self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
-        site.fitted()
+        site.fitted(self.part, known)
+        self._comes_after(self.came, known)
         if interrupt is not None:
             raise interrupt
         return True
@@ -212,9 +240,9 @@ class Replaying(Following, ABC):
         self, known: Known, site: Site, values: list[Any], numbers: list[Any]
     ) -> None:
         """Keep what was computed, if a backward pass of the next part of the block uses it."""
-        after = site.known.get(self.part + 1) if len(site.known) > 1 else None
+        after = site.traces.get(self.part + 1, ()) if len(site.known) > 1 else ()
         self.before = None
-        if after is not None and after.reads_before:
+        if after and any(each.reads_before for each in after):
             metas = [None if t is None else t._autograd for t in values[:-1]]
             self.before = Before(known, values[:-1], metas, numbers)
 

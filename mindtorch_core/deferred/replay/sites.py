@@ -17,6 +17,7 @@ __all__ = ["HOPELESS", "Site", "forget_sites", "site_here"]
 
 _BOUND: Final = 512
 _LARGEST: Final = 20_000  # ops of a trace
+_TRACES: Final = 4  # of one part of a block
 HOPELESS: Final = 6  # traces that did not fit, less those that did
 
 
@@ -25,18 +26,21 @@ class Site:
 
     Attributes:
         entered: how often.
-        known: the trace of each part of the block, from one flush to the next.
+        known: the trace of each part of the block, from one flush to the next, that came last.
+        traces: all that are known of each part, the one that came last at the end: batches have two or
+            three shapes, or a step is left out now and then.
         missed: how often a trace did not fit, less how often one did.
         floating: where views lie elsewhere in each run, see `floated`: by code object and instruction;
             False where they were found not to.
     """
 
-    __slots__ = ("code", "entered", "floating", "known", "missed")
+    __slots__ = ("code", "entered", "floating", "known", "missed", "traces")
 
     def __init__(self, code: object) -> None:
         self.code = code  # so that no other one gets its identity
         self.entered = 0
         self.known: dict[int, Known] = {}
+        self.traces: dict[int, list[Known]] = {}
         self.missed = 0
         self.floating: dict[tuple[int, int], CodeType | Literal[False]] = {}
 
@@ -47,25 +51,63 @@ class Site:
 
     def give_up(self) -> None:
         """Learn nothing more: replaying does not pay here."""
-        self.known.clear()
+        self.forget()
         self.missed = 1 << 30
 
-    def fitted(self) -> None:
+    def forget(self) -> None:
+        """Forget all traces."""
+        self.known.clear()
+        self.traces.clear()
+
+    def fitted(self, part: int, known: Known) -> None:
         """A trace was followed to its end."""
         if self.missed > -HOPELESS:
             self.missed -= 1
+        last = self.known.get(part)
+        if last is not known or known.next_time is not None:
+            self.came(part, known)
 
-    def learn(self, part: int, entries: Sequence[Entry], walks: Sequence[Any] = ()) -> None:
-        """Remember the trace of a part of the block, with its backward passes, if replaying it can pay."""
-        self.known.pop(part, None)
+    def expects(self, part: int) -> Known | None:
+        """The trace that came after the last one when that had come before."""
+        last = self.known.get(part)
+        return last if last is None or last.next_time is None else last.next_time
+
+    def others(self, part: int, tried: Sequence[Known]) -> list[Known]:
+        """The traces of a part that were not tried, the last ones first."""
+        return [known for known in reversed(self.traces.get(part, ())) if known not in tried]
+
+    def came(self, part: int, known: Known) -> None:
+        """Note that a trace has come, and after which one."""
+        last, traces = self.known.get(part), self.traces.setdefault(part, [])
+        if last is not None:
+            last.next_time = None if last is known else known
+        self.known[part] = known
+        if known in traces:
+            traces.remove(known)
+        traces.append(known)
+        if len(traces) > _TRACES:
+            gone = traces.pop(0)
+            gone.next_time = gone.next_part = None
+
+    def learn(self, part: int, entries: Sequence[Entry], walks: Sequence[Any] = ()) -> Known | None:
+        """Remember the trace of a part of the block, with its backward passes, if replaying it can pay.
+
+        It comes in the stead of one of the same calls whose operands have lain otherwise, say.
+        """
         if self.hopeless or len(entries) > _LARGEST:
-            return
+            return None
         if len({e.op.device for e in entries}) != 1 or not all(e.op.compiled for e in entries):
-            return
+            return None
         try:
-            self.known[part] = Known(entries, apart=bool(self.floating), walks=walks)
+            known = Known(entries, apart=bool(self.floating), walks=walks)
         except Undescribable:
             self.missed += 1
+            return None
+        known.part = part
+        traces = self.traces.setdefault(part, [])
+        traces[:] = [each for each in traces if not each.is_like(known)]
+        self.came(part, known)
+        return known
 
 
 _SITES: OrderedDict[tuple[int, int, int, int], Site] = OrderedDict()

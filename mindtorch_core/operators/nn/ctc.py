@@ -45,10 +45,34 @@ def _numbers(lengths: Any) -> list[int]:
     return [int(n) for n in (lengths.tolist() if hasattr(lengths, "_keys") else lengths)]
 
 
+def _longest(count: int, targets: Any, input_lengths: Any, target_lengths: Any) -> int:
+    """Check lengths, and return how many labels to lay out.
+
+    As many as there is room for where lengths are still to be computed, so that nobody need look at them.
+    What is out of range fails then where it is used.
+    """
+    waits = any(getattr(t, "_pending", False) for t in (input_lengths, target_lengths))
+    if waits and len(targets._shape) == 2:
+        return int(targets._shape[1])
+    given = _numbers(input_lengths)
+    if any(not 0 <= n <= count for n in given):
+        raise RuntimeError(
+            f"Expected input_lengths to have value at least 0 and at most {count}, but got {given}"
+        )
+    wanted = _numbers(target_lengths)
+    if any(n < 0 for n in wanted):
+        raise RuntimeError(f"Expected target_lengths to be at least 0, but got {wanted}")
+    longest = max(wanted, default=0)
+    if len(targets._shape) == 1 and targets._shape[0] < sum(wanted):
+        raise RuntimeError(f"targets has {targets._shape[0]} labels, but lengths say {sum(wanted)}")
+    return longest
+
+
 def _task(
-    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int
-) -> _Task:
-    """Check the arguments of the loss and lay out the labels."""
+    log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int,
+    longest: int | None = None,
+) -> _Task:  # fmt: skip
+    """Check the arguments of the loss and lay out the labels: ``longest`` of each, if that is known."""
     if len(log_probs._shape) != 3:
         raise RuntimeError(
             f"log_probs must be of shape (time, batch, classes), got {show(log_probs._shape)}"
@@ -61,15 +85,8 @@ def _task(
     sizes = _lengths(target_lengths, "target_lengths", batch, log_probs)
     if len(targets._shape) not in (1, 2):
         raise RuntimeError(f"targets must have 1 or 2 dimensions, got {len(targets._shape)}")
-    given = _numbers(input_lengths)
-    if any(not 0 <= n <= count for n in given):
-        raise RuntimeError(
-            f"Expected input_lengths to have value at least 0 and at most {count}, but got {given}"
-        )
-    wanted = _numbers(target_lengths)
-    if any(n < 0 for n in wanted):
-        raise RuntimeError(f"Expected target_lengths to be at least 0, but got {wanted}")
-    longest = max(wanted, default=0)
+    if longest is None:
+        longest = _longest(count, targets, input_lengths, target_lengths)
     at = fn.arange(0, longest, 1, device=log_probs._device)
     if len(targets._shape) == 2:
         if targets._shape[0] != batch or targets._shape[1] < longest:
@@ -79,9 +96,6 @@ def _task(
             )
         rows = targets.to(int64).narrow(1, 0, longest)
     else:
-        total = sum(wanted)
-        if targets._shape[0] < total:
-            raise RuntimeError(f"targets has {targets._shape[0]} labels, but lengths say {total}")
         first = sizes.cumsum(0) - sizes
         index = (first.unsqueeze(1) + at).clamp(max=max(targets._shape[0] - 1, 0))
         rows = targets.to(int64).index_select(0, index.reshape(-1)).view(batch, longest)
@@ -149,7 +163,8 @@ def _ending(alphas: Any, task: _Task) -> Any:
     batch, count, width = alphas._shape
     if not count:
         return fn.where(task.sizes == 0, 0.0, alphas.new_full((batch,), _NEVER))
-    at = (task.steps - 1).clamp(min=0).view(batch, 1, 1).expand(batch, 1, width)
+    ends = fn.where(task.steps == 0, 0, task.steps - 1)
+    at = ends.view(batch, 1, 1).expand(batch, 1, width)
     last = alphas.gather(1, at).squeeze(1)
     end = (2 * task.sizes).unsqueeze(1)
     final = last.gather(1, end).squeeze(1)
@@ -184,7 +199,8 @@ def _backward(
     grad: Any, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any,
     neg_log_likelihood: Any, log_alpha: Any, blank: int, zero_infinity: bool = False,
 ) -> Any:  # fmt: skip
-    task = _task(log_probs, targets, input_lengths, target_lengths, blank)
+    longest = log_alpha._shape[2] // 2
+    task = _task(log_probs, targets, input_lengths, target_lengths, blank, longest)
     count, batch, _ = log_probs._shape
     if not count or not batch:
         return fn.zeros_like(log_probs)

@@ -9,7 +9,7 @@ import mindtorch_core as torch
 from mindtorch_core import Tensor
 
 from .optimizer import ParamsT
-from .stepping import Member, Stepping, check, check_lr, scalar_dtype, value_of
+from .stepping import Member, Stepping, check, check_lr, new_number, scalar_dtype, value_of
 
 __all__ = ["Adafactor"]
 
@@ -69,7 +69,7 @@ class Adafactor(Stepping):
         super()._check(group, p, g)
 
     def _make_state(self, group: dict[str, Any], p: Any) -> dict[str, Any]:
-        state: dict[str, Any] = {"step": torch.zeros((), dtype=scalar_dtype())}
+        state: dict[str, Any] = {"step": new_number(0.0, scalar_dtype(), None)}
         shape = list(p.grad.shape)
         if len(shape) > 1:
             state["row_var"] = p.grad.new_zeros([*shape[:-1], 1])
@@ -87,16 +87,33 @@ class Adafactor(Stepping):
             smallest, least = group["eps"]
             if smallest is None:
                 smallest = torch.finfo(p.dtype).eps
-            size = p.norm(2).item() / p.numel() ** 0.5
-            rate = max(least, size) * min(lr, 1 / step**0.5)
+            size = _number(p.norm(2)) / p.numel() ** 0.5
+            rate = _larger(least, size) * min(lr, 1 / step**0.5)
             if decay != 0:
                 p.mul_(1 - lr * decay)
             estimate = _squares(m.state, g, step ** group["beta2_decay"], smallest)
             change = estimate.clamp_(min=smallest * smallest).rsqrt_().mul_(g)
-            length = change.norm(2).item() / (change.numel() ** 0.5 * group["d"])
-            p.add_(change, alpha=-rate / max(1.0, length))
+            length = _number(change.norm(2)) / (change.numel() ** 0.5 * group["d"])
+            factor = -rate / _larger(1.0, length)
+            if isinstance(factor, Tensor):
+                p.add_(change.mul_(factor.to(p.dtype)))
+            else:
+                p.add_(change, alpha=factor)
 
         return update
+
+
+def _number(norm: Tensor) -> Any:
+    """A norm to compute with in double precision: as a tensor, which need not be waited for.
+
+    As a number for dtypes of few bits, which it must not be rounded to.
+    """
+    return norm.double() if norm.dtype in (torch.float32, torch.float64) else norm.item()
+
+
+def _larger(least: float, size: Any) -> Any:
+    """As Python's ``max``, also of NaN, for a tensor as well."""
+    return torch.where(size > least, size, least) if isinstance(size, Tensor) else max(least, size)
 
 
 def _squares(state: dict[str, Any], g: Tensor, weight: float, smallest: float) -> Any:

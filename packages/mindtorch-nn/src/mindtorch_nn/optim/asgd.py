@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import mindtorch_core as torch
@@ -15,6 +15,7 @@ from .stepping import (
     check,
     check_lr,
     decayed,
+    new_number,
     no_dimensions,
     scalar_dtype,
     value_of,
@@ -75,7 +76,7 @@ class ASGD(Stepping):
 
     def _make_state(self, group: dict[str, Any], p: Any) -> dict[str, Any]:
         def number(value: float) -> Tensor:
-            return torch.full((), value, device=p.device, dtype=scalar_dtype())
+            return new_number(value, scalar_dtype(), p.device)
 
         return {
             "step": number(0.0),
@@ -84,6 +85,11 @@ class ASGD(Stepping):
             "ax": zeros(p),
         }
 
+    def _looked_at(self, group: dict[str, Any], members: list[Member]) -> Iterator[Tensor]:
+        yield from super()._looked_at(group, members)
+        if isinstance(group["lr"], Tensor):
+            yield group["lr"]
+
     def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
         lambd, alpha, t0 = group["lambd"], group["alpha"], group["t0"]
         lr, capturable = no_dimensions(group["lr"]), group["capturable"]
@@ -91,19 +97,22 @@ class ASGD(Stepping):
         def update(m: Member, step: Any) -> None:
             g = decayed(m, group)
             eta, mu, average = m.state["eta"], m.state["mu"], m.state["ax"]
-            rate = eta.clone() if capturable else value_of(eta)
+            with m.apart():
+                rate = eta.clone() if capturable else value_of(eta)
+                weight = mu if capturable else value_of(mu)
             m.p.mul_(1 - lambd * rate)
             m.p.sub_(g * rate)
-            if capturable or value_of(mu) != 1:
-                average.add_(m.p.sub(average).mul_(mu))
+            if capturable or weight != 1:
+                average.add_(m.p.sub(average).mul_(weight))
             else:
                 average.copy_(m.p)
-            fallen = lr / ((1 + lambd * lr * step) ** alpha)
-            share = 1 / (torch.clamp(step - t0, min=1) if capturable else max(1, step - t0))
-            for kept, value in ((eta, fallen), (mu, share)):
-                if isinstance(value, Tensor):
-                    kept.copy_(value)
-                else:
-                    kept.fill_(value)
+            with m.apart():
+                fallen = lr / ((1 + lambd * lr * step) ** alpha)
+                share = 1 / (torch.clamp(step - t0, min=1) if capturable else max(1, step - t0))
+                for kept, value in ((eta, fallen), (mu, share)):
+                    if isinstance(value, Tensor):
+                        kept.copy_(value)
+                    else:
+                        kept.fill_(value)
 
         return update

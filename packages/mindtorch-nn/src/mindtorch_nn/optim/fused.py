@@ -17,6 +17,14 @@ class Fused(Stepping):
     """Base of optimizers that PyTorch has as fused ops: one serves ``foreach`` and ``fused`` alike."""
 
     _negates: ClassVar[bool] = True
+    _counts: ClassVar[bool] = False
+
+    def _keep_unless(self, skip: Tensor) -> None:
+        self.found_inf = skip
+        try:
+            self.step()
+        finally:
+            del self.found_inf
 
     def _check_flags(self, *, fused: Any, foreach: Any, differentiable: bool) -> None:
         if not fused:

@@ -110,10 +110,11 @@ class NAdam(Stepping):
                 g = decayed(m, group)
             average, square = m.state["exp_avg"], m.state["exp_avg_sq"]
             mu, ahead = momentum_at(step), momentum_at(step + 1)
-            product = m.state["mu_product"]
-            product *= mu
-            if not (group["capturable"] or group["differentiable"]):
-                product = value_of(product)
+            with m.apart():
+                product = m.state["mu_product"]
+                product *= mu
+                if not (group["capturable"] or group["differentiable"]):
+                    product = value_of(product)
             average.lerp_(g, 1 - beta1)
             square.mul_(beta2).addcmul_(g, g, value=1 - beta2)
             denominator = square.div(1 - beta2**step).sqrt().add(group["eps"])

@@ -95,6 +95,11 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     return _register(_GLOBAL_POST, hook)
 
 
+def global_hooks() -> bool:
+    """Whether there are hooks that are called with the steps of all optimizers."""
+    return bool(_GLOBAL_PRE or _GLOBAL_POST)
+
+
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A class's ``step`` between the hooks of the optimizer it is called on."""
 

@@ -90,6 +90,15 @@ class SGD(Fused):
     def _make_state(self, group: dict[str, Any], p: Any) -> dict[str, Any]:
         return {"momentum_buffer": None} if group["momentum"] else {}
 
+    def _must_know(self) -> str | None:
+        lacking = any(
+            group["dampening"] and p.grad is not None and not self.state.get(p)
+            for group in self.param_groups
+            for p in group["params"]
+        )
+        why = super()._must_know()
+        return "SGD does not dampen the first step that is made" if lacking else why
+
     def _update(self, group: dict[str, Any], members: list[Member]) -> None:
         momentum = group["momentum"]
         sparse = [m for m in members if m.g.layout is not torch.strided]

@@ -6,14 +6,16 @@ that did not happen are taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._at_once import at_once
 from mindtorch_core.utils._own_frames import refusing
 
-from .optimizer import Closure, Optimizer
+from .optimizer import Closure, Optimizer, global_hooks
 
 __all__ = ["Member", "Stepping", "add_quotient", "check", "check_lr", "root", "value_of"]
 
@@ -95,12 +97,16 @@ class Member:
         g: its gradient, likewise; negated where the loss is maximised.
         state: what the optimizer keeps of it, likewise.
         own: the state as it is kept.
+        apart: what to be in while numbers of the state are read and written, see `at_once`.
     """
 
-    __slots__ = ("g", "own", "p", "state")
+    __slots__ = ("apart", "g", "own", "p", "state")
+
+    apart: Callable[[], AbstractContextManager[object]]
 
     def __init__(self, p: Tensor, g: Tensor, state: State) -> None:
         self.own = state
+        self.apart = nullcontext
         if p.is_complex():
             p, g = torch.view_as_real(p), torch.view_as_real(g)
             state = {
@@ -118,7 +124,7 @@ class Stepping(Optimizer):
 
     # What is said of sparse gradients; "taken" where they are not refused.
     _sparse: ClassVar[str] = ""
-    # Whether updates compute with the number of the step: to look at it ends what a pipeline records.
+    # Whether updates compute with the number of the step as Python knows it.
     _counts: ClassVar[bool] = True
     # Whether `_update` itself negates gradients where the loss is maximised.
     _negates: ClassVar[bool] = False
@@ -178,6 +184,56 @@ class Stepping(Optimizer):
                     raise
         return loss
 
+    # ---- steps that may be left out ------------------------------------------------------------
+
+    def _step_unless(self, skip: Tensor) -> str | None:
+        """Step unless a tensor is 1, which nobody has looked at: what the step writes stays as it is then.
+
+        Returns:
+            Why it cannot, and nothing has changed; None where it has.
+        """
+        why = self._must_know()
+        if why is None:
+            self._keep_unless(skip)
+        return why
+
+    def _must_know(self) -> str | None:
+        """Why a step must know beforehand whether it is left out; None where it need not."""
+        name = type(self).__name__
+        hooks = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or global_hooks()
+        if hooks or getattr(type(self).step, "__wrapped__", None) is not Stepping.step:
+            return f"{name} has a step() or hooks of its own, which are called if the step is made"
+        if self.defaults.get("differentiable"):
+            return f"{name} records its steps"
+        found = [(g, p) for g in self.param_groups for p in g["params"] if p.grad is not None]
+        if any(p.grad.layout is not torch.strided for _, p in found):
+            return f"{name} steps by sparse gradients"
+        if len({p.device for _, p in found}) > 1:
+            return f"{name} has parameters on several devices"
+        if self._counts and not all(g.get("capturable") for g in self.param_groups):
+            return f"{name} computes with the number of steps that were made"
+        return None
+
+    @torch.no_grad()
+    def _keep_unless(self, skip: Tensor) -> None:
+        """Step, and take back what it has written if a tensor is 1."""
+        self._gather()
+        written = [
+            t
+            for group in self.param_groups
+            for p in group["params"]
+            if p.grad is not None
+            for t in (p, *self.state[p].values())
+            if isinstance(t, Tensor)
+        ]
+        before = [t.clone() for t in written]
+        self.step()
+        skipped = skip != 0
+        for t, was in zip(written, before, strict=True):
+            t.copy_(torch.where(skipped.to(t.device), was, t))
+
+    # ---- what a step is made of ----------------------------------------------------------------
+
     def _gather(self) -> list[list[Member]]:
         """The parameters with gradients, by group; makes the states that are missing."""
         made: list[Any] = []
@@ -230,11 +286,24 @@ class Stepping(Optimizer):
     def _update(self, group: dict[str, Any], members: list[Member]) -> None:
         """Update the parameters of a group."""
         one = self._one(group)
-        as_it_is = group.get("capturable", False) or not self._counts
+        if group.get("capturable", False) or not self._counts:
+            for member in members:
+                step = member.state["step"]
+                step += 1
+                one(member, step)
+            return
+        apart = at_once([*self._looked_at(group, members)])
         for member in members:
-            step = member.state["step"]
-            step += 1
-            one(member, step if as_it_is else value_of(step))
+            member.apart = apart
+            with apart():
+                step = member.state["step"]
+                step += 1
+                number = value_of(step)
+            one(member, number)
+
+    def _looked_at(self, group: dict[str, Any], members: list[Member]) -> Iterator[Tensor]:
+        """The numbers that an update looks at or changes as Python does: no part of what is computed."""
+        return (m.state[name] for m in members for name in self._numbers)
 
     def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
         """What updates one parameter of a group: called with it and with the number of the step."""
@@ -244,12 +313,13 @@ class Stepping(Optimizer):
 def new_step(group: dict[str, Any], p: Tensor, value: float = 0.0) -> Tensor:
     """The counter of a parameter's steps: on the host, unless the step shall not wait for a device."""
     on_device = group.get("capturable") or group.get("fused")
-    return torch.full(
-        (),
-        value,
-        dtype=scalar_dtype(group.get("fused")),
-        device=p.device if on_device else "cpu",
-    )
+    return new_number(value, scalar_dtype(group.get("fused")), p.device if on_device else "cpu")
+
+
+def new_number(value: float, dtype: torch.dtype, device: Any) -> Tensor:
+    """A tensor of one number, which is there at once."""
+    with at_once([])():
+        return torch.full((), value, dtype=dtype, device=device)
 
 
 def zeros(p: Tensor) -> Tensor:
