@@ -21,12 +21,14 @@ from .failures import Watch, await_keys, forget_failures
 from .groups import (
     NON_MEMBER,
     WORLD,
-    ProcessGroup,
     Start,
     chosen,
     default_group,
     place,
 )
+from .groups import ProcessGroup as Members
+from .parts import known, parted
+from .process_group import ProcessGroup
 from .rendezvous import Found, find, rendezvous
 from .stores import PrefixStore, Store
 from .tcp_store import TCPStore
@@ -188,7 +190,7 @@ def _establish(
         raise
     shown = backend or ",".join(f"{device}:{engine.name}" for device, engine in made.items())
     WORLD.start = start
-    WORLD.group = _known(
+    WORLD.group = known(
         ProcessGroup(
             WORLD.next_name(), range(found.world_size), found.rank, backend=shown, engines=made,
             communicators=connected, store=own, timeout=limit, desc="default_pg",
@@ -263,11 +265,6 @@ def _connected(
                 own = PrefixStore(engine.name, store)
                 by_engine[id(engine)] = engine.connect(rank, size, own, seconds)
     return {device: by_engine[id(engine)] for device, engine in made.items()}
-
-
-def _known(group: ProcessGroup) -> ProcessGroup:
-    WORLD.groups[group.group_name] = group
-    return group
 
 
 def _forget() -> None:
@@ -367,10 +364,10 @@ def new_group(
     )
     if use_local_synchronization:
         call = _assembled(world, call, members, name, patience)
-    found = _parted(world, made, call, members, PrefixStore(name, world.store), limit)
+    found = parted(world, made, call, members, PrefixStore(name, world.store), limit)
     if not inside:
         return NON_MEMBER
-    return _known(
+    return known(
         ProcessGroup(
             name, members, members.index(world.position), backend=backend or world.backend, engines=made,
             communicators=found,
@@ -379,32 +376,7 @@ def new_group(
     )  # fmt: skip
 
 
-def _parted(
-    world: ProcessGroup,
-    made: dict[str, Engine],
-    call: Call,
-    members: Sequence[int],
-    store: Store,
-    limit: timedelta,
-) -> dict[str, Communicator]:
-    """Communicators of some processes, by device: parts of the whole's, or new ones of other engines."""
-    by_engine: dict[int, Communicator | None] = {}
-    for device, engine in made.items():
-        if id(engine) in by_engine:
-            continue
-        whole, parent = world.communicator_for(device)
-        if engine is whole:
-            by_engine[id(engine)] = parent.split(call, members)
-        elif world.position in members:
-            by_engine[id(engine)] = engine.connect(
-                members.index(world.position), len(members), PrefixStore(engine.name, store),
-                limit.total_seconds(),
-            )  # fmt: skip
-    found = {device: by_engine.get(id(engine)) for device, engine in made.items()}
-    return {device: each for device, each in found.items() if each is not None}
-
-
-def _local_name(world: ProcessGroup, members: Sequence[int]) -> str:
+def _local_name(world: Members, members: Sequence[int]) -> str:
     """A name for a group of which only the members know: the same for the same members in order."""
     text = "_".join(map(str, members))
     count = sum(name.startswith(f"local_{text}/") for name in WORLD.groups)
@@ -412,7 +384,7 @@ def _local_name(world: ProcessGroup, members: Sequence[int]) -> str:
 
 
 def _assembled(
-    world: ProcessGroup, call: Call, members: Sequence[int], name: str, limit: timedelta
+    world: Members, call: Call, members: Sequence[int], name: str, limit: timedelta
 ) -> Call:
     """Wait until all members have come, through the store; the call of these alone.
 

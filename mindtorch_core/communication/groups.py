@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
@@ -31,9 +33,11 @@ __all__ = [
 
 NON_MEMBER: Final = -100  # what PyTorch gives a process for a group that it is not in
 
+_LIMIT: Final[ContextVar[timedelta | None]] = ContextVar("_LIMIT", default=None)
+
 
 class ProcessGroup:
-    """Processes that make calls together.
+    """Processes that make calls together; `process_group.ProcessGroup` has the calls as methods.
 
     Attributes:
         name: unique among the groups of the process.
@@ -43,6 +47,7 @@ class ProcessGroup:
         engines: by type of device, whose memory is moved by which engine.
         store: for what the members tell each other beside the calls.
         group_desc: what it is for.
+        splits: how often parts of it were made groups: all members count alike.
     """
 
     def __init__(
@@ -70,6 +75,7 @@ class ProcessGroup:
         self.bound_device_id = None
         self._numbers = 0
         self._messages = 0
+        self.splits = 0
         self._lock = threading.Lock()
         self.closed = False
 
@@ -99,6 +105,15 @@ class ProcessGroup:
             raise ValueError("Invalid process group specified: it was destroyed")
         key = device if device in self.communicators else next(iter(self.communicators))
         return self.engines[key], self.communicators[key]
+
+    @contextmanager
+    def limited(self, timeout: timedelta) -> Iterator[None]:
+        """A block whose calls have a timeout of their own."""
+        before = _LIMIT.set(timeout)
+        try:
+            yield
+        finally:
+            _LIMIT.reset(before)
 
     def call(
         self,
@@ -132,7 +147,7 @@ class ProcessGroup:
             self.ranks,
             self.position,
             where=place(),
-            seconds=(timeout or self.timeout).total_seconds(),
+            seconds=(timeout or _LIMIT.get() or self.timeout).total_seconds(),
             waits=waits,
             **facts,
         )

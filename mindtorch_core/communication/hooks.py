@@ -20,6 +20,8 @@ __all__ = [
     "bf16_compress_wrapper",
     "fp16_compress_hook",
     "fp16_compress_wrapper",
+    "mean",
+    "noop_hook",
 ]
 
 Hook = Callable[[Any, "GradBucket"], Future[Tensor]]
@@ -89,7 +91,7 @@ class BuiltinCommHookType(Enum):
         return allreduce_hook if self is self.ALLREDUCE else fp16_compress_hook
 
 
-def _mean(group: Any, buffer: Tensor) -> Future[Tensor]:
+def mean(group: Any, buffer: Tensor) -> Future[Tensor]:
     """The mean of all ranks' buffers, in the buffer's memory."""
     buffer.div_(chosen(group).size())
     work = all_reduce(buffer, group=group, async_op=True)
@@ -99,7 +101,14 @@ def _mean(group: Any, buffer: Tensor) -> Future[Tensor]:
 
 def allreduce_hook(process_group: Any, bucket: GradBucket) -> Future[Tensor]:
     """The mean of all processes' gradients: what is done without a hook."""
-    return _mean(process_group, bucket.buffer())
+    return mean(process_group, bucket.buffer())
+
+
+def noop_hook(_: Any, bucket: GradBucket) -> Future[Tensor]:
+    """This process's own gradients: nothing is sent, to see what sending costs."""
+    future: Future[Tensor] = Future()
+    future.set_result(bucket.buffer())
+    return future
 
 
 def _narrow(process_group: Any, bucket: GradBucket, kind: dtype) -> Future[Tensor]:
@@ -109,7 +118,7 @@ def _narrow(process_group: Any, bucket: GradBucket, kind: dtype) -> Future[Tenso
         whole.copy_(future.value())
         return whole
 
-    return _mean(process_group, whole.to(kind)).then(widen)
+    return mean(process_group, whole.to(kind)).then(widen)
 
 
 def fp16_compress_hook(process_group: Any, bucket: GradBucket) -> Future[Tensor]:

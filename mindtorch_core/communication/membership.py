@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from .beginning import new_group
-from .errors import DistError
-from .failures import await_keys
+from .beginning import by_device, new_group
 from .groups import (
     NON_MEMBER,
     WORLD,
@@ -18,8 +15,8 @@ from .groups import (
     chosen,
     default_group,
     is_member,
-    outside,
 )
+from .parts import part
 
 __all__ = [
     "get_backend",
@@ -32,9 +29,9 @@ __all__ = [
     "get_rank",
     "get_world_size",
     "is_initialized",
-    "monitored_barrier",
     "new_subgroups",
     "new_subgroups_by_enumeration",
+    "split_group",
 ]
 
 
@@ -148,10 +145,14 @@ def new_subgroups_by_enumeration(
     """
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    named = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
-    if len(set(named)) < len(named):
-        twice = next(rank for rank in named if named.count(rank) > 1)
-        raise ValueError(f"Rank {twice} has appeared in more than one subgroup")
+    seen: dict[int, Sequence[int]] = {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(
+                    f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}"
+                )
+            seen[rank] = ranks
     made = [
         new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
         for ranks in ranks_per_subgroup_list
@@ -172,7 +173,7 @@ def new_subgroups(
 
     Args:
         group_size: of each; by default the processes of a machine (LOCAL_WORLD_SIZE).
-        group: taken for PyTorch's sake.
+        group: whose ranks are divided, in place of all; all processes are in it.
         timeout: as in `new_group`.
         backend: as in `new_group`.
         pg_options: as in `new_group`.
@@ -181,63 +182,93 @@ def new_subgroups(
     Raises:
         ValueError: if the size does not divide the number of ranks.
     """
-    size = default_group().size()
+    ranks = chosen(group).ranks
+    size = len(ranks)
     each = int(os.environ.get("LOCAL_WORLD_SIZE", size)) if group_size is None else group_size
     if each <= 0:
         raise ValueError(f"The arg 'group_size' ({each}) must be positive")
     if size < each:
         raise ValueError(f"The arg 'group_size' ({each}) must not exceed the world size ({size})")
     if size % each:
-        raise ValueError(f"The world size ({size}) must be divisible by group_size={each}")
-    parts = [range(first, first + each) for first in range(0, size, each)]
+        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={each}'")
+    parts = [ranks[first : first + each] for first in range(0, size, each)]
     return new_subgroups_by_enumeration(parts, timeout, backend, pg_options, group_desc)
 
 
-def monitored_barrier(
-    group: Any = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
-) -> None:
-    """Wait until all ranks have called it; rank 0 says who has not. It uses the store alone.
+def split_group(
+    parent_pg: Any = None,
+    split_ranks: Sequence[Sequence[int]] | None = None,
+    timeout: timedelta | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+    backend: str | None = None,
+) -> ProcessGroup | None:
+    """Divide a group into groups; its ranks alone call it, all with the same lists.
 
     Args:
-        group: the ranks.
-        timeout: by default the group's.
-        wait_all_ranks: whether the error names all that are missing, in place of the first.
+        parent_pg: the group; None for that of all ranks.
+        split_ranks: positions in it, for each new group; a rank may be in none.
+        timeout: as in `new_group`.
+        pg_options: taken for PyTorch's sake.
+        group_desc: what they are for.
+        backend: of which of the parent's engines they are, as in `init_process_group`; None for all.
+
+    Returns:
+        This rank's group, or None if it is in none.
 
     Raises:
-        DistributedError: on all ranks that have come, if one has not.
+        ValueError: for no lists, empty ones, or ranks that are named twice.
     """
-    if outside(group, "monitored_barrier"):
-        return
-    own: ProcessGroup = chosen(group)
-    limit = own.timeout if timeout is None else timeout
-    seconds = limit.total_seconds()
-    call = own.call("monitored_barrier", timeout=limit + timedelta(seconds=_MORE))
-    deadline = time.monotonic() + seconds
-    base, store = f"monitored/{call.number}", own.store
-    if own.position == 0:
-        names = {f"{base}/{n}": n for n in range(1, own.size())}
-        missing = [names[key] for key in await_keys(call, store, [*names], deadline)]
-        shown = missing if wait_all_ranks else missing[:1]
-        store.set(f"{base}/end", ",".join(map(str, shown)))
-    else:
-        try:
-            store.set(f"{base}/{own.position}", call.described())
-        except DistError:  # it may be gone with its rank, which the news name
-            await_keys(call, store, [f"{base}/end"], deadline)
-            raise
-        if await_keys(call, store, [f"{base}/end"], deadline + _LISTEN):
-            text = f"rank {own.ranks[0]} did not come in {seconds:g} s"
-            raise call.error(text, own.ranks[0], {own.ranks[0]: "did not come"})
-        shown = [int(n) for n in store.get(f"{base}/end").decode().split(",") if n]
-    if shown:
-        ranks = [own.ranks[n] for n in shown]
-        text = (
-            f"[Rank 0]: Ranks {', '.join(map(str, ranks))} failed to pass monitoredBarrier in "
-            f"{round(seconds * 1000)} ms"
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    world = default_group()
+    parent = parent_pg or world
+    if not isinstance(parent, ProcessGroup) or parent.closed:
+        raise ValueError(f"Group {parent_pg} is not registered")
+    devices = None if backend is None else _kept(parent, backend)
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(
+            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
         )
-        raise call.error(text, ranks[0], dict.fromkeys(ranks, "did not come"))
-    return
+    named = [int(rank) for ranks in split_ranks for rank in ranks]
+    for ranks in split_ranks:
+        if not ranks:
+            raise ValueError("the split group cannot be empty")
+        if len(ranks) > world.size():
+            raise ValueError(
+                "the split group's size should be less or equal to the world_size set by "
+                "init_process_group"
+            )
+        if len(set(ranks)) < len(ranks):
+            raise ValueError("the split group cannot have duplicate ranks")
+    for rank in named:
+        if not 0 <= rank < parent.size() or named.count(rank) > 1:
+            raise ValueError(
+                f"split_ranks {[*split_ranks]}: rank {rank} is named twice or is none of the parent's "
+                f"{parent.size()} positions"
+            )
+    own = next((ranks for ranks in split_ranks if parent.position in ranks), split_ranks[0])
+    lists = str([[*map(int, ranks)] for ranks in split_ranks])
+    return part(parent, sorted(own), timeout, None, group_desc, devices, lists)
 
 
-_LISTEN = 2.0  # how much longer than rank 0 the others wait, which waits for them
-_MORE = 60.0  # and until when news of ranks are asked for: longer than all of that
+def _kept(parent: ProcessGroup, backend: str) -> list[str]:
+    """The types of devices whose engines a backend's name keeps of a group.
+
+    Raises:
+        ValueError: if the group has another engine for one, or none.
+    """
+    wanted = by_device(str(backend))
+    has = {device: engine.name for device, engine in parent.engines.items()}
+    for device, engine in wanted.items():
+        if device not in has:
+            raise ValueError(
+                f"Requested backend for device '{device}' is not present in the parent process group "
+                f"(parent backends: {has})"
+            )
+        if engine.name != has[device]:
+            raise ValueError(
+                f"Backend mismatch for device '{device}': parent has '{has[device]}', requested "
+                f"'{engine.name}'. Backend names must match exactly when filtering split_group backends."
+            )
+    return [*wanted]

@@ -33,7 +33,6 @@ _CHECKPOINT: Final = Absent(
 )
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
-    "distributed": Absent(_LATER, functions="split_group"),
     "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
     "distributed.tensor.placement_types": Absent(_LATER, classes="_StridedShard"),
@@ -70,17 +69,11 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         values={"_CHECKPOINT_PREFIX": "_checkpoint_wrapped_module."},
     ),
     "distributed.algorithms.ddp_comm_hooks": Absent(),
-    "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": Absent(
-        _LATER, classes="PowerSGDState", functions="batched_powerSGD_hook powerSGD_hook"
-    ),
-    "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": Absent(
-        _LATER, classes="PostLocalSGDState", functions="post_localSGD_hook"
-    ),
-    "distributed.algorithms.join": Absent(_LATER, classes="Join Joinable JoinHook"),
+    "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": Absent(),
+    "distributed.algorithms.join": Absent(),
     "distributed.algorithms.model_averaging": Absent(),
-    "distributed.algorithms.model_averaging.averagers": Absent(
-        _LATER, classes="ModelAverager PeriodicModelAverager"
-    ),
+    "distributed.algorithms.model_averaging.averagers": Absent(),
+    "distributed.algorithms.model_averaging.utils": Absent(),
     "distributed.checkpoint": _CHECKPOINT,
     "distributed.checkpoint._consolidate_hf_safetensors": Absent(
         _LATER, functions="consolidate_safetensors_files"
@@ -99,7 +92,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),
     "distributed.elastic.multiprocessing": Absent(),
-    "distributed.optim": Absent(_LATER, classes="DistributedOptimizer PostLocalSGDOptimizer"),
+    "distributed.optim": Absent(_LATER, classes="DistributedOptimizer"),
     "distributed.pipelining": Absent(
         _LATER,
         classes="PipelineStage Schedule1F1B ScheduleGPipe",

@@ -1,6 +1,7 @@
 """`mindtorch_core.ecosystem.distributed.distributed_c10d` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.ecosystem.distributed.distributed_c10d import (
+    ProcessGroup as ProcessGroup,
     _get_default_group as _get_default_group,
     _get_default_store as _get_default_store,
     _get_process_group_name as _get_process_group_name,

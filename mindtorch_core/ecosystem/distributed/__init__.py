@@ -33,6 +33,8 @@ _MODULES: Final = {
     "backend_names": "Backend DebugLevel get_debug_level get_default_backend_for_device "
     "set_debug_level set_debug_level_from_env",
     "beginning": "destroy_process_group init_process_group new_group",
+    "call_options": "AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions "
+    "BarrierOptions BroadcastOptions GatherOptions ReduceOptions ReduceScatterOptions ScatterOptions",
     "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
     "collectives": "all_gather all_gather_into_tensor all_reduce "
     "broadcast gather reduce reduce_scatter reduce_scatter_tensor scatter",
@@ -40,13 +42,16 @@ _MODULES: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
     "QueueEmptyError",
     "hooks": "BuiltinCommHookType GradBucket",
-    "groups": "GroupMember ProcessGroup group",
+    "groups": "GroupMember group",
     "membership": "get_backend get_backend_config get_global_rank get_group_rank get_node_local_rank "
-    "get_pg_count get_process_group_ranks monitored_barrier new_subgroups new_subgroups_by_enumeration",
+    "get_pg_count get_process_group_ranks new_subgroups new_subgroups_by_enumeration "
+    "split_group",
     "mesh": "DeviceMesh init_device_mesh",
     "messages": "P2POp batch_isend_irecv irecv isend recv send",
+    "monitored": "monitored_barrier",
     "objects": "all_gather_object broadcast_object_list gather_object recv_object_list "
     "scatter_object_list send_object_list",
+    "process_group": "ProcessGroup",
     "reductions": "ReduceOp",
     "rendezvous": "register_rendezvous_handler rendezvous",
     "stores": "FileStore HashStore PrefixStore Store",

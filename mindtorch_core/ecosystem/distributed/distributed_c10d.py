@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ...communication.groups import WORLD, ProcessGroup, default_group
+from ...communication.groups import WORLD, default_group
+from ...communication.groups import ProcessGroup as Members
+from ...communication.process_group import ProcessGroup
 from ...communication.stores import Store
 
-__all__ = ["_get_default_group", "_get_default_store", "_get_process_group_name"]
+__all__ = ["ProcessGroup", "_get_default_group", "_get_default_store", "_get_process_group_name"]
 
 
-def _get_default_group() -> ProcessGroup:
+def _get_default_group() -> Members:
     """The group of all processes.
 
     Raises:
@@ -29,12 +31,12 @@ def _get_default_store() -> Store:
     return default_group().store
 
 
-def _get_process_group_name(pg: ProcessGroup) -> str:
+def _get_process_group_name(pg: Members) -> str:
     """A group's name."""
     return pg.group_name
 
 
-def _resolve_process_group(group_name: str) -> ProcessGroup:
+def _resolve_process_group(group_name: str) -> Members:
     """A group by its name."""
     return WORLD.groups[group_name]
 

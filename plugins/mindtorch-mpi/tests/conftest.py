@@ -1,5 +1,8 @@
 """Programs that several processes run, started as users start them."""
 
+import importlib.util
+import json
+import math
 import os
 import signal
 import subprocess
@@ -64,4 +67,54 @@ def ranks():
         )  # fmt: skip
 
     run.start = start
+    return run
+
+
+def differences(mine, expected, path=""):
+    """Where two results differ, in words; numbers may by their last digits."""
+    if isinstance(mine, float) and isinstance(expected, float):
+        same = math.isclose(mine, expected, rel_tol=1e-5, abs_tol=1e-6)
+        same = same or (mine != mine and expected != expected)
+        return [] if same else [f"{path}: {mine}, PyTorch {expected}"]
+    if type(mine) is not type(expected):
+        return [f"{path}: {mine!r}, PyTorch {expected!r}"]
+    if isinstance(mine, dict):
+        if [*mine] != [*expected]:
+            return [f"{path}: has {[*mine]}, PyTorch {[*expected]}"]
+        return [d for key in mine for d in differences(mine[key], expected[key], f"{path}/{key}")]
+    if isinstance(mine, list):
+        if len(mine) != len(expected):
+            return [f"{path}: {mine!r}, PyTorch {expected!r}"]
+        pairs = enumerate(zip(mine, expected, strict=True))
+        return [d for i, pair in pairs for d in differences(*pair, f"{path}[{i}]")]
+    return [] if mine == expected else [f"{path}: {mine!r}, PyTorch {expected!r}"]
+
+
+@pytest.fixture
+def as_pytorch(ranks, tmp_path):
+    """``as_pytorch(count, program)`` runs a program here and on PyTorch by gloo: both find the same.
+
+    The program is given a folder, and writes what it finds into a file of its rank there.
+    """
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed")
+
+    def run(count, program):
+        folders = [tmp_path / name for name in ("mine", "expected")]
+        for folder in folders:
+            folder.mkdir()
+        done = ranks(count, program, folders[0])
+        assert done.returncode == 0, done.stderr
+        command = [sys.executable, Path(__file__).parent / "as_pytorch.py"]
+        done = subprocess.run(
+            [*command, PROGRAMS / program, folders[1], str(count)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        for rank in range(count):
+            mine, expected = (json.loads((each / f"{rank}.json").read_text()) for each in folders)
+            assert not differences(mine, expected)
+            assert mine
+
     return run

@@ -17,3 +17,9 @@ def test_a_mesh(ranks):
     done = ranks(4, "mesh.py")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("done") == 4
+
+
+def test_parts_of_groups(ranks):
+    done = ranks(4, "split_groups.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("done") == 4

@@ -1,20 +1,24 @@
-"""``torch.distributed.optim``: the optimizer of mindtorch-nn whose states lie in several processes."""
+"""``torch.distributed.optim``: optimizers of mindtorch-nn for several processes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ....frontend.companion import module_at
 from ...absent import names_of
 
-__all__ = ["ZeroRedundancyOptimizer"]
+__all__ = ["PostLocalSGDOptimizer", "ZeroRedundancyOptimizer"]
 
 _absent = names_of(__name__)
+_MODULES: Final = {
+    "PostLocalSGDOptimizer": "post_local_sgd",
+    "ZeroRedundancyOptimizer": "zero_redundancy",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name != "ZeroRedundancyOptimizer":
+    if name not in _MODULES:
         return _absent(name)
-    found = module_at("mindtorch_core.optim.zero_redundancy").ZeroRedundancyOptimizer
+    found = getattr(module_at(f"mindtorch_core.optim.{_MODULES[name]}"), name)
     globals()[name] = found
     return found

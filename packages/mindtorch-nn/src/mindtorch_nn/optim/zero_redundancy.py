@@ -7,13 +7,14 @@ from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable, JoinHook
 
 from .optimizer import Closure, Optimizer, ParamsT
 
 __all__ = ["ZeroRedundancyOptimizer"]
 
 
-class ZeroRedundancyOptimizer(Optimizer):
+class ZeroRedundancyOptimizer(Optimizer, Joinable):
     """Steps by another optimizer, of which each process has the states of some parameters.
 
     All processes have the same parameters and gradients, as `DistributedDataParallel` gives them. Each
@@ -48,14 +49,15 @@ class ZeroRedundancyOptimizer(Optimizer):
                 "overlap_with_ddp is not part of mindtorch: gradients are summed before step() is called"
             )
         dist = torch.distributed
-        self.process_group = process_group
+        self.process_group = process_group or dist.group.WORLD
         self.rank = dist.get_rank(process_group)
         self.world_size = dist.get_world_size(process_group)
         self._owners: dict[Tensor, int] = {}
         self._loads = [0] * self.world_size
         self._whole: dict[int, Any] | None = None  # all states, where they have been gathered
         self.optim: Any = None
-        super().__init__(params, defaults)
+        Optimizer.__init__(self, params, defaults)
+        Joinable.__init__(self)
         self.optim = optimizer_class([self._own(group) for group in self.param_groups], **defaults)
         self.state = self.optim.state
         self._tell(self.optim.param_groups, self.param_groups)
@@ -108,6 +110,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         Returns:
             What the closure returned, or None.
         """
+        Join.notify_join_context(self)
         self._tell(self.param_groups, self.optim.param_groups)  # schedulers have changed ours
         loss = self.optim.step(**kwargs) if closure is None else self.optim.step(closure, **kwargs)
         self._tell(self.optim.param_groups, self.param_groups)
@@ -121,6 +124,24 @@ class ZeroRedundancyOptimizer(Optimizer):
         for work in works:
             work.wait()
         return loss
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a process does that has made its steps: it steps with the gradients that it has.
+
+        Args:
+            **kwargs: options of the block; none is meant.
+        """
+        return _Steps(self)
+
+    @property
+    def join_device(self) -> torch.device:
+        """Of the parameters."""
+        return next(iter(self._owners)).device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The processes."""
+        return self.process_group
 
     # ---- state -------------------------------------------------------------------------------------
 
@@ -186,3 +207,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         self.optim.load_state_dict({"state": states, "param_groups": packed})
         self.state = self.optim.state
         self._whole = None
+
+
+class _Steps(JoinHook):
+    """The part in others' steps of a process that has made its own."""
+
+    def __init__(self, optimizer: ZeroRedundancyOptimizer) -> None:
+        self._optimizer = optimizer
+
+    def main_hook(self) -> None:
+        """Update this process's parameters and send them."""
+        self._optimizer.step()

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable, JoinHook
 from mindtorch_core.utils import _pytree
 
 from ..modules.module import Module
@@ -22,7 +23,7 @@ _BUCKET_MB: Final = 25
 _IGNORED: Final = "_ddp_params_and_buffers_to_ignore"
 
 
-class DistributedDataParallel(Module):
+class DistributedDataParallel(Module, Joinable):
     """Trains copies of a module in the processes of a group, each on its own batches.
 
     The copies begin with rank 0's parameters and buffers. After backward each gradient is the mean of all
@@ -63,7 +64,8 @@ class DistributedDataParallel(Module):
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
     ) -> None:
-        super().__init__()
+        Module.__init__(self)
+        Joinable.__init__(self)
         if not torch.distributed.is_initialized():
             raise ValueError(
                 "Default process group has not been initialized, please make sure to call "
@@ -94,7 +96,7 @@ class DistributedDataParallel(Module):
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self._unused: set[int] | None = None  # of a static graph
-        self._joining: _Joining | None = None
+        self._divide_by_initial_world_size = True
         if init_sync:
             self._compare(trained)
             self._share(shared)
@@ -130,11 +132,11 @@ class DistributedDataParallel(Module):
                         f"0, and {own} on rank {rank}."
                     )
 
-    def _share(self, tensors: Any) -> None:
-        """Overwrite tensors with rank 0's."""
+    def _share(self, tensors: Iterable[Tensor], root: int = 0) -> None:
+        """Overwrite tensors with those of the rank at a position."""
         dist = torch.distributed
         works = [
-            dist.broadcast(t.detach(), group=self.process_group, group_src=0, async_op=True)
+            dist.broadcast(t.detach(), group=self.process_group, group_src=root, async_op=True)
             for t in tensors
         ]
         for work in works:
@@ -211,10 +213,10 @@ class DistributedDataParallel(Module):
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """What the module makes of its arguments; backward through it sums gradients."""
         training = torch.is_grad_enabled() and self.require_backward_grad_sync
-        if self._joining is not None:
-            self._joining.announce(training)
-        if self.require_forward_param_sync and self.broadcast_buffers:
-            self._share(self._shared_buffers())
+        self._count(Join.notify_join_context(self))
+        self._share_buffers(makes_step=True)
+        if self._join_config.enable:
+            self._any_trains(training)
         if torch.is_grad_enabled() and not training:
             self.reducer.active = False
         outputs = self.module(*inputs, **kwargs)
@@ -238,13 +240,12 @@ class DistributedDataParallel(Module):
 
     # ---- uneven inputs ---------------------------------------------------------------------------
 
-    @contextmanager
     def join(
         self,
         divide_by_initial_world_size: bool = True,
         enable: bool = True,
         throw_on_early_termination: bool = False,
-    ) -> Iterator[None]:
+    ) -> Join:
         """A block in which processes may make different numbers of steps.
 
         Those that have ended take part in the others' sums with zeros. At its end all have the parameters
@@ -257,18 +258,85 @@ class DistributedDataParallel(Module):
             throw_on_early_termination: whether all raise as soon as one has ended.
 
         Raises:
-            RuntimeError: on all ranks, where that was asked for.
+            RuntimeError: at the end of the block, on all ranks, where that was asked for.
         """
-        if not enable:
-            yield
+        return Join(
+            [self],
+            enable,
+            throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        )
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a process does that has made its steps, for `torch.distributed.algorithms.join.Join`.
+
+        Args:
+            **kwargs: options of the block, of which ``divide_by_initial_world_size`` is meant.
+        """
+        self._divide_by_initial_world_size = kwargs.get("divide_by_initial_world_size", True)
+        return _Shadow(self)
+
+    @property
+    def join_device(self) -> torch.device:
+        """Of the parameters."""
+        return self.reducer.parameters[0].device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The processes."""
+        return self.process_group
+
+    def _count(self, steps: Any) -> None:
+        """Take this process's share in means from the work that counts who makes this step."""
+        size = torch.distributed.get_world_size(self.process_group)
+        if steps is not None and not self._divide_by_initial_world_size:
+            steps.wait()
+            size = steps.result()[0].item()
+        self.reducer.share = 1 / size
+
+    def _share_buffers(self, *, makes_step: bool) -> None:
+        """Have the buffers of one rank: of rank 0, or in a block of one that makes this step."""
+        if not (self.require_forward_param_sync and self.broadcast_buffers):
             return
-        self._joining = _Joining(self, divide_by_initial_world_size, throw_on_early_termination)
-        try:
-            yield
-            self._joining.shadow()
-        finally:
-            self._joining = None
-            self.reducer.share = 1 / torch.distributed.get_world_size(self.process_group)
+        if buffers := self._shared_buffers():
+            self._share(buffers, self._agreed(makes_step) if self._join_config.enable else 0)
+
+    def _agreed(self, candidate: bool) -> int:
+        """The last position whose process is a candidate."""
+        dist = torch.distributed
+        position = dist.get_rank(self.process_group) if candidate else -1
+        told = torch.tensor([position], device=self.join_device)
+        dist.all_reduce(told, dist.ReduceOp.MAX, group=self.process_group)
+        return int(told.item())
+
+    def _any_trains(self, training: bool) -> bool:
+        """Whether a process sums gradients after this forward."""
+        told = torch.tensor([float(training)], device=self.join_device)
+        torch.distributed.all_reduce(told, group=self.process_group)
+        return bool(told.item())
+
+
+class _Shadow(JoinHook):
+    """The part in others' steps of a process that has made its own."""
+
+    def __init__(self, ddp: DistributedDataParallel) -> None:
+        self._ddp = ddp
+
+    def main_hook(self) -> None:
+        """Take part in forward and backward, with gradients of zero."""
+        ddp = self._ddp
+        ddp._share_buffers(makes_step=False)
+        ddp.require_forward_param_sync = ddp._any_trains(False)
+        if ddp.require_forward_param_sync:
+            ddp.reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        """Take the parameters and buffers of a process that made the most steps."""
+        ddp = self._ddp
+        named = ddp.module.named_parameters()
+        shared = [p for name, p in named if name not in ddp.parameters_to_ignore]
+        buffers = ddp._shared_buffers() if ddp.broadcast_buffers else []
+        ddp._share([*shared, *buffers], ddp._agreed(is_last_joiner))
 
 
 def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device: Any) -> None:
@@ -285,55 +353,3 @@ def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device:
             f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
             f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
         )
-
-
-class _Joining:
-    """The steps of a group in which some processes have ended."""
-
-    def __init__(self, ddp: DistributedDataParallel, divides_by_all: bool, raises: bool) -> None:
-        self._ddp = ddp
-        self._divides_by_all = divides_by_all
-        self._raises = raises
-        self._group = ddp.process_group
-        self._size = torch.distributed.get_world_size(self._group)
-
-    def _count(self, *, active: bool, training: bool) -> tuple[int, bool]:
-        """How many processes make a step now, and whether it sums gradients."""
-        told = torch.tensor([int(active), int(training)], dtype=torch.int32)
-        torch.distributed.all_reduce(told, group=self._group)
-        count, trained = told.tolist()
-        if self._raises and 0 < count < self._size:
-            if not active:
-                raise RuntimeError(
-                    f"Rank {torch.distributed.get_rank(self._group)} exhausted all inputs."
-                )
-            raise RuntimeError(
-                "Detected at least one rank that exhausted inputs. Throwing across all ranks."
-            )
-        return count, bool(trained)
-
-    def announce(self, training: bool) -> None:
-        """Tell those that have ended that there is a step."""
-        count, _ = self._count(active=True, training=training)
-        self._ddp.reducer.share = 1 / (self._size if self._divides_by_all else count)
-
-    def shadow(self) -> None:
-        """Take part in the steps of others until none makes one; then agree on the parameters."""
-        ddp, last = self._ddp, True
-        while True:
-            count, trained = self._count(active=False, training=False)
-            if not count:
-                break
-            last = False
-            if ddp.require_forward_param_sync and ddp.broadcast_buffers:
-                ddp._share(ddp._shared_buffers())
-            ddp.require_forward_param_sync = trained
-            if trained:
-                ddp.reducer.shadow()
-        dist = torch.distributed
-        rank = torch.tensor(dist.get_rank(self._group) if last else -1)
-        dist.all_reduce(rank, dist.ReduceOp.MAX, group=self._group)
-        named = ddp.module.named_parameters()
-        shared = [p for name, p in named if name not in ddp.parameters_to_ignore]
-        for t in (*shared, *ddp._shared_buffers()):
-            dist.broadcast(t.detach(), group=self._group, group_src=int(rank.item()))

@@ -1,7 +1,13 @@
 """`mindtorch_core.distributed` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.distributed import (
+    AllToAllOptions as AllToAllOptions,
+    AllgatherOptions as AllgatherOptions,
+    AllreduceCoalescedOptions as AllreduceCoalescedOptions,
+    AllreduceOptions as AllreduceOptions,
     Backend as Backend,
+    BarrierOptions as BarrierOptions,
+    BroadcastOptions as BroadcastOptions,
     BuiltinCommHookType as BuiltinCommHookType,
     DebugLevel as DebugLevel,
     DeviceMesh as DeviceMesh,
@@ -11,6 +17,7 @@ from mindtorch_core.distributed import (
     DistStoreError as DistStoreError,
     DistributedError as DistributedError,
     FileStore as FileStore,
+    GatherOptions as GatherOptions,
     GradBucket as GradBucket,
     GroupMember as GroupMember,
     HashStore as HashStore,
@@ -19,6 +26,9 @@ from mindtorch_core.distributed import (
     ProcessGroup as ProcessGroup,
     QueueEmptyError as QueueEmptyError,
     ReduceOp as ReduceOp,
+    ReduceOptions as ReduceOptions,
+    ReduceScatterOptions as ReduceScatterOptions,
+    ScatterOptions as ScatterOptions,
     Store as Store,
     TCPStore as TCPStore,
     Work as Work,
@@ -79,6 +89,7 @@ from mindtorch_core.distributed import (
     send_object_list as send_object_list,
     set_debug_level as set_debug_level,
     set_debug_level_from_env as set_debug_level_from_env,
+    split_group as split_group,
 )
 from mindtorch_core.distributed import (
     checkpoint as checkpoint,
