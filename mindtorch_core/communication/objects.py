@@ -17,19 +17,23 @@ __all__ = [
     "all_gather_object",
     "broadcast_object_list",
     "gather_object",
+    "pickled",
     "recv_object_list",
     "scatter_object_list",
     "send_object_list",
+    "unpickled",
 ]
 
 
-def _pickled(value: Any) -> Tensor:
+def pickled(value: Any) -> Tensor:
+    """An object's pickle, as bytes."""
     data = bytearray(pickle.dumps(value))
     found: Tensor = frombuffer(data, dtype=uint8)
     return found
 
 
-def _value(data: Tensor, size: int) -> Any:
+def unpickled(data: Tensor, size: int) -> Any:
+    """The object of a pickle, of which so many bytes are read."""
     return pickle.loads(bytes(data[:size].numpy()))
 
 
@@ -54,13 +58,13 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     """Fill a list with all ranks' objects, by position."""
     if outside(group, "all_gather_object"):
         return
-    data = _pickled(obj)
+    data = pickled(obj)
     sizes = _all_sizes(data, group)
     most = max(sizes)
     whole = data.new_empty([len(sizes) * most])
     all_gather_into_tensor(whole, _padded(data, most), group=group)
     for i, size in enumerate(sizes):
-        object_list[i] = _value(whole[i * most :], size)
+        object_list[i] = unpickled(whole[i * most :], size)
     return
 
 
@@ -88,14 +92,14 @@ def gather_object(
         raise ValueError(
             "Argument ``object_gather_list`` must NOT be specified on non-destination ranks."
         )
-    data = _pickled(obj)
+    data = pickled(obj)
     sizes = _all_sizes(data, group)
     most = max(sizes)
     rows = [data.new_empty([most]) for _ in sizes] if here else None
     gather(_padded(data, most), rows, dst=dst, group=group, group_dst=group_dst)
     if rows is not None and object_gather_list is not None:
         for i, size in enumerate(sizes):
-            object_gather_list[i] = _value(rows[i], size)
+            object_gather_list[i] = unpickled(rows[i], size)
     return
 
 
@@ -114,7 +118,7 @@ def broadcast_object_list(
         src = 0
     root = position_of(group, src, group_src, "src")
     here = root == group.position
-    data = [_pickled(each) for each in object_list] if here else []
+    data = [pickled(each) for each in object_list] if here else []
     sizes = _sizes(data) if here else make([0] * len(object_list), dtype=int64)
     broadcast(sizes, group=group, group_src=root)
     counts = [int(n) for n in sizes.tolist()]
@@ -125,7 +129,7 @@ def broadcast_object_list(
     broadcast(whole, group=group, group_src=root)
     if not here:
         for i, part in enumerate(whole.split(counts)):
-            object_list[i] = _value(part, counts[i])
+            object_list[i] = unpickled(part, counts[i])
     return
 
 
@@ -160,7 +164,7 @@ def scatter_object_list(
             raise ValueError(
                 "Expected argument scatter_object_input_list to be a list of one object for each rank"
             )
-        data = [_pickled(each) for each in given]
+        data = [pickled(each) for each in given]
         most = make([max(t.numel() for t in data)], dtype=int64)
         rows = [_padded(t, int(most.item())) for t in data]
         lengths = [_sizes([t]) for t in data]
@@ -168,7 +172,7 @@ def scatter_object_list(
     size, mine = make([0], dtype=int64), make([0], dtype=uint8).new_empty([int(most.item())])
     scatter(size, lengths, group=group, group_src=root)
     scatter(mine, rows, group=group, group_src=root)
-    scatter_object_output_list[0] = _value(mine, int(size.item()))
+    scatter_object_output_list[0] = unpickled(mine, int(size.item()))
     return
 
 
@@ -183,7 +187,7 @@ def send_object_list(
     """Send objects to a rank that receives as many."""
     if outside(group, "send_object_list"):
         return
-    data = [_pickled(each) for each in object_list]
+    data = [pickled(each) for each in object_list]
     send(_sizes(data), dst, group, group_dst=group_dst)
     for each in data:
         send(each, dst, group, group_dst=group_dst)
@@ -206,5 +210,5 @@ def recv_object_list(
     for i, size in enumerate(sizes.tolist()):
         data = make([0], dtype=uint8).new_empty([int(size)])
         recv(data, source, group)
-        object_list[i] = _value(data, int(size))
+        object_list[i] = unpickled(data, int(size))
     return source

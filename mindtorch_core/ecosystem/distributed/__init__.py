@@ -66,6 +66,7 @@ _OTHER_NAMES: Final = {
     "reduce_op": "ReduceOp",
     "reduce_scatter_single": "reduce_scatter_tensor",
 }
+_OF_C10D: Final = ("_get_process_group_name", "_rank_not_in_group", "supports_complex")
 _BELOW: Final = (
     "_functional_collectives",
     "algorithms",
@@ -94,6 +95,8 @@ def __getattr__(name: str) -> Any:
         found = importlib.import_module(f"{_ROOM}.reductions").Premultiplied
     elif name in _BELOW:
         found = importlib.import_module(f"{__name__}.{name}")
+    elif name in _OF_C10D:
+        found = getattr(importlib.import_module(f"{__name__}.distributed_c10d"), name)
     elif name == "default_pg_timeout":
         found = importlib.import_module(f"{_ROOM}.beginning").DEFAULT_PG_TIMEOUT
     else:

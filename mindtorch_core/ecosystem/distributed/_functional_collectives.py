@@ -14,6 +14,9 @@ from ...tensors.tensor import Tensor
 
 __all__ = [
     "all_gather_into_tensor_coalesced",
+    "all_gather_single",
+    "all_gather_single_autograd",
+    "all_gather_single_coalesced",
     "all_gather_tensor",
     "all_gather_tensor_autograd",
     "all_reduce",
@@ -21,6 +24,10 @@ __all__ = [
     "all_to_all_single",
     "all_to_all_single_autograd",
     "broadcast",
+    "permute_tensor",
+    "reduce_scatter_single",
+    "reduce_scatter_single_autograd",
+    "reduce_scatter_single_coalesced",
     "reduce_scatter_tensor",
     "reduce_scatter_tensor_autograd",
     "reduce_scatter_tensor_coalesced",
@@ -133,6 +140,23 @@ def all_to_all_single(
     return found
 
 
-all_gather_tensor_autograd = all_gather_tensor
+def permute_tensor(self: Tensor, src_dst: Sequence[int], group: Any, tag: str = "") -> Tensor:
+    """What another rank has: position m sends to position ``src_dst[m]``."""
+    own = _group(group)
+    sent, received = [0] * own.size(), [0] * own.size()
+    for src, dst in enumerate(src_dst):
+        if src == own.position:
+            sent[dst] = self.numel()
+        if dst == own.position:
+            received[src] = self.numel()
+    flat = all_to_all_single(self.contiguous().view(-1), received, sent, own)
+    return flat.reshape(self.shape) if flat.numel() == self.numel() else flat
+
+
+# One function by several names: all of them have gradients.
+all_gather_single = all_gather_single_autograd = all_gather_tensor_autograd = all_gather_tensor
+all_gather_single_coalesced = all_gather_into_tensor_coalesced
 all_to_all_single_autograd = all_to_all_single
+reduce_scatter_single = reduce_scatter_single_autograd = reduce_scatter_tensor
+reduce_scatter_single_coalesced = reduce_scatter_tensor_coalesced
 reduce_scatter_tensor_autograd = reduce_scatter_tensor

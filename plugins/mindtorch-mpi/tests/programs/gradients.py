@@ -6,11 +6,13 @@ import warnings
 
 import torch
 import torch.distributed as dist
+import torch.distributed._functional_collectives
 import torch.distributed.nn as dnn
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
 found = {}
+pg = dist.group.WORLD
 Op = dist.ReduceOp
 calls = dnn.functional
 
@@ -92,6 +94,19 @@ with warnings.catch_warnings():
     found["reduce_scatter output"] = part.tolist(), part.requires_grad
     group = dist.new_group([size - 1, 0])
     record("a group", lambda x: calls.all_gather(x, group=group), leaf(2))
+
+turned = dist._functional_collectives
+x = torch.arange(6.0).reshape(2, 3) + 10 * rank
+for name, call in (
+    ("all_gather_single", lambda: turned.all_gather_single(x, 1, pg)),
+    ("reduce_scatter_single", lambda: turned.reduce_scatter_single(x.t()[:2], "sum", 1, pg)),
+    ("all_gather_single_coalesced", lambda: turned.all_gather_single_coalesced([x, x + 1], pg)[1]),
+    (
+        "permute_tensor",
+        lambda: turned.permute_tensor(x[0], [(r + 1) % size for r in range(size)], pg),
+    ),
+):
+    found[name] = call().tolist()
 
 for name, call in (
     ("all_reduce", lambda: calls.all_reduce(torch.ones(1))),

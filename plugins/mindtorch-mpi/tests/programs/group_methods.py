@@ -137,6 +137,39 @@ for name, call in (
         text = text.replace("torch._C._distributed_c10d.", "")
         found[f"wrong {name}"] = [type(error).__name__, text.rpartition("'AllreduceOptions'")[2]]
 
+# Names of the module that programs use.
+x = {"a": [rank]}
+data, length = c10d._object_to_tensor(x, torch.device("cpu"), pg)
+found["object"] = c10d._tensor_to_object(data, length, pg), str(data.dtype), length.tolist()
+found["sizes"] = c10d._get_group_size(None), c10d._get_group_size_by_name(pg.group_name)
+ranks = c10d._world.pg_group_ranks[pg]
+found["ranks"] = [[k, v] for k, v in ranks.items()], c10d._pg_group_ranks[pg] == ranks
+found["world"] = c10d._world.default_pg is pg, c10d._world.pg_names[pg] == pg.group_name
+found["names"] = (
+    c10d._get_process_group_name(pg),
+    c10d._pg_names[pg],
+    c10d._get_object_coll_device(),
+)
+found["inside"] = [dist._rank_not_in_group(each) for each in (None, pg, -100)]
+found["complex"] = [[str(op), c10d.supports_complex(op)] for op in (Op.SUM, Op.MAX, Op.BOR, Op.AVG)]
+found["timeout"] = c10d._get_default_timeout("gloo").total_seconds()
+turned = dist.new_group([1, 0])
+found["canonical"] = [
+    c10d._canonicalize_group_rank(turned, 0),
+    c10d._canonicalize_group_rank(turned, group_rank=1, return_global=True),
+    c10d._canonicalize_group_rank(turned, 1, return_global=True),
+]
+for name, call in (
+    ("rank twice", lambda: c10d._canonicalize_group_rank(pg, 0, 0)),
+    ("no rank", lambda: c10d._canonicalize_group_rank(pg)),
+    ("timeout", lambda: c10d._check_valid_timeout(3)),
+    ("tensor", lambda: c10d._check_single_tensor(3, "x")),
+):
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001
+        found[f"refused {name}"] = [type(error).__name__, str(error)]
+
 # Groups of groups.
 mine, groups = dist.new_subgroups_by_enumeration([[r] for r in range(size)])
 found["subgroups"] = [mine.size(), mine.rank(), dist.get_process_group_ranks(mine), len(groups)]
