@@ -380,7 +380,8 @@ def follow(
     """
     values = pipe.values
     if (
-        not stands_at(e, *place)
+        pipe.expected is not e  # a handler or finaliser has gone on by another trace
+        or not stands_at(e, *place)
         or len(args) != len(e.args)
         or kwargs.keys() != e.kwargs.keys()
         or len(outs) != len(e.outs)

@@ -123,7 +123,7 @@ class Replaying(Following, ABC):
             return
         try:
             if unprepared is not None and unprepared[0].prepare(unprepared[1], entries):
-                site.came(self.part, unprepared[0])
+                site.came(unprepared[0])
                 self._comes_after(came, unprepared[0])
                 return
             site.missed += self.part in site.known
@@ -230,7 +230,7 @@ class Replaying(Following, ABC):
         self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
-        site.fitted(self.part, known)
+        site.fitted(known)
         self._comes_after(self.came, known)
         if interrupt is not None:
             raise interrupt
