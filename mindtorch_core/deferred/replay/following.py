@@ -148,6 +148,7 @@ class Following:
             self.unfold()
             return True
         entries = entries_of(known, e, values, numbers)
+        self.tried = [*self.tried, known]
         for other in others:
             self.tried = [*self.tried, other]
             found = retraced(other, entries)

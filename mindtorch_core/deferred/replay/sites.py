@@ -66,11 +66,6 @@ class Site:
         if known.next_time is not None or self.known.get(known.part) is not known:
             self.came(known)
 
-    def expects(self, part: int) -> Known | None:
-        """The trace that came after the last one when that had come before."""
-        last = self.known.get(part)
-        return last if last is None or last.next_time is None else last.next_time
-
     def others(self, part: int, tried: Sequence[Known]) -> list[Known]:
         """The traces of a part that were not tried, the last ones first."""
         return [known for known in reversed(self.traces.get(part, ())) if known not in tried]
