@@ -235,9 +235,7 @@ class Replaying(Following, ABC):
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
         site.fitted(known)
-        came, self.came = self.came, known
-        if came is not None and came.next_part is not known:
-            self._comes_after(came, known)
+        self._comes_after(self.came, known)
         if interrupt is not None:
             raise interrupt
         return True
