@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .absent import names_of
@@ -15,13 +16,19 @@ from .compiler import (
     is_compiling,
     list_backends,
     reset,
+    set_stance,
+    substitute_in_graph,
 )
+from .compiler_settings import DYNAMO
 
 __all__ = [
     "allow_in_graph",
     "assume_constant_result",
     "disable",
     "disallow_in_graph",
+    "dont_skip_tracing",
+    "error_on_graph_break",
+    "forbid_in_graph",
     "graph_break",
     "is_compiling",
     "list_backends",
@@ -29,9 +36,15 @@ __all__ = [
     "mark_static",
     "mark_static_address",
     "maybe_mark_dynamic",
+    "nonstrict_trace",
     "optimize",
     "optimize_assert",
+    "patch_dynamo_config",
     "reset",
+    "reset_code_caches",
+    "set_stance",
+    "skip_frame",
+    "substitute_in_graph",
 ]
 
 __getattr__ = names_of(__name__)
@@ -82,6 +95,24 @@ def disallow_in_graph(fn: Any) -> Any:
     return fn
 
 
+forbid_in_graph = dont_skip_tracing = nonstrict_trace = disallow_in_graph
+skip_frame = graph_break
+reset_code_caches = reset
+
+
+def error_on_graph_break(error_on_graph_break: bool) -> AbstractContextManager[None]:
+    """A context that changes nothing: `torch.compile` has ``fullgraph`` for that."""
+    return nullcontext()
+
+
+def patch_dynamo_config(arg1: Any = None, arg2: Any = None, **changes: Any) -> Any:
+    """``torch._dynamo.config.patch``."""
+    return DYNAMO["patch"](arg1, arg2, **changes)
+
+
 def is_dynamo_supported() -> bool:
     """False: there is no such compiler."""
     return False
+
+
+is_inductor_supported = is_dynamo_supported

@@ -11,6 +11,7 @@ from typing import Any, Final, Union
 from .absent_row import Absent
 from .compiled_module import OptimizedModule
 from .compiler_errors import ERRORS
+from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR, list_backends
 
 __all__ = ["COMPILERS"]
 
@@ -21,16 +22,20 @@ _ONNX: Final = (
 )
 _JIT: Final = "mindtorch makes no scripts and traces nothing: call the function or module itself"
 _COMPILE: Final = "mindtorch has no such compiler; functions run op by op"
-_INDUCTOR: Final = {
-    "max_autotune": False,
-    "coordinate_descent_tuning": False,
-    "epilogue_fusion": True,
-}
 
 
 def _as_it_is(*kinds: str) -> Callable[[Any], Any]:
     """A decorator that gives its function back: no exporter will call it."""
     return lambda fn: fn
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Do nothing: there is no such compiler."""
+
+
+def _innermost(fn: Any) -> Any:
+    """The function that `torch.compile` was given."""
+    return getattr(fn, "_torchdynamo_orig_callable", fn)
 
 
 def _no(*args: Any) -> bool:
@@ -170,44 +175,66 @@ COMPILERS: Final[dict[str, Absent]] = {
         "skip_guard_on_all_nn_modules_unsafe skip_guard_on_globals_unsafe "
         "skip_guard_on_inbuilt_nn_modules_unsafe",
     ),
-    "compiler.config": Absent(_COMPILE, values={"force_disable_caches": False}),
+    "compiler.config": Absent(_COMPILE, values=COMPILER),
     "_dynamo": Absent(
         _COMPILE,
-        functions="explain export run",
+        functions="explain export lookup_backend register_backend run",
         values={"OptimizedModule": OptimizedModule},
     ),
     "_dynamo.exc": Absent(_COMPILE, values=ERRORS),
-    "_dynamo.config": Absent(
-        values={
-            "cache_size_limit": 8,
-            "recompile_limit": 8,
-            "accumulated_cache_size_limit": 256,
-            "capture_dynamic_output_shape_ops": False,
-            "capture_scalar_outputs": False,
-            "optimize_ddp": True,
-            "skip_fwd_side_effects_in_bwd_under_checkpoint": False,
-            "suppress_errors": False,
-            "verbose": False,
-        }
-    ),
+    "_dynamo.config": Absent(values=DYNAMO),
     "_dynamo.eval_frame": Absent(
         _COMPILE,
-        functions="optimize",
-        values={"OptimizedModule": OptimizedModule, "is_dynamo_supported": _no},
+        functions="optimize set_eval_frame",
+        values={
+            "OptimizedModule": OptimizedModule,
+            "innermost_fn": _innermost,
+            "is_dynamo_supported": _no,
+        },
     ),
     "_dynamo.backends": Absent(_COMPILE),
+    "_dynamo.backends.common": Absent(_COMPILE, functions="aot_autograd"),
+    "_dynamo.backends.registry": Absent(
+        _COMPILE,
+        functions="lookup_backend register_backend",
+        values={"list_backends": list_backends},
+    ),
+    "_dynamo.callback": Absent(_COMPILE, functions="on_compile_end on_compile_start"),
+    "_dynamo.decorators": Absent(
+        _COMPILE,
+        values={"mark_static_address": _nothing, "mark_static": _nothing, "mark_dynamic": _nothing},
+    ),
+    "_dynamo.trace_rules": Absent(_COMPILE, functions="lookup"),
+    "_dynamo.variables": Absent(_COMPILE),
     "_dynamo.utils": Absent(
         _COMPILE,
-        functions="compile_times",
-        values={"is_compile_supported": _no, "warn_once": _warned_once},
+        functions="clone_inputs compile_times same",
+        values={"counters": COUNTERS, "is_compile_supported": _no, "warn_once": _warned_once},
     ),
     "_dynamo.external_utils": Absent(_COMPILE),
     "_dynamo._trace_wrapped_higher_order_op": Absent(
         # A context for indices under vmap, which need no help here.
         values={"TransformGetItemToIndex": nullcontext}
     ),
-    "_dynamo.testing": Absent(_COMPILE, classes="CompileCounter CompileCounterWithBackend"),
-    "_inductor": Absent(_COMPILE, functions="compile list_mode_options list_options"),
-    "_inductor.config": Absent(values=_INDUCTOR),
-    "_inductor.utils": Absent(_COMPILE),
+    "_dynamo.testing": Absent(
+        _COMPILE, classes="CompileCounter CompileCounterWithBackend", functions="same"
+    ),
+    "_functorch.config": Absent(values=FUNCTORCH),
+    "_inductor": Absent(
+        _COMPILE,
+        functions="aot_compile aoti_compile_and_package aoti_load_package compile list_mode_options "
+        "list_options",
+        values={"cudagraph_mark_step_begin": _nothing},
+    ),
+    "_inductor.codecache": Absent(_COMPILE, classes="FxGraphCache PyCodeCache"),
+    "_inductor.compile_fx": Absent(_COMPILE, functions="compile_fx compile_fx_inner"),
+    "_inductor.config": Absent(values=INDUCTOR),
+    "_inductor.metrics": Absent(_COMPILE, values={"reset": _nothing}),
+    "_inductor.runtime": Absent(),
+    "_inductor.runtime.runtime_utils": Absent(_COMPILE, functions="cache_dir"),
+    "_inductor.utils": Absent(
+        _COMPILE,
+        functions="run_and_get_code",
+        values={"fresh_cache": nullcontext, "fresh_inductor_cache": nullcontext, "is_big_gpu": _no},
+    ),
 }

@@ -16,6 +16,7 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
 from .compiler_errors import Unsupported
+from .compiler_settings import COUNTERS
 
 __all__ = ["CALLS", "compiled_call", "reset"]
 
@@ -125,6 +126,8 @@ def _block(
 ) -> Any:
     pipe = Pipeline()
     pipe.place = variant.site
+    if not variant.calls:
+        COUNTERS["frames"]["total"] += 1
     try:
         with pipe:
             result = fn(*args, **kwargs)
@@ -134,15 +137,27 @@ def _block(
             raise
         cause.add_note(f"{error.op} was called at {error.location}")
         raise cause from None
-    if fullgraph:
+    if fullgraph or not variant.calls:
         stats = pipe.stats()
         lines = [line for line in stats["flush_lines"] if not line.startswith("end of block")]
-        if lines:
+        if fullgraph and lines:
             raise Unsupported(
                 f"torch.compile(fullgraph=True): {getattr(fn, '__qualname__', fn)} cannot be one graph, "
                 f"as it looks at values before its end: {', '.join(lines)}"
             )
+        if not variant.calls:
+            _count(stats)
     return result
+
+
+def _count(stats: dict[str, Any]) -> None:
+    """Count the first call with arguments of certain shapes."""
+    COUNTERS["frames"]["ok"] += 1
+    COUNTERS["stats"]["calls_captured"] += stats["recorded"]
+    COUNTERS["stats"]["unique_graphs"] += stats["flushes"]
+    for line, times in stats["flush_lines"].items():
+        if not line.startswith("end of block"):
+            COUNTERS["graph_break"][line] += times
 
 
 def _key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from ..utils._pytree import tree_map
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, reset
 from .compiler_errors import InvalidBackend
+from .compiler_settings import BACKENDS, list_backends
 
 __all__ = [
     "allow_in_graph",
@@ -33,7 +34,6 @@ __all__ = [
     "wrap_numpy",
 ]
 
-_BACKENDS: Final = ("inductor", "eager", "aot_eager", "cudagraphs")
 _STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
 _MODES: Final = (
     None, "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
@@ -126,9 +126,9 @@ def _check_backend(backend: str | Callable[..., Any]) -> None:
             "torch.compile() cannot hand a graph to a function: mindtorch records ops, it makes no FX "
             "graphs. Leave out backend=, or let a device compile programs (mindtorch_core.backend.Program)"
         )
-    if backend not in _BACKENDS:
+    if backend not in BACKENDS:
         raise InvalidBackend(
-            f"Invalid backend: {backend!r}, should be one of {', '.join(_BACKENDS)}"
+            f"Invalid backend: {backend!r}, should be one of {', '.join(BACKENDS)}"
         )
 
 
@@ -224,11 +224,6 @@ def is_exporting() -> bool:
 
 def cudagraph_mark_step_begin() -> None:
     """Do nothing: there are no CUDA graphs."""
-
-
-def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Names of backends that `compile` takes."""
-    return ["cudagraphs", "inductor"] if exclude_tags else sorted(_BACKENDS)
 
 
 class set_stance:

@@ -148,6 +148,7 @@ class Following:
             self.unfold()
             return True
         entries = entries_of(known, e, values, numbers)
+        self.tried = [*self.tried, known]
         for other in others:
             self.tried = [*self.tried, other]
             found = retraced(other, entries)
@@ -380,7 +381,8 @@ def follow(
     """
     values = pipe.values
     if (
-        not stands_at(e, *place)
+        pipe.expected is not e  # a handler or finaliser has gone on by another trace
+        or not stands_at(e, *place)
         or len(args) != len(e.args)
         or kwargs.keys() != e.kwargs.keys()
         or len(outs) != len(e.outs)

@@ -77,9 +77,11 @@ class Replaying(Following, ABC):
         site, came = self.site, self.came
         if site is None:
             return
-        known = (
-            site.expects(self.part) if came is None or came.next_part is None else came.next_part
-        )
+        known = None
+        if came is not None and came.part == self.part - 1:
+            known = came.next_part
+        if known is None and (known := site.known.get(self.part)) is not None:
+            known = known.next_time or known
         if known is None or known.default is not get_default_dtype():
             return
         if site.missed >= HOPELESS:
@@ -91,14 +93,16 @@ class Replaying(Following, ABC):
             self.values, self.numbers = values, numbers
             self.known, self.skipped = known, ()
             self.expected = known.first
-            self.tried = (known,)
+            if self.tried:
+                self.tried = ()
 
     def others(self) -> Sequence[Known]:
         """Traces that may come in the stead of the one that is followed."""
         site, default = self.site, get_default_dtype()
         if site is None or len(site.traces.get(self.part, ())) < 2:
             return ()
-        return [each for each in site.others(self.part, self.tried) if each.default is default]
+        others = site.others(self.part, self.tried)
+        return [each for each in others if each.default is default and each is not self.known]
 
     def end_of_part(self) -> None:
         """What the block has recorded was launched: its next part begins."""
@@ -123,7 +127,7 @@ class Replaying(Following, ABC):
             return
         try:
             if unprepared is not None and unprepared[0].prepare(unprepared[1], entries):
-                site.came(self.part, unprepared[0])
+                site.came(unprepared[0])
                 self._comes_after(came, unprepared[0])
                 return
             site.missed += self.part in site.known
@@ -230,7 +234,7 @@ class Replaying(Following, ABC):
         self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
-        site.fitted(self.part, known)
+        site.fitted(known)
         self._comes_after(self.came, known)
         if interrupt is not None:
             raise interrupt

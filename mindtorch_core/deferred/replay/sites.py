@@ -59,25 +59,20 @@ class Site:
         self.known.clear()
         self.traces.clear()
 
-    def fitted(self, part: int, known: Known) -> None:
+    def fitted(self, known: Known) -> None:
         """A trace was followed to its end."""
         if self.missed > -HOPELESS:
             self.missed -= 1
-        last = self.known.get(part)
-        if last is not known or known.next_time is not None:
-            self.came(part, known)
-
-    def expects(self, part: int) -> Known | None:
-        """The trace that came after the last one when that had come before."""
-        last = self.known.get(part)
-        return last if last is None or last.next_time is None else last.next_time
+        if known.next_time is not None or self.known.get(known.part) is not known:
+            self.came(known)
 
     def others(self, part: int, tried: Sequence[Known]) -> list[Known]:
         """The traces of a part that were not tried, the last ones first."""
         return [known for known in reversed(self.traces.get(part, ())) if known not in tried]
 
-    def came(self, part: int, known: Known) -> None:
+    def came(self, known: Known) -> None:
         """Note that a trace has come, and after which one."""
+        part = known.part  # a handler may have begun another one
         last, traces = self.known.get(part), self.traces.setdefault(part, [])
         if last is not None:
             last.next_time = None if last is known else known
@@ -106,7 +101,7 @@ class Site:
         known.part = part
         traces = self.traces.setdefault(part, [])
         traces[:] = [each for each in traces if not each.is_like(known)]
-        self.came(part, known)
+        self.came(known)
         return known
 
 
