@@ -88,6 +88,7 @@ from .gradients import record as _record
 from .gradients.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .gradients.grad_mode import is_inference_mode_enabled
 from .gradients.inference import is_inference
+from .opdefs.namespaces import settle as _settle
 from .opdefs.tags import Tag
 from .opdefs.torch_ops import ops
 from .plugins import PLUGIN_API
@@ -402,6 +403,7 @@ def _late(name: str) -> Any:
     if packet is not None:
         made = packet.function()
         globals()[name] = made
+        _settle(made, __name__)
         return made
     if name == "default_generator":
         return _default_generator(device("cpu"))

@@ -11,6 +11,8 @@ from .frontend.sparse_functions import addmm, log_softmax, softmax, spdiags
 
 __all__ = ["addmm", "log_softmax", "mm", "softmax", "spdiags", "sum"]
 
+__path__: list[str] = []  # a package, as in PyTorch: modules of other rooms stand below it
+
 mm = sparse_mm
 
 

@@ -1,5 +1,5 @@
 """`mindtorch_core.ecosystem.quasirandom` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
-from typing import Any
-
-SobolEngine: Any
+from mindtorch_core.ecosystem.quasirandom import (
+    SobolEngine as SobolEngine,
+)

@@ -35,6 +35,7 @@ __all__: list[str] = [
     "ScriptModule",
     "ScriptObject",
     "ShortStorage",
+    "StorageBase",
     "TensorType",
     "TypedStorage",
     "Value",
@@ -239,6 +240,7 @@ from mindtorch_core.ecosystem._C import (
     PyTorchFileReader as PyTorchFileReader,
     PyTorchFileWriter as PyTorchFileWriter,
     ScriptObject as ScriptObject,
+    StorageBase as StorageBase,
     TensorType as TensorType,
     Value as Value,
 )

@@ -59,8 +59,9 @@ def write_wheel(folder: Path) -> Path:
     info = f"{name}.dist-info"
     metadata = (FOLDER / info / "METADATA").read_text(encoding="utf-8").rstrip("\n")
     files = {
-        f"torch/{path.name}": path.read_text(encoding="utf-8")
-        for path in sorted((FOLDER / "torch").iterdir())
+        f"{package}/{path.name}": path.read_text(encoding="utf-8")
+        for package in ("torch", "functorch")
+        for path in sorted((FOLDER / package).iterdir())
         if path.is_file()
     }
     files[f"{info}/METADATA"] = f"{metadata}\nRequires-Dist: mindtorch~={own}\n"

@@ -183,11 +183,18 @@ def handle(
         if result is not NotImplemented:
             return result
     raise NoAnswer(
-        f"Multiple dispatch failed for 'torch.{getattr(func, '__qualname__', func)}'; all "
+        f"Multiple dispatch failed for '{_shown(func)}'; all "
         f"__torch_function__ handlers returned NotImplemented (no implementation found for it):\n"
         + (f"\n  - mode object {mode}" if mode is not None else "")
         + "".join(f"\n  - {each}" for each in types)
     )
+
+
+def _shown(func: Any) -> str:
+    """A function by the path that users call it by."""
+    place = str(getattr(func, "__module__", "")).replace("mindtorch_core", "torch", 1)
+    place = place if place.startswith("torch.") and ".operators." not in place else "torch"
+    return f"{place}.{getattr(func, '__qualname__', func)}"
 
 
 class NoAnswer(TypeError):

@@ -33,6 +33,9 @@ _CHECKPOINT: Final = Absent(
 )
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
+    "distributed._functional_collectives": Absent(
+        "collective operations have waited when they return", classes="AsyncCollectiveTensor"
+    ),
     "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
     "distributed.tensor.placement_types": Absent(_LATER, classes="_StridedShard"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from typing import Any, Final
 
+from ..library.infer import infer_schema
+from ..tensors.tensor import Tensor
+from ..utils._pytree import tree_flatten, tree_unflatten
 from .absent_row import Absent
 
 __all__ = ["INNER"]
@@ -15,6 +17,7 @@ _TRACED: Final = "mindtorch traces no programs"
 _QUANTIZED: Final = "mindtorch has no quantized kernels"
 _ALONE: Final = "modules are not copied to several devices here"
 _PACKAGE: Final = "use torch.save and torch.load"
+_NO_TRITON: Final = "Triton has kernels for GPUs only"
 _NO_CUDA: Final = "there is no CUDA here"
 
 
@@ -37,11 +40,6 @@ def _shown(name: str) -> Callable[[Any], Any]:
     return decorate
 
 
-def _manager(function: Any) -> Any:
-    """A manager of contexts, of a generator."""
-    return contextmanager(function)
-
-
 _IS_THERE: Final = {"is_available": _no, "enabled": False}
 
 INNER: Final[dict[str, Absent]] = {
@@ -54,13 +52,28 @@ INNER: Final[dict[str, Absent]] = {
     ),
     "_decomp.decompositions": Absent(_TRACED),
     "_functorch": Absent(),
+    "_functorch.vmap": Absent(
+        "call torch.vmap; tensors in other containers are not mapped",
+        functions="_add_batch_dim _broadcast_to_and_flatten _create_batched_inputs "
+        "_get_name _maybe_remove_batch_dim _process_batched_inputs _remove_batch_dim _unwrap_batched "
+        "_validate_and_get_batch_size",
+        values={"Tensor": Tensor, "tree_flatten": tree_flatten, "tree_unflatten": tree_unflatten},
+    ),
     "_functorch.aot_autograd": Absent(_TRACED, functions="aot_function aot_module"),
     "_guards": Absent(
-        _TRACED, classes="FakeTensorMode TracingContext", values={"detect_fake_mode": _nothing}
+        _TRACED,
+        classes="FakeTensorMode TracingContext",
+        values={"active_fake_mode": _nothing, "detect_fake_mode": _nothing},
+    ),
+    # What is registered is asked for by a compiler that takes programs apart, and there is none.
+    "_inductor.decomposition": Absent(
+        _TRACED,
+        values={"register_decomposition": lambda ops: lambda fn: fn, "decompositions": {}},
     ),
     "_inductor.fx_passes": Absent(_TRACED),
     "_lazy": Absent(_INNER, functions="mark_step sync_multi wait_device_ops"),
     "_library": Absent(),
+    "_library.infer_schema": Absent(values={"infer_schema": infer_schema}),
     "_library.utils": Absent(_INNER),
     "_linalg_utils": Absent(_INNER, functions="matmul basis symeig"),
     "_logging": Absent(values={"set_logs": _nothing, "trace_structured": _nothing}),
@@ -136,6 +149,11 @@ INNER: Final[dict[str, Absent]] = {
     "of_nn.quantized.functional": Absent(_QUANTIZED),
     "of_nn.quantized.modules.conv": Absent(_QUANTIZED, classes="Conv2d"),
     "of_nn.quantized.modules.linear": Absent(_QUANTIZED, classes="Linear"),
+    "of_sparse": Absent(),
+    "of_sparse._triton_ops": Absent(
+        _NO_TRITON, functions="bsr_dense_addmm bsr_dense_mm bsr_scatter_mm broadcast_batch_dims"
+    ),
+    "of_sparse._triton_ops_meta": Absent(_NO_TRITON, functions="get_meta minimize update"),
     "onnx.ops": Absent(_TRACED, functions="attention rotary_embedding symbolic"),
     "onnx.verification": Absent(_TRACED, functions="verify verify_onnx_program"),
     "package.importer": Absent(_PACKAGE, classes="Importer OrderedImporter"),
@@ -147,7 +165,6 @@ INNER: Final[dict[str, Absent]] = {
         _INNER, functions="mark range range_pop range_push", values={"is_available": _no}
     ),
     "profiler.python_tracer": Absent(_INNER),
-    "utilities._contextlib": Absent(_INNER, values={"context_decorator": _manager}),
     "utilities._exposed_in": Absent(values={"exposed_in": _shown}),
     "utilities._import_utils": Absent(
         values={"dill_available": _no, "check_module_exists": lambda name: _found(name)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from ..frontend.storages import UntypedStorage
 from ..library.fake import get_ctx
 from .absent_compilers import COMPILERS
 from .absent_distributed import DISTRIBUTED
@@ -46,6 +47,7 @@ ROWS: Final[dict[str, Absent]] = {
         _INNER,
         classes="AnyType Graph Value Node ScriptModule ScriptFunction ScriptObject "
         "Type ListType OptionalType TensorType PyTorchFileReader PyTorchFileWriter",
+        values={"StorageBase": UntypedStorage},
     ),
     "_C._functorch": Absent(
         _INNER,
@@ -125,7 +127,6 @@ ROWS: Final[dict[str, Absent]] = {
     "nested": Absent(
         _NESTED, functions="as_nested_tensor nested_tensor nested_tensor_from_jagged narrow"
     ),
-    "quasirandom": Absent("use scipy.stats.qmc.Sobol and torch.from_numpy", classes="SobolEngine"),
     "cuda.graphs": Absent("there is no CUDA here", classes="CUDAGraph", functions="graph"),
     "cuda.nccl": Absent(
         "there is no CUDA here", functions="all_gather all_reduce broadcast reduce"

@@ -151,6 +151,10 @@ ELSEWHERE: Final = {
         f"nn.utils.{name}": f".ecosystem.of_nn.utils.{name}"
         for name in ("_named_member_accessor", "_per_sample_grad")
     },
+    **{
+        f"sparse.{name}": f".ecosystem.of_sparse.{name}"
+        for name in ("_triton_ops", "_triton_ops_meta")
+    },
     "testing._comparison": ".testing",
     "testing._creation": ".testing",
     "utils._device": ".values.devices",
@@ -240,6 +244,7 @@ NAMES: Final = {
             "Node",
             "OptionalType",
             "ScriptObject",
+            "StorageBase",
             "TensorType",
             "Value",
         ),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from ..dispatch.functions import find_packet, names_in, names_known
 from ..dispatch.nearest import missing
 
-__all__ = ["serve"]
+__all__ = ["serve", "settle"]
+
+
+def settle(function: Any, module: str) -> None:
+    """Have a function say that it is of the module that shows it, where pickles look for it."""
+    if isinstance(function, FunctionType):
+        function.__qualname__ = function.__qualname__.rpartition(".")[2]
+        root = sys.modules["mindtorch_core"].__name__  # torch, where `import torch` is mindtorch
+        function.__module__ = module.replace("mindtorch_core", root, 1)
 
 
 def serve(
@@ -31,6 +41,8 @@ def serve(
             known = names_known(namespace)
             raise missing(module["__name__"], name, lambda: known | shared | {*public()})
         made = module[name] = packet.function()
+        if name not in shared:
+            settle(made, module["__name__"])
         return made
 
     def public() -> list[str]:

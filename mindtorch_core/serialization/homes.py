@@ -17,6 +17,7 @@ _CORE: Final = __name__.partition(".")[0]
 # Where PyTorch has a module's classes, if not under the name that our module has.
 _ELSEWHERE: Final = {
     "torch.gradients.handles": "torch.utils.hooks",
+    "torch.nn.dropout": "torch.nn.functional",
     "torch.nn.linear_cross_entropy": "torch.nn.modules.linear_cross_entropy_options",
     "torch.nn.modules.backward_hooks": "torch.utils.hooks",
     "torch.nn.modules.margin_losses": "torch.nn.modules.loss",
@@ -59,9 +60,9 @@ def _pytorchs(module: str) -> str:
         if known and f"{module}.".startswith(f"{source}."):
             module = path + module.removeprefix(source)
             break
-    if not f"{module}.".startswith(f"{_CORE}."):
-        return module
-    module = "torch" + module.removeprefix(_CORE)
+    if f"{module}.".startswith(f"{_CORE}."):
+        module = "torch" + module.removeprefix(_CORE)
+    # Where `import torch` is mindtorch, classes name torch's modules already.
     return _ELSEWHERE.get(module, module)
 
 

@@ -92,6 +92,38 @@ def keystr(kp: Iterable[Any]) -> str:
 # ---- kinds of containers ------------------------------------------------------------------------
 
 
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Context]:
+    """The children of a list; nothing else is needed to make it again."""
+    return list(d), None
+
+
+def _list_flatten_with_keys(d: list[Any]) -> tuple[list[tuple[SequenceKey, Any]], Context]:
+    """The children of a list, with their positions."""
+    return [(SequenceKey(i), child) for i, child in enumerate(d)], None
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    """A list of children."""
+    return list(values)
+
+
+def _tuple_flatten(d: tuple[Any, ...]) -> tuple[list[Any], Context]:
+    """The children of a tuple; nothing else is needed to make it again."""
+    return list(d), None
+
+
+def _tuple_flatten_with_keys(
+    d: tuple[Any, ...],
+) -> tuple[list[tuple[SequenceKey, Any]], Context]:
+    """The children of a tuple, with their positions."""
+    return [(SequenceKey(i), child) for i, child in enumerate(d)], None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]:
+    """A tuple of children."""
+    return tuple(values)
+
+
 def _positions(children: Any) -> list[Any]:
     return [SequenceKey(i) for i in range(len(children))]
 
@@ -103,8 +135,8 @@ def _of_mapping(d: Any) -> list[Any]:
 SUPPORTED_NODES: Final[dict[type, NodeDef]] = {
     each.type: each
     for each in (
-        NodeDef(tuple, lambda t: (list(t), None), lambda v, _: tuple(v), _positions),
-        NodeDef(list, lambda t: (list(t), None), lambda v, _: list(v), _positions),
+        NodeDef(tuple, _tuple_flatten, _tuple_unflatten, _positions),
+        NodeDef(list, _list_flatten, _list_unflatten, _positions),
         NodeDef(
             dict,
             lambda d: (list(d.values()), list(d)),

@@ -17,7 +17,7 @@ from mindtorch_core.torch_version import TorchVersion
 
 def public_path(row):
     """The path by which programs import a module of the table."""
-    for inner, shown in (("utilities.", "utils."), ("of_nn.", "nn.")):
+    for inner, shown in (("utilities.", "utils."), ("of_nn.", "nn."), ("of_sparse", "sparse")):
         row = row.replace(inner, shown)
     inside = {"autograd_profiler": "autograd.profiler", "autograd_forward": "autograd.forward_ad"}
     return f"mindtorch_core.{inside.get(row, row)}"

@@ -1,9 +1,12 @@
 """Names that Pyro, GPyTorch, MONAI, fastai, captum and others take from PyTorch's modules, and what they do."""
 
 import importlib
+import io
+import pickle
 import threading
 import time
 import warnings
+from collections import OrderedDict
 
 import pytest
 
@@ -12,9 +15,15 @@ import mindtorch_core as torch
 pt = pytest.importorskip("torch")
 
 NAMES = {
-    "": "Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2",
+    "": "StorageBase Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2",
     "_C._functorch": "is_batchedtensor get_unwrapped _add_batch_dim",
     "_dynamo.utils": "warn_once",
+    "_functorch.vmap": "_add_batch_dim _maybe_remove_batch_dim _process_batched_inputs tree_flatten",
+    "_guards": "active_fake_mode detect_fake_mode",
+    "_higher_order_ops.out_dtype": "out_dtype",
+    "_inductor.decomposition": "register_decomposition",
+    "_library.infer_schema": "infer_schema",
+    "_prims_common": "suggest_memory_format",
     "ao.quantization": "FakeQuantizeBase PlaceholderObserver",
     "backends.cuda": "SDPAParams can_use_flash_attention can_use_efficient_attention",
     "backends.nnpack": "set_flags",
@@ -26,6 +35,8 @@ NAMES = {
     "fx.proxy": "GraphAppendingTracer",
     "jit": "TracerWarning Error _get_trace_graph",
     "nn.init": "_no_grad_uniform_ _no_grad_normal_ _no_grad_trunc_normal_ _no_grad_fill_ _no_grad_zero_",
+    "nn.modules.module": "_global_parameter_registration_hooks _global_forward_hooks "
+    "_global_backward_hooks _global_forward_pre_hooks _global_module_registration_hooks",
     "nn.modules.pooling": "_MaxUnpoolNd",
     "nn.modules.rnn": "GRUCell LSTMCell RNNCell RNNCellBase",
     "nn.utils._named_member_accessor": "swap_tensor",
@@ -34,10 +45,13 @@ NAMES = {
     "_disable_dynamo_if_unsupported _get_scalar_dtype _group_tensors_by_device_and_dtype",
     "serialization": "DEFAULT_PROTOCOL FILE_LIKE FileLike MAP_LOCATION SourceChangeWarning",
     "sparse": "FloatTensor DoubleTensor HalfTensor LongTensor",
+    "sparse._triton_ops_meta": "get_meta minimize update",
+    "utils._contextlib": "_DecoratorContextManager _NoParamDecoratorContextManager context_decorator",
     "utils._foreach_utils": "_device_has_foreach_support _has_foreach_support",
     "utils._pytree": "is_namedtuple is_structseq_instance treespec_leaf",
     "utils.checkpoint": "get_device_states set_device_states detach_variable",
     "utils.data.dataloader": "_DatasetKind _InfiniteConstantSampler _collate_fn_t _worker_init_fn_t",
+    "utils.data._utils.worker": "_generate_state",
     "utils.data._utils.collate": "np_str_obj_array_pattern",
 }
 
@@ -215,3 +229,202 @@ def test_small_answers():
         for _ in range(2):
             torch._dynamo.utils.warn_once("only once, from a test")
     assert len(caught) == 1
+
+
+LIBRARIES = pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+
+
+def text_of(call):
+    with pytest.raises((ValueError, RuntimeError, AssertionError)) as caught:
+        call()
+    return type(caught.value), str(caught.value).splitlines()[0]
+
+
+def test_an_op_of_wider_arguments():
+    def run(lib):
+        out_dtype = importlib.import_module(f"{lib.__name__}._higher_order_ops.out_dtype").out_dtype
+        aten = lib.ops.aten
+        a = (lib.arange(12).reshape(3, 4) * 19 - 100).to(lib.int8)
+        made = [
+            out_dtype(aten.mm.default, lib.int32, a, a.T),
+            out_dtype(aten.mul.Tensor, lib.float64, a, 2.5),
+            out_dtype(aten.mul.Tensor, lib.int32, a, 3),
+            out_dtype(aten.div.Tensor, lib.float32, a, a + 1),
+        ]
+        floats = a.float().requires_grad_()
+        errors = [
+            text_of(lambda: out_dtype(lib.mm, lib.int32, a, a.T)),
+            text_of(lambda: out_dtype(aten.add_.Tensor, lib.int32, a, a)),
+            text_of(lambda: out_dtype(aten.sin.default, lib.int32, a)),
+        ]
+        with pytest.raises(RuntimeError, match="Autograd not implemented for out_dtype"):
+            out_dtype(aten.mm.default, lib.float32, floats, floats.T).sum().backward()
+        return [(str(each.dtype), each.tolist()) for each in made], errors
+
+    assert run(torch) == run(pt)
+
+
+def test_the_order_of_elements():
+    def run(lib):
+        suggest = importlib.import_module(f"{lib.__name__}._prims_common").suggest_memory_format
+        x = lib.ones(2, 3, 4, 5)
+        each = [
+            x,
+            x.to(memory_format=lib.channels_last),
+            x.permute(0, 2, 3, 1),
+            x[:, :1],
+            x[0],
+            x[..., ::2],
+        ]
+        each += [
+            lib.ones(1, 2, 3, 4, 5).to(memory_format=lib.channels_last_3d),
+            lib.ones(0, 1, 2, 3),
+        ]
+        return [str(suggest(t)) for t in each]
+
+    assert run(torch) == run(pt)
+
+
+def test_seeds_of_workers():
+    def run(lib):
+        worker = importlib.import_module(f"{lib.__name__}.utils.data._utils.worker")
+        return [
+            [int(n) for n in worker._generate_state(seed, worker_id)]
+            for seed in (0, 7, 2**40 + 3, 2**63 - 1)
+            for worker_id in (0, 1, 12)
+        ]
+
+    assert run(torch) == run(pt)
+
+
+@LIBRARIES
+def test_contexts_that_decorate(lib):
+    contextlib = importlib.import_module(f"{lib.__name__}.utils._contextlib")
+    seen = []
+
+    class Noted(contextlib._DecoratorContextManager):
+        def __enter__(self):
+            seen.append("in")
+
+        def __exit__(self, *error):
+            seen.append("out")
+
+    class Bare(Noted, contextlib._NoParamDecoratorContextManager):
+        pass
+
+    @Noted()
+    def plain(x):
+        """Doc."""
+        return x + 1
+
+    @Noted()
+    def steps(n):
+        for i in range(n):
+            got = yield i
+            seen.append(got)
+
+    @Bare
+    def bare():
+        return 5
+
+    assert (plain(1), plain.__doc__, bare()) == (2, "Doc.", 5)
+    assert seen == ["in", "out"] * 2
+    seen.clear()
+    generator = steps(2)
+    assert (next(generator), generator.send("a")) == (0, 1)
+    assert seen == ["in", "out", "in", "a", "out"]
+    with pytest.raises(RuntimeError, match="Cannot decorate classes; it is ambiguous"):
+        contextlib.context_decorator(lambda: Noted(), Noted)
+    with pytest.raises(AssertionError, match="is both callable and also a valid context manager"):
+        contextlib.context_decorator(Noted(), plain)
+    with pytest.warns(FutureWarning, match="Decorating classes is deprecated"):
+        made = Noted()(dict)
+    assert made(a=1) == {"a": 1}
+
+
+@LIBRARIES
+def test_settings_that_are_frozen(lib):
+    backends = lib.backends
+    allow = getattr(backends, "__allow_nonbracketed_mutation")
+    before = backends.flags_frozen()  # PyTorch's own samples freeze its settings
+    with allow():
+        assert not backends.flags_frozen()
+    assert backends.flags_frozen() == before
+
+
+@LIBRARIES
+def test_hooks_of_all_modules_by_their_inner_names(lib):
+    module = importlib.import_module(f"{lib.__name__}.nn.modules.module")
+    before = dict(module._global_parameter_registration_hooks)
+    handle = module.register_module_parameter_registration_hook(lambda *_: None)
+    assert set(module._global_parameter_registration_hooks) - set(before) == {handle.id}
+    handle.remove()
+    handle = module.register_module_forward_hook(lambda *_: None)
+    assert handle.id in module._global_forward_hooks
+    handle.remove()
+    assert not module._global_forward_hooks
+
+
+@LIBRARIES
+def test_an_optimizer_around_another(lib):
+    """Optimizers that do not call `Optimizer.__init__` make their hooks by themselves."""
+    weight = lib.nn.Parameter(lib.ones(2))
+    calls = []
+
+    class Around(lib.optim.Optimizer):
+        def __init__(self, inner):
+            self._optimizer_step_pre_hooks = OrderedDict()
+            self._optimizer_step_post_hooks = OrderedDict()
+            self.inner = inner
+            self.defaults = inner.defaults
+            self.state, self.param_groups = inner.state, inner.param_groups
+            self._patch_step_function()
+
+        def step(self, closure=None):
+            calls.append("step")
+            return self.inner.step(closure)
+
+    outer = Around(lib.optim.SGD([weight], lr=0.5))
+    outer.register_step_post_hook(lambda *_: calls.append("after"))
+    weight.sum().backward()
+    outer.step()
+    assert calls == ["step", "after"]
+    assert weight.tolist() == [0.5, 0.5]
+
+
+def test_parts_of_lists_and_tuples():
+    def run(lib):
+        tree = importlib.import_module(f"{lib.__name__}.utils._pytree")
+        found = [tree._list_flatten([1, 2]), tree._tuple_flatten((3,))]
+        found += [tree._list_unflatten([1, 2], None), tree._tuple_unflatten([3], None)]
+        pairs = [tree._list_flatten_with_keys([5])[0], tree._tuple_flatten_with_keys((6,))[0]]
+        return found, [(str(key), child) for [(key, child)] in pairs]
+
+    assert run(torch) == run(pt)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("relu", "tanh", "einsum", "sum", "randn", "linalg.inv", "fft.fft", "special.expit"),
+        *(
+            f"nn.functional.{name}"
+            for name in ("relu", "gelu", "linear", "pad", "mse_loss", "dropout")
+        ),
+    ],
+)
+def test_functions_in_pickles(path):
+    """Modules keep functions, as `nn.TransformerEncoderLayer` does: workers and files get them by name."""
+    function = torch
+    for name in path.split("."):
+        function = getattr(function, name)
+    assert pickle.loads(pickle.dumps(function)) is function
+    file = io.BytesIO()
+    torch.save(function, file)
+    file.seek(0)
+    assert torch.load(file, weights_only=False) is function
+    file.seek(0)
+    wanted = pt
+    for name in path.split("."):
+        wanted = getattr(wanted, name)
+    assert pt.load(file, weights_only=False) is wanted

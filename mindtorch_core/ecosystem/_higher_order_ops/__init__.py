@@ -3,7 +3,8 @@
 from ..absent import names_of
 from .associative_scan import associative_scan
 from .control_flow import cond, while_loop
+from .out_dtype import out_dtype
 
-__all__ = ["associative_scan", "cond", "while_loop"]
+__all__ = ["associative_scan", "cond", "out_dtype", "while_loop"]
 
 __getattr__ = names_of(__name__)

@@ -11,6 +11,7 @@ from typing import Any
 from ...communication.groups import ProcessGroup, default_group, group_named
 from ...opdefs.torch_ops import ops
 from ...tensors.tensor import Tensor
+from ..absent import names_of
 
 __all__ = [
     "all_gather_into_tensor_coalesced",
@@ -33,6 +34,8 @@ __all__ = [
     "reduce_scatter_tensor_coalesced",
     "wait_tensor",
 ]
+
+__getattr__ = names_of(__name__)
 
 _OPS: Any = ops._c10d_functional
 

@@ -45,6 +45,17 @@ __all__ = [
 
 T = TypeVar("T", bound="Module")
 
+# Hooks that every module calls, by the names that libraries look for.
+_global_parameter_registration_hooks = OfAllModules.parameter
+_global_buffer_registration_hooks = OfAllModules.buffer
+_global_module_registration_hooks = OfAllModules.module
+_global_forward_pre_hooks = OfAllModules.forward_pre
+_global_forward_hooks = OfAllModules.forward
+_global_forward_hooks_with_kwargs = OfAllModules.forward_with_kwargs
+_global_forward_hooks_always_called = OfAllModules.forward_always
+_global_backward_pre_hooks = OfAllModules.backward_pre
+_global_backward_hooks = OfAllModules.backward
+
 _TABLES_OF_HOOKS = (
     "_backward_pre_hooks",
     "_backward_hooks",

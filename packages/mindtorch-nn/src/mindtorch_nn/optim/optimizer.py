@@ -127,6 +127,11 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     return hooked
 
 
+def _profiled(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``step`` with hooks around it, once: `Optimizer.profile_hook_step`."""
+    return step if getattr(step, "hooked", False) else _with_hooks(step)
+
+
 class Optimizer(Constructed):
     """Base of all optimizers.
 
@@ -151,12 +156,13 @@ class Optimizer(Constructed):
     _optimizer_load_state_dict_pre_hooks: Hooks
     _optimizer_load_state_dict_post_hooks: Hooks
     _opt_called: bool
+    profile_hook_step = staticmethod(_profiled)  # what decorates steps that are put in by hand
     # Options that older states lack, and what they were then.
     _since_then: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self._make_hooks()
+        self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but "
@@ -175,7 +181,8 @@ class Optimizer(Constructed):
         for group in groups:
             self.add_param_group(group)
 
-    def _make_hooks(self) -> None:
+    def _patch_step_function(self) -> None:
+        """Make what is not there of hooks, and have ``step`` call them."""
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
         step = type(self).step
@@ -189,7 +196,7 @@ class Optimizer(Constructed):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._make_hooks()
+        self._patch_step_function()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:
             for name, value in self._since_then.items():

@@ -121,9 +121,17 @@ def _seed(base: int, number: int) -> int:
     if importlib.util.find_spec("numpy") is not None:
         import numpy as np
 
-        entropy = [number, base & 0xFFFFFFFF, base >> 32, 0]
-        np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+        np.random.seed(_generate_state(base, number))
     return seed
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """The seed of NumPy's numbers in a worker: four numbers that mix that of the loader and the worker's."""
+    import numpy as np
+
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    found: list[int] = np.random.SeedSequence(entropy).generate_state(4).tolist()
+    return found
 
 
 def work(number: int, settings: Settings, orders: Any, results: Any, foreign: list[Any]) -> None:
