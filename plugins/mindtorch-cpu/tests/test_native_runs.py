@@ -59,12 +59,16 @@ def drawn(seed, d):
 
 
 @pytest.mark.parametrize("d", [torch.float32, torch.float64])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(15))
 def test_random_blocks_with_kernels_without_and_switched_in_the_middle(now, seed, d):
     run = drawn(seed, d)
     code = {torch.float32: "f4", torch.float64: "f8"}[d]
-    x, y = (torch.from_numpy(probes(code, seed + k, 700)).reshape(10, 70) for k in (1, 2))
-    row = torch.from_numpy(probes(code, seed + 3, 70))
+    rows, width = [(10, 70), (1, 3), (2, 1)][seed % 3]
+    x, y = (
+        torch.from_numpy(probes(code, seed + k, 700)[: rows * width]).reshape(rows, width)
+        for k in (1, 2)
+    )
+    row = torch.from_numpy(probes(code, seed + 3, 70)[:width])
     KERNELS.mode = "off"
     wanted = run(x, y, row)
     KERNELS.mode = "now"
@@ -96,6 +100,15 @@ def test_a_run_is_one_kernel_whose_numbers_are_given_at_each_launch(now):
         assert torch.equal(b, (-a).exp())
         assert torch.equal(c, (b + 1).sqrt() * x)
     assert len([key for key in compiled.CALLS if key[0][0] == "run"]) == 1
+
+
+def test_a_run_of_few_elements_is_one_kernel_too_relu_included(now):
+    x, y = torch.tensor([-1.0, float("nan")]), torch.tensor([2.0, -0.0])
+    for _ in range(8):
+        with torch.pipeline():
+            a = ((x * y + 1).relu() - y) * 0.5
+        assert same(a.numpy(), (((x * y + 1).relu() - y) * 0.5).numpy())
+    assert [key[1] for key in compiled.CALLS if key[0][0] == "run"] == [(2,)]
 
 
 def test_results_that_share_no_memory_with_those_of_other_launches(now):

@@ -18,7 +18,7 @@ from mindtorch_core.backend import (
     numel,
 )
 
-from ..arrays import CPU
+from ..arrays import CPU, ZEROS
 from ..compiled import FEWEST
 from ..fusion.classify import is_own_kernel
 from ..fusion.limits import LIMITS
@@ -33,6 +33,8 @@ _OF_DENSE: Final[dict[str, Any]] = {"aten::neg": np.negative}
 # What a ufunc computes with 0 as its second operand.
 WITH_ZERO: Final[dict[str, Any]] = {"aten::relu": np.maximum}
 _ALL: Final = {**UFUNCS, **_OF_DENSE, **WITH_ZERO}
+# Instructions that one kernel computes sooner than NumPy's calls, however few the elements.
+_MANY: Final = 3
 
 
 class Run(NamedTuple):
@@ -94,7 +96,7 @@ def run_from(program: Program, first: int) -> Run | None:
     shape = None
     for instruction in program.instructions[first:]:
         op = instruction.op
-        ufunc = None if op.writes or op.name in WITH_ZERO else plain_ufunc(program, instruction)
+        ufunc = None if op.writes else plain_ufunc(program, instruction)
         if ufunc is None:
             break
         out = instruction.outs[0]
@@ -102,7 +104,7 @@ def run_from(program: Program, first: int) -> Run | None:
         kind = program.values[out].shape, program.values[out].dtype
         if shape is None:
             shape = kind
-            if not FEWEST <= numel(kind[0]) < LIMITS.min_elements:
+            if not 0 < numel(kind[0]) < LIMITS.min_elements:
                 return None
         if kind != shape:
             break
@@ -115,24 +117,25 @@ def run_from(program: Program, first: int) -> Run | None:
             if name not in inputs:
                 inputs.append(name)
             operands.append(("given", name))
+        if op.name in WITH_ZERO:
+            operands.append(("zero", kind[1]))
         made[int(out)] = len(steps)
         steps.append((ufunc, tuple(operands)))
-    if len(steps) < 2 or shape is None:
+    if shape is None or len(steps) < (2 if numel(shape[0]) >= FEWEST else _MANY):
         return None
     inputs.sort(key=lambda i: not (i[0] and program.values[i[1]].shape == shape[0]))
     outputs = _used_elsewhere(program, first, first + len(steps), made)
-    text = tuple((u.__name__, tuple(o if o[0] == "made" else inputs.index(o[1]) for o in given))
+    text = tuple((u.__name__, tuple(inputs.index(o[1]) if o[0] == "given" else o for o in given))
                  for u, given in steps)  # fmt: skip
     kept = tuple(made[n] for n in outputs)
     number = _NUMBERS.setdefault((text, kept), len(_NUMBERS))
 
     def trace(tracer: Any, *arrays: Any) -> list[Any]:
         results: list[Any] = []
+        given = dict(zip(inputs, arrays, strict=True))
+        values: Any = {"made": results, "given": given, "zero": ZEROS}
         for ufunc, operands in steps:
-            given = [
-                results[at] if how == "made" else arrays[inputs.index(at)] for how, at in operands
-            ]
-            results.append(ufunc(*given))
+            results.append(ufunc(*[values[how][at] for how, at in operands]))
         return [results[i] for i in kept]
 
     return Run(len(steps), next(iter(made)), tuple(inputs), outputs, ("run", number), trace)
