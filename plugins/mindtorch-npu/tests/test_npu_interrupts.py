@@ -21,7 +21,7 @@ from mindtorch_npu.collecting import COLLECTING
 from mindtorch_npu.devices import devices_in_use
 from mindtorch_npu.runtime import RUNTIME
 
-SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "5"))
+SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "2"))
 SEED = random.SystemRandom().randrange(1_000_000)
 KINDS = (KeyboardInterrupt, SystemExit, GeneratorExit)
 

@@ -14,7 +14,7 @@ import mindtorch_core as torch
 from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.masks import MASKS
 
-SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "4"))
+SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "2"))
 SEED = os.environ.get("ATTACK_SEED")
 MIB = 1 << 20
 N = 1 << 20  # elements, of 4 MiB: a few fill a segment

@@ -13,7 +13,7 @@ import mindtorch_core as torch
 from mindtorch_npu.acl import ACLError
 
 STEPS = int(os.environ.get("MINDTORCH_NPU_STEPS", "400"))
-SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "5"))
+SECONDS = float(os.environ.get("MINDTORCH_NPU_SECONDS", "2"))
 TRANSIENT = {"aclrtMalloc": 207001}  # what else than an internal error a symbol would give
 
 
