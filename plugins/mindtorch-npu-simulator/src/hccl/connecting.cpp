@@ -87,9 +87,10 @@ HcclResult join_by_info(const char *symbol, uint32_t ranks, const HcclRootInfo *
   if (info == nullptr || comm == nullptr) return refused(HCCL_E_PTR, symbol, "a pointer is NULL");
   Address address;
   std::memcpy(&address, info->internal, sizeof address);
-  auto segment = Segment::open(address);
-  if (!segment) return HCCL_E_TCP_CONNECT;
-  const HcclResult code = join(symbol, segment, ranks, rank, config, comm);
+  HcclResult code = HCCL_SUCCESS;
+  auto segment = Segment::open(address, code);
+  if (!segment) return code;
+  code = join(symbol, segment, ranks, rank, config, comm);
   if (code == HCCL_SUCCESS) given().drop(segment->token());
   return code;
 }
@@ -108,10 +109,11 @@ HcclResult part_of(const char *symbol, Communicator &whole, uint32_t first, uint
     return HCCL_SUCCESS;
   }
   const auto offered = [&seat, id] { return seat.offered == id + 1; };
-  const int32_t code = whole.await(symbol, offered, [&](uint32_t r) { return r != first; });
-  if (code != 0) return HCCL_E_TIMEOUT;
-  segment = Segment::open(seat.offer);
-  return segment ? HCCL_SUCCESS : HCCL_E_TCP_CONNECT;
+  const int32_t missed = whole.await(symbol, offered, [&](uint32_t r) { return r != first; });
+  if (missed != 0) return HCCL_E_TIMEOUT;
+  HcclResult code = HCCL_SUCCESS;
+  segment = Segment::open(seat.offer, code);
+  return code;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <mutex>
 #include <random>
@@ -109,9 +110,10 @@ std::shared_ptr<Segment> Segment::create(Address &address) {
   return made;
 }
 
-std::shared_ptr<Segment> Segment::open(const Address &address) {
+std::shared_ptr<Segment> Segment::open(const Address &address, HcclResult &code) {
   if (address.magic != MAGIC) {
-    sim::fail(HCCL_E_PARA, "the root info is not one that HcclGetRootInfo has written");
+    code = HCCL_E_PARA;
+    sim::fail(code, "the root info is not one that HcclGetRootInfo has written");
     return nullptr;
   }
   const std::string path =
@@ -123,8 +125,14 @@ std::shared_ptr<Segment> Segment::open(const Address &address) {
       return made;
     }
   }
-  sim::fail(HCCL_E_TCP_CONNECT, "process " + std::to_string(address.pid) +
-                                    ", which has made the root info, is gone");
+  const std::string maker = "process " + std::to_string(address.pid);
+  if (::kill(address.pid, 0) == 0 || errno == EPERM) {
+    code = HCCL_E_PARA;
+    sim::fail(code, "all ranks of the root info that " + maker + " has made have joined");
+  } else {
+    code = HCCL_E_TCP_CONNECT;
+    sim::fail(code, maker + ", which has made the root info, is gone");
+  }
   return nullptr;
 }
 

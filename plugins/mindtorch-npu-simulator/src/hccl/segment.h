@@ -58,8 +58,8 @@ class Segment {
  public:
   // A new one; nullptr, with a text for the thread, if there is no memory.
   static std::shared_ptr<Segment> create(Address &address);
-  // That of an address; nullptr, with a text, if it is gone.
-  static std::shared_ptr<Segment> open(const Address &address);
+  // That of an address; nullptr, with a text and a code, if it is gone, or was of use already.
+  static std::shared_ptr<Segment> open(const Address &address, HcclResult &code);
   ~Segment();
 
   // Say how many ranks there are: false if another rank has said something else.
