@@ -289,7 +289,7 @@ def read_only_here(argument):
     )
 
 
-@settings(EXAMPLES, max_examples=2000)
+@settings(EXAMPLES)
 @given(changed())
 def test_broken_schemas(text):
     theirs = refused_by(pt._C.parse_schema, text)
@@ -347,7 +347,7 @@ def versions(draw):
     return f"{head}({', '.join(parts)}) -> {returns}"
 
 
-@settings(EXAMPLES, max_examples=2000)
+@settings(EXAMPLES)
 @given(versions(), versions())
 @example("f(Tensor x, int y=1) -> Tensor", "f(Tensor x) -> Tensor")
 @example("f(Tensor x, int y) -> Tensor", "f(Tensor x) -> Tensor")
