@@ -310,7 +310,7 @@ def test_samples_of_a_dtype_that_the_device_lacks_are_left_out(site):
     ("arguments", "text"),
     [
         (["nix"], "No installed backend provides it"),
-        (["cpu", "-k", "exp and ("], "pytest refuses the arguments"),
+        (["cpu", "--level", "smoke", "-k", "exp and ("], "pytest refuses the arguments"),
         (["cpu", "--level", "smoke", "-k", "no_such_test"], "no test matches -k 'no_such_test'"),
         (["cpu", "--html", "nowhere/page.html"], "cannot write 'nowhere/page.html'"),
         (["cpu", "--shard", "4/3"], "a shard is i/n with i from 1 to n"),
