@@ -46,7 +46,7 @@ class Gathering:
                 rows = [parameters[n].rows(dtype) if kept is None else kept[n] for n in places]
                 own = torch.cat(rows) if len(rows) > 1 else rows[0].contiguous()
                 everyone = torch.empty((group.size(), own.numel()), dtype=dtype, device=own.device)
-                work = torch.distributed.all_gather_into_tensor(
+                work = torch.distributed.all_gather_single(
                     everyone, own, group=group, async_op=True
                 )
                 self._parts.append((places, [row.numel() for row in rows], everyone, work))
@@ -85,7 +85,7 @@ class Reduction:
             rows = [params[i].gradient_rows(grads[i], dtype) for i in places]
             everyone = torch.cat(rows, 1) if len(rows) > 1 else rows[0].contiguous()
             own = torch.empty(everyone.shape[1], dtype=dtype, device=everyone.device)
-            work = torch.distributed.reduce_scatter_tensor(
+            work = torch.distributed.reduce_scatter_single(
                 own, everyone.reshape(-1), op=self._op, group=owner.shard_group, async_op=True
             )
             self._parts.append(([numbers[i] for i in places], own, work))
