@@ -392,7 +392,7 @@ def check_what_is_begun_ahead():
     """From the second forward on, a group is sent for while the one before it computes."""
     model = perceptron()
     shard(model, [model[0], model[2]])
-    sent, begun = [], dist.all_gather_into_tensor
+    sent, begun = [], dist.all_gather_single
 
     def counted(*args, **kwargs):
         sent.append(tuple(args[1].shape))
@@ -401,14 +401,14 @@ def check_what_is_begun_ahead():
     seen = []
     model[0].register_forward_hook(lambda *_: seen.append(len(sent)))
     model[4].register_full_backward_hook(lambda *_: seen.append(len(sent)))
-    dist.all_gather_into_tensor = counted
+    dist.all_gather_single = counted
     try:
         for _ in range(2):
             sent.clear()
             seen.clear()
             model(mine(data)[0][0].requires_grad_()).sum().backward()
     finally:
-        dist.all_gather_into_tensor = begun
+        dist.all_gather_single = begun
     # Forward: the root's, the first layer's, and ahead the second's. Backward: those of both again.
     assert seen == [3, 3]
     assert len(sent) == 5
