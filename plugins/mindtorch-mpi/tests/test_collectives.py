@@ -9,6 +9,7 @@ import pytest
         (3, "collectives.py"),  # every operation with every dtype
         (2, "functional.py"),  # ops have gradients and are deferred
         (2, "training.py"),
+        (2, "registered.py"),
         (2, "forks.py"),  # forked children are no ranks
         (4, "mesh.py"),
         (4, "split_groups.py"),
