@@ -80,7 +80,7 @@ def run(step: Callable[[], torch.Tensor], args: argparse.Namespace) -> list[floa
 @contextmanager
 def group() -> Iterator[bool]:
     """The group of the processes that a launcher has started; whether this one prints and draws for all."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:  # torchrun's variable, or not there
+    if "WORLD_SIZE" not in os.environ:  # torchrun's variable
         yield True
         return
     torch.distributed.init_process_group()

@@ -83,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with output_aside():  # what the script prints is no part of the answer
             runs = {count: _steps(options, count) for count in measured_at}
+            _check_messages(options.script, runs)
             hosts = {count: _host(count) for count in measured_at}
     except _Failed as error:
         return error.status
@@ -184,6 +185,20 @@ def _steps(options: argparse.Namespace, count: int) -> list[list[Step]]:
             raise UsageError(
                 f"{options.script} has left its process without a report: it must end as programs do"
             ) from None
+
+
+def _check_messages(script: str, runs: dict[int, list[list[Step]]]) -> None:
+    """See that one rank makes the calls that several make, as it is replayed.
+
+    Raises:
+        UsageError: if it makes none.
+    """
+    sending = [n for n, ranks in runs.items() if any(step.messages for step in ranks[0])]
+    if sending and sending[0] > 1:
+        raise UsageError(
+            f"{script} makes collective calls on {sending[0]} ranks and none on one, from which a prediction "
+            f"starts: let it begin the group, and wrap the model, on one rank as well"
+        )
 
 
 def _host(count: int) -> Host:

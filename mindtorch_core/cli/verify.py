@@ -148,7 +148,7 @@ def _verify_communicator(options: argparse.Namespace) -> int:
     except RuntimeError as error:
         raise UsageError(" ".join(str(error).split())) from None
     program = [sys.executable, "-m", "mindtorch_core.testing.communicators", options.communicator]
-    program += filter(None, [options.chosen])
+    program += [name.strip() for name in options.chosen.split(" or ")] if options.chosen else []
     if not options.json:
         return launch(program, os.environ, options.count)
     with tempfile.TemporaryDirectory() as folder:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -39,6 +41,50 @@ class Backend(str):
         "xpu": XCCL,
         "mps": GLOO,
     }
+
+    # On which types of devices each is said to work, and what was registered, by name in capitals.
+    backend_capability: ClassVar[dict[str, list[str]]] = {
+        GLOO: ["cpu", "cuda"],
+        NCCL: ["cuda"],
+        XCCL: ["xpu"],
+        UCC: ["cpu", "cuda"],
+        MPI: ["cpu", "cuda"],
+    }
+    _plugins: ClassVar[dict[str, tuple[Callable[..., Any], bool]]] = {}
+
+    @classmethod
+    def register_backend(
+        cls,
+        name: str,
+        func: Callable[..., Any],
+        extended_api: bool = False,
+        devices: str | list[str] | None = None,
+    ) -> None:
+        """Let `init_process_group` know a backend of the program's own.
+
+        Args:
+            name: of the backend.
+            func: makes the process's `Communicator` of a store, its rank, the number of processes and a
+                timeout.
+            extended_api: whether it takes an object with these as attributes, and options.
+            devices: types of devices that it works on; the CPU, with a warning, unless they are given.
+        """
+        own, key = name.lower(), name.upper()
+        if not hasattr(Backend, key):
+            setattr(Backend, key, own)
+        if own not in cls.backend_list:
+            cls.backend_list.append(own)
+        if devices is None:
+            warnings.warn(
+                f"Device capability of {name} unspecified, assuming `cpu` and `cuda` or `xpu`. Please "
+                "specify it via the `devices` argument of `register_backend`.",
+                stacklevel=2,
+            )
+        known = ["cpu", "cuda"] if devices is None else devices
+        cls.backend_capability[own] = [known] if isinstance(known, str) else list(known)
+        for device in [] if devices is None else cls.backend_capability[own]:
+            cls.default_device_backend_map.setdefault(device, own)
+        cls._plugins[key] = (func, extended_api)
 
     def __new__(cls, name: str) -> Backend:
         """The name."""

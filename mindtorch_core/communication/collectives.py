@@ -27,11 +27,13 @@ from .work import Work
 __all__ = [
     "all_gather",
     "all_gather_into_tensor",
+    "all_gather_single",
     "all_reduce",
     "broadcast",
     "gather",
     "reduce",
     "reduce_scatter",
+    "reduce_scatter_single",
     "reduce_scatter_tensor",
     "scatter",
 ]
@@ -370,3 +372,8 @@ def reduce_scatter(
     _check_list(input_list, output, chosen(group).size(), "input_list")
     s = Setting("reduce_scatter", group, output, async_op, reduction=op.op.name.lower())
     return begun(_reduce_scattered(s, output, joined(input_list), op), [output], async_op)
+
+
+# PyTorch's names of late.
+all_gather_single = all_gather_into_tensor
+reduce_scatter_single = reduce_scatter_tensor

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from ..plugins.loader import BackendStatus, Loader
 from ..values.errors import BackendUnavailableError
+from .backend_names import Backend
 from .engine import COMMUNICATOR_API, Engine
+from .registered import Registered
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
@@ -61,11 +63,15 @@ def installed() -> list[str]:
 
 
 def engine(name: str) -> Engine:
-    """The engine of an installed plugin, which is loaded.
+    """The engine of an installed plugin, which is loaded, or the one that the program has registered.
 
     Raises:
         BackendUnavailableError: if it is not installed, switched off, or cannot be used here.
     """
+    if registered := Backend._plugins.get(name.upper()):
+        create, extended = registered
+        devices = tuple(Backend.backend_capability[name.lower()])
+        return Registered(name, create, devices, extended=extended)
     with _LOADER.lock:
         found = _LOADER.discover()
     if name in found:

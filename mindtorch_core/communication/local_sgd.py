@@ -18,6 +18,7 @@ from .hooks import GradBucket, mean, noop_hook
 from .membership import new_subgroups
 
 __all__ = [
+    "HierarchicalModelAverager",
     "ModelAverager",
     "PeriodicModelAverager",
     "PostLocalSGDState",
@@ -173,4 +174,72 @@ class PeriodicModelAverager(ModelAverager):
         past = self.step - self.warmup_steps
         if past >= 0 and past % self.period == 0:
             average_parameters_or_parameter_groups(params, self.process_group)
+        self.step += 1
+
+
+class HierarchicalModelAverager(ModelAverager):
+    """Takes the means in groups of several sizes, each at a period of its own, after some steps without.
+
+    At a step of several periods only the largest one's group takes them, which has the smaller ones in it.
+
+    Args:
+        period_group_size_dict: by period in steps, the size of the groups; the last one is all processes'.
+        warmup_steps: how many steps come before.
+        process_group: the processes; None for all.
+
+    Raises:
+        ValueError: without a period, for one that is not positive, a last size that is not that of the
+            group, or a negative number of steps.
+
+    Attributes:
+        period_process_group_dict: this process's group by period.
+    """
+
+    def __init__(
+        self,
+        period_group_size_dict: Mapping[int, int] | None = None,
+        warmup_steps: int = 0,
+        process_group: Any = None,
+    ) -> None:
+        super().__init__(process_group)
+        if not period_group_size_dict:
+            raise ValueError("Arg ``period_group_size_dict`` must not be empty.")
+        periods, sizes = [*period_group_size_dict], [*period_group_size_dict.values()]
+        if periods[0] <= 0:
+            raise ValueError(
+                "The minimum period in arg ``period_group_size_dict`` must be a positive value."
+            )
+        if periods[-1] == 1:
+            warnings.warn(
+                "When the maximum period in arg ``period_group_size_dict`` is 1, no need to use model "
+                "averaging because the communication cost of all-reducing parameters will be no less than "
+                "the cost of all-reducing gradients by DistributedDataParallel in the backward pass. "
+                "Therefore, only DistributedDataParallel should be used for this case.",
+                stacklevel=2,
+            )
+        whole = self.process_group.size()
+        if sizes[-1] != whole:
+            raise ValueError(
+                f"The last value in arg ``period_group_size_dict`` {sizes[-1]} must be equal to the size "
+                f"of arg ``process_group`` {whole}."
+            )
+        if warmup_steps < 0:
+            raise ValueError("Arg ``warmup_steps`` must be a non-negative number.")
+        self.warmup_steps = warmup_steps
+        self.period_process_group_dict: dict[int, Any] = {}
+        for period, size in period_group_size_dict.items():
+            group: Any = self.process_group
+            if size != whole:
+                group, _ = new_subgroups(size, group=group)
+            self.period_process_group_dict[period] = group
+
+    def average_parameters(self, params: Any) -> None:
+        """Count a step, and take the means if it is time."""
+        if self.step >= self.warmup_steps:
+            for period in reversed(self.period_process_group_dict):
+                if self.step % period == 0:
+                    average_parameters_or_parameter_groups(
+                        params, self.period_process_group_dict[period]
+                    )
+                    break
         self.step += 1

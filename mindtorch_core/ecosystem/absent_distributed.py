@@ -72,10 +72,21 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         values={"_CHECKPOINT_PREFIX": "_checkpoint_wrapped_module."},
     ),
     "distributed.algorithms.ddp_comm_hooks": Absent(),
+    "distributed.algorithms.ddp_comm_hooks.ddp_zero_hook": Absent(
+        "let ZeroRedundancyOptimizer step after backward, or steps be made in backward by "
+        "torch.distributed.optim._apply_optimizer_in_backward",
+        functions="hook_with_zero_step hook_with_zero_step_interleaved",
+    ),
+    "distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks": Absent(
+        "use torch.distributed.optim._apply_optimizer_in_backward",
+        classes="_OptimInBackwardHookState _OptimizerHookState",
+        functions="_apply_optim_in_backward_hook _hook_then_optimizer",
+    ),
     "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": Absent(),
     "distributed.algorithms.join": Absent(),
     "distributed.algorithms.model_averaging": Absent(),
     "distributed.algorithms.model_averaging.averagers": Absent(),
+    "distributed.algorithms.model_averaging.hierarchical_model_averager": Absent(),
     "distributed.algorithms.model_averaging.utils": Absent(),
     "distributed.checkpoint": _CHECKPOINT,
     "distributed.checkpoint._consolidate_hf_safetensors": Absent(

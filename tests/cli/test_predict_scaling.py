@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from mindtorch_core.cli import main
+from mindtorch_core.cli import main, predict_scaling
 from mindtorch_core.measuring.scaling.formulas import (
     call_time,
     gather_time,
@@ -299,6 +299,22 @@ def test_what_makes_no_sense_is_one_line(more, told, tmp_path, capsys, monkeypat
     said = capsys.readouterr().err
     assert told in said
     assert said.count("\n") == 1
+
+
+def test_a_script_that_is_another_one_on_one_rank_is_told(tmp_path, capsys, monkeypatch):
+    (tmp_path / "net.toml").write_text(GOOD, "utf-8")
+    script = tmp_path / "train.py"
+    script.write_text("", "utf-8")
+    sent = [Message("all_reduce", 64)]
+    monkeypatch.setattr(
+        predict_scaling,
+        "_steps",
+        lambda _, count: [[Step(1.0, tuple(sent if count > 1 else []))] * 5] * count,
+    )
+    monkeypatch.setattr(predict_scaling, "_see_engine", lambda: None)
+    options = ["--ranks", "8", "--network", str(tmp_path / "net.toml"), "--measure", "1,2"]
+    assert main(["predict-scaling", *options, str(script)]) == 2
+    assert "makes collective calls on 2 ranks and none on one" in capsys.readouterr().err
 
 
 def test_a_script_that_is_not_there(tmp_path, capsys):

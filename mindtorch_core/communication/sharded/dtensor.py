@@ -12,6 +12,7 @@ from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
 from ..collectives import broadcast
 from ..mesh import DeviceMesh
+from ..mesh_setup import CURRENT
 from .layouts import DTensorSpec, TensorMeta, checked, laid_out, part_of
 from .placements import Partial, Placement, Replicate, Shard
 
@@ -21,14 +22,12 @@ ANSWER: Final[list[Callable[..., Any]]] = []  # what `rules` makes of an op and 
 
 
 def default_mesh(mesh: DeviceMesh | None) -> DeviceMesh:
-    """A mesh that must be named.
+    """A mesh, or that of the block around the call for None.
 
     Raises:
-        ValueError: if it is not.
+        RuntimeError: if there is neither.
     """
-    if mesh is None:
-        raise ValueError("device_mesh must be given: make one by init_device_mesh")
-    return mesh
+    return CURRENT.get_current_mesh() if mesh is None else mesh
 
 
 class DTensor(Tensor):

@@ -36,8 +36,8 @@ _MODULES: Final = {
     "call_options": "AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions "
     "BarrierOptions BroadcastOptions GatherOptions ReduceOptions ReduceScatterOptions ScatterOptions",
     "coalescing": "_coalescing_manager all_gather_coalesced all_reduce_coalesced",
-    "collectives": "all_gather all_gather_into_tensor all_reduce "
-    "broadcast gather reduce reduce_scatter reduce_scatter_tensor scatter",
+    "collectives": "all_gather all_gather_into_tensor all_gather_single all_reduce "
+    "broadcast gather reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor scatter",
     "exchanges": "all_to_all all_to_all_single barrier",
     "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
     "QueueEmptyError",
@@ -54,6 +54,7 @@ _MODULES: Final = {
     "process_group": "ProcessGroup",
     "reductions": "ReduceOp",
     "rendezvous": "register_rendezvous_handler rendezvous",
+    "shrinking": "SHRINK_ABORT SHRINK_DEFAULT shrink_group",
     "stores": "FileStore HashStore PrefixStore Store",
     "tcp_store": "TCPStore",
     "work": "Work",
@@ -62,9 +63,6 @@ _HOMES: Final = {name: module for module, names in _MODULES.items() for name in 
 _OTHER_NAMES: Final = {
     "_all_gather_base": "all_gather_into_tensor",
     "_reduce_scatter_base": "reduce_scatter_tensor",
-    "all_gather_single": "all_gather_into_tensor",
-    "reduce_op": "ReduceOp",
-    "reduce_scatter_single": "reduce_scatter_tensor",
 }
 _OF_C10D: Final = ("_get_process_group_name", "_rank_not_in_group", "supports_complex")
 _BELOW: Final = (
@@ -91,6 +89,11 @@ def __getattr__(name: str) -> Any:
     own = _OTHER_NAMES.get(name, name)
     if own in _HOMES:
         found = getattr(importlib.import_module(f"{_ROOM}.{_HOMES[own]}"), own)
+        old = importlib.import_module(f"{__name__}.deprecated")
+        if name in old.OLD:
+            found = old.warning(found, old.OLD[name])
+    elif name == "reduce_op":
+        found = importlib.import_module(f"{__name__}.deprecated").REDUCE_OP
     elif name == "_make_nccl_premul_sum":
         found = importlib.import_module(f"{_ROOM}.reductions").Premultiplied
     elif name in _BELOW:

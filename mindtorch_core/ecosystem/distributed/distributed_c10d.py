@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import warnings
 from datetime import timedelta
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from ...communication.beginning import DEFAULT_PG_TIMEOUT
 from ...communication.groups import NON_MEMBER, WORLD, chosen, default_group
 from ...communication.groups import ProcessGroup as Members
 from ...communication.lending import check_tensor as _check_single_tensor
+from ...communication.membership import get_global_rank
 from ...communication.objects import pickled, unpickled
 from ...communication.process_group import ProcessGroup
 from ...communication.reductions import ReduceOp
@@ -52,6 +54,17 @@ def _get_default_store() -> Store:
 def _get_process_group_name(pg: Members) -> str:
     """A group's name."""
     return pg.group_name
+
+
+def _get_global_rank(group: Members, rank: int) -> int:
+    """`get_global_rank` under a name of old."""
+    home = "torch.distributed.distributed_c10d"
+    warnings.warn(
+        f"`{home}._get_global_rank` is deprecated, please use `{home}.get_global_rank` instead",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return get_global_rank(group, rank)
 
 
 def _resolve_process_group(group_name: str) -> Members:

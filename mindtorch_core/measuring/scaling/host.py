@@ -63,8 +63,8 @@ def _calls(torch: Any, size: int, ranks: int) -> dict[str, Callable[..., Any]]:
     whole = torch.ones(part.numel() * ranks)
     return {
         "all_reduce": lambda: dist.all_reduce(whole),
-        "all_gather": lambda: dist.all_gather_into_tensor(whole, part),
-        "reduce_scatter": lambda: dist.reduce_scatter_tensor(part, whole),
+        "all_gather": lambda: dist.all_gather_single(whole, part),
+        "reduce_scatter": lambda: dist.reduce_scatter_single(part, whole),
         "broadcast": lambda: dist.broadcast(whole, 0),
     }
 

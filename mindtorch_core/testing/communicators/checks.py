@@ -124,7 +124,7 @@ def exchanges(rank: int, size: int) -> None:
     same(found, expected, "all_to_all_single with sizes")
     whole = fn.arange(3 * size) * (rank + 1)
     part = make([0]).repeat(3)
-    dist.reduce_scatter_tensor(part, whole)
+    dist.reduce_scatter_single(part, whole)
     total = sum(range(1, size + 1))
     same(part, (fn.arange(3 * size) * total)[3 * rank : 3 * rank + 3], "reduce_scatter_tensor")
 

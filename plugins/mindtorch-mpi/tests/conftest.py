@@ -70,6 +70,34 @@ def ranks():
     return run
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where the programs of a module write: ``{folder}`` in their lines."""
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture(scope="module")
+def passes(request, ranks, folder):
+    """``passes(count, line)`` runs a program with arguments in several processes, which end well.
+
+    The lines of a module's other tests are run by the same processes, in the order of the tests, as to start
+    processes takes longest; after one that fails the rest are not run.
+    """
+    done = {}
+
+    def run(count, line):
+        if count not in done:
+            tests = [each for each in request.session.items if each.module is request.module]
+            rows = [each.callspec.params for each in tests if hasattr(each, "callspec")]
+            lines = [row["line"] for row in rows if "line" in row and row["count"] == count]
+            whole = [each.format(folder=folder) for each in dict.fromkeys(lines)]
+            done[count] = ranks(count, "in_turn.py", *whole)
+        passed = done[count].stdout.count(f"passed {line.format(folder=folder)}\n")
+        assert passed == count, done[count].stderr
+
+    return run
+
+
 def differences(mine, expected, path=""):
     """Where two results differ, in words; numbers may by their last digits."""
     if isinstance(mine, float) and isinstance(expected, float):
@@ -90,31 +118,34 @@ def differences(mine, expected, path=""):
     return [] if mine == expected else [f"{path}: {mine!r}, PyTorch {expected!r}"]
 
 
-@pytest.fixture
-def as_pytorch(ranks, tmp_path):
-    """``as_pytorch(count, program)`` runs a program here and on PyTorch by gloo: both find the same.
+@pytest.fixture(scope="module")
+def as_pytorch(request, passes, folder):
+    """``as_pytorch(count, line)`` runs a program here and on PyTorch by gloo: both find the same.
 
-    The program is given a folder, and writes what it finds into a file of its rank there.
+    The program is given a folder, and writes what it finds into a file of its name and rank there.
     """
     if importlib.util.find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")
+    done = {}
+    expected = folder / "expected"
+    expected.mkdir()
 
-    def run(count, program):
-        folders = [tmp_path / name for name in ("mine", "expected")]
-        for folder in folders:
-            folder.mkdir()
-        done = ranks(count, program, folders[0])
-        assert done.returncode == 0, done.stderr
-        command = [sys.executable, Path(__file__).parent / "as_pytorch.py"]
-        done = subprocess.run(
-            [*command, PROGRAMS / program, folders[1], str(count)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=240, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+    def run(count, line):
+        passes(count, line)
+        if count not in done:
+            tests = [each for each in request.session.items if each.module is request.module]
+            rows = [each.callspec.params for each in tests]
+            lines = [row["line"].format(folder=expected) for row in rows if row["count"] == count]
+            done[count] = subprocess.run(
+                [sys.executable, Path(__file__).parent / "as_pytorch.py", str(count), *lines],
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                cwd=PROGRAMS, capture_output=True, text=True, timeout=240, check=False,
+            )  # fmt: skip
+        assert done[count].returncode == 0, done[count].stderr
         for rank in range(count):
-            mine, expected = (json.loads((each / f"{rank}.json").read_text()) for each in folders)
-            assert not differences(mine, expected)
+            name = f"{line.partition('.')[0]}-{rank}.json"
+            mine, wanted = (json.loads((each / name).read_text()) for each in (folder, expected))
+            assert not differences(mine, wanted)
             assert mine
 
     return run

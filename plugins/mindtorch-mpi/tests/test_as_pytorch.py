@@ -2,11 +2,20 @@
 
 import pytest
 
+PROGRAMS = [
+    (2, "uneven_steps"),
+    (2, "group_methods"),
+    (2, "gradients"),
+    (2, "comm_hooks"),
+    (2, "sharded_training"),
+    (4, "mesh_parts"),
+]
+
 
 @pytest.mark.parametrize(
-    "program",
-    ["uneven_steps.py", "group_methods.py", "gradients.py", "comm_hooks.py"],
-    ids=lambda name: name[:-3],
+    ("count", "line"),
+    [(count, f"{name}.py {{folder}}") for count, name in PROGRAMS],
+    ids=[name for _, name in PROGRAMS],
 )
-def test_a_program_finds_what_it_finds_on_pytorch(as_pytorch, program):
-    as_pytorch(2, program)
+def test_a_program_finds_what_it_finds_on_pytorch(as_pytorch, count, line):
+    as_pytorch(count, line)

@@ -1,25 +1,19 @@
-"""Collective operations, messages and groups on the real engine."""
+"""Collective operations, messages and groups on the real engine; training by data parallel, as in one process."""
+
+import pytest
 
 
-def test_every_operation_with_every_dtype(ranks):
-    done = ranks(3, "collectives.py")
-    assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.split("\n")) == ["", *(f"[{r}] done" for r in range(3))]
-
-
-def test_ops_have_gradients_and_are_deferred(ranks):
-    done = ranks(2, "functional.py")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("done") == 2
-
-
-def test_a_mesh(ranks):
-    done = ranks(4, "mesh.py")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("done") == 4
-
-
-def test_parts_of_groups(ranks):
-    done = ranks(4, "split_groups.py")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("done") == 4
+@pytest.mark.parametrize(
+    ("count", "line"),
+    [
+        (3, "collectives.py"),  # every operation with every dtype
+        (2, "functional.py"),  # ops have gradients and are deferred
+        (2, "training.py"),
+        (2, "registered.py"),
+        (2, "forks.py"),  # forked children are no ranks
+        (4, "mesh.py"),
+        (4, "split_groups.py"),
+    ],
+)
+def test_a_program_of_several_processes(passes, count, line):
+    passes(count, line)

@@ -1,18 +1,18 @@
 """Examples by data parallel in several processes: the losses of one process, rank 0 prints and draws."""
 
+import functools
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 for needed in ("mindtorch", "sklearn", "tqdm"):
     pytest.importorskip(needed)
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 SIZES = {"steps": 8, "batch-size": 5, "width": 16, "layers": 1, "context": 16, "length": 5}
 # The last batch of an epoch of digits has 29, and five texts are no multiple of 2 or 4 either.
 OPTIONS = {
@@ -32,6 +32,7 @@ def losses(text):
 def alone(programs, tmp_path_factory):
     """``alone(name)`` gives the losses of one process."""
 
+    @functools.cache
     def run(name):
         done = subprocess.run(
             [sys.executable, programs / "example_losses.py", name, *OPTIONS[name]],
@@ -40,6 +41,7 @@ def alone(programs, tmp_path_factory):
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         (found,) = losses(done.stdout)
+        assert len(set(found)) > 5
         return found
 
     return run
@@ -47,26 +49,25 @@ def alone(programs, tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("name", "count", "more"),
-    [("digits", 2, []), ("gpt", 2, []), ("gpt", 4, []), ("digits", 2, ["--pipeline"])],
+    [
+        ("digits", 2, ["--output"]),
+        ("gpt", 2, ["--output"]),
+        ("gpt", 4, []),
+        ("digits", 2, ["--pipeline"]),
+    ],
 )
 def test_losses_are_those_of_one_process(ranks, alone, tmp_path, name, count, more):
     expected = alone(name)
-    assert len(set(expected)) > 5
-    output = ["--output", tmp_path / "drawn.png"]
-    done = ranks(count, "example_losses.py", name, *OPTIONS[name], *output, *more)
+    drawn = tmp_path / "drawn.png"
+    draws = more == ["--output"]
+    done = ranks(count, "example_losses.py", name, *OPTIONS[name], *more, *[drawn] * draws)
     assert done.returncode == 0, done.stderr
     found = losses(done.stdout)
     assert len(found) == count
     for each in found:
         assert each == pytest.approx(expected, abs=TOLERANCE)
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_the_first_process_prints_and_draws(ranks, tmp_path, name):
-    pytest.importorskip("matplotlib")
-    drawn = tmp_path / "drawn.png"
-    done = ranks(2, EXAMPLES / f"{name}.py", *OPTIONS[name], "--output", drawn)
-    assert done.returncode == 0, done.stderr
-    assert "trained on cpu" in done.stdout
-    assert all(line.startswith("[0]") for line in done.stdout.splitlines())
-    assert drawn.read_bytes().startswith(b"\x89PNG")
+    rest = [line for line in done.stdout.splitlines() if "] losses" not in line]
+    assert rest
+    assert all(line.startswith("[0]") for line in rest)
+    if draws and importlib.util.find_spec("matplotlib"):
+        assert drawn.read_bytes().startswith(b"\x89PNG")

@@ -15,26 +15,37 @@ def test_calls_that_do_not_go_together(ranks):
 
 
 @pytest.mark.parametrize(
-    ("mode", "op", "status", "text"),
+    ("mode", "status", "texts"),
     [
-        ("kill", "all_reduce", 137, "rank 1 is gone: its process has died"),
-        ("kill", "monitored_barrier", 137, "rank 1 is gone: its process has died"),
-        ("raise", "all_reduce", 1, "rank 1 is gone: raised KeyError: 'mine' at .*failures.py:"),
-        ("end", "all_reduce", 0, "rank 1 has ended without this call"),
-        ("late", "all_reduce", 0, "not done after 2 s: rank 1 did not come|has given up waiting"),
-        ("late", "monitored_barrier", 0, "Ranks 1 failed to pass monitoredBarrier in 2000 ms"),
+        ("kill", 137, {"all_reduce": "rank 1 is gone: its process has died"}),
+        ("kill", 137, {"monitored_barrier": "rank 1 is gone: its process has died"}),
+        (
+            "raise",
+            1,
+            {"all_reduce": "rank 1 is gone: raised KeyError: 'mine' at .*failures.py:"},
+        ),
+        ("end", 0, {"all_reduce": "rank 1 has ended without this call"}),
+        (
+            "late",
+            0,
+            {
+                "all_reduce": "not done after 2 s: rank 1 did not come|has given up waiting",
+                "monitored_barrier": "Ranks 1 failed to pass monitoredBarrier in 2000 ms",
+            },
+        ),
     ],
 )
-def test_a_rank_that_does_not_come(ranks, mode, op, status, text):
-    done = ranks(3, "failures.py", mode, op, grace=40)
+def test_a_rank_that_does_not_come(ranks, mode, status, texts):
+    done = ranks(3, "failures.py", mode, *texts, grace=40)
     assert done.returncode == status, (done.stdout, done.stderr)
     for rank in (0, 2):
-        (line,) = re.findall(rf"\[{rank}\] heard after (.*)", done.stdout)
-        assert re.search(text, line), line
-        assert f"s: 1 {op} " in line
-        assert float(line.split()[0]) < 40  # of 50: nobody has waited for the deadline
-        if op != "monitored_barrier" or mode == "kill":
-            assert f"[{rank}] then 1" in done.stdout
+        lines = re.findall(rf"\[{rank}\] heard after (.*)", done.stdout)
+        for line, (op, text) in zip(lines, texts.items(), strict=True):
+            assert re.search(text, line), line
+            assert f"s: 1 {op} " in line
+            assert float(line.split()[0]) < 40  # of 50: nobody has waited for the deadline
+            if op != "monitored_barrier" or mode == "kill":
+                assert f"[{rank}] then 1 {op}" in done.stdout
     if mode in ("kill", "raise"):
         first = next(line for line in done.stderr.split("\n") if "wait for each other" not in line)
         assert first.startswith("mindtorch run: rank 1 failed first, with")

@@ -18,7 +18,14 @@ from torch.distributed.algorithms.ddp_comm_hooks import (
     quantization_hooks,
 )
 from torch.distributed.algorithms.model_averaging import averagers, utils
-from torch.distributed.optim import PostLocalSGDOptimizer
+from torch.distributed.algorithms.model_averaging.hierarchical_model_averager import (
+    HierarchicalModelAverager,
+)
+from torch.distributed.optim import (
+    PostLocalSGDOptimizer,
+    _apply_optimizer_in_backward,
+    _get_in_backward_optimizers,
+)
 from torch.nn.parallel import DistributedDataParallel as DDP
 
 logging.disable()
@@ -153,12 +160,46 @@ def refusal(call):
     return None
 
 
+# Means in groups of several sizes; steps while backward goes on.
+averager = HierarchicalModelAverager({2: 1, 4: size}, warmup_steps=2)
+weight = nn.Parameter(torch.full((3,), float(rank)))
+found["means"] = []
+for number in range(9):
+    weight.grad = torch.ones(3)
+    with torch.no_grad():
+        weight.add_(rank + number)
+    averager.average_parameters([weight])
+    found["means"].append(weight.tolist())
+found["groups"] = [
+    dist.get_process_group_ranks(each) for each in averager.period_process_group_dict.values()
+]
+for name in ("alone", "ddp"):
+    stepping = network()
+    front, back = [*stepping[0].parameters()], [*stepping.parameters()][2:]
+    fast = {"lr": 0.1, "momentum": 0.9}
+    if name == "ddp" and ON_PYTORCH:  # where that needs an accelerator: what it must come to
+        spare = torch.optim.SGD([{"params": front, **fast}, {"params": back, "lr": 0.2}])
+        rates = []
+    else:
+        _apply_optimizer_in_backward(torch.optim.SGD, front, fast)
+        _apply_optimizer_in_backward(torch.optim.SGD, back, {"lr": 0.2})
+        spare = torch.optim.SGD(stepping.parameters(), lr=5.0)
+        rates = [each.param_groups[0]["lr"] for each in _get_in_backward_optimizers(stepping)]
+    held = losses(DDP(stepping) if name == "ddp" else stepping, spare, 3)
+    found[f"in backward {name}"] = [held, [p.tolist() for p in stepping.parameters()]]
+    if name == "alone":
+        found["rates"] = [rates, [p.grad is None for p in stepping.parameters()]]
+
+found["no periods"] = refusal(HierarchicalModelAverager)
+found["no period"] = refusal(lambda: HierarchicalModelAverager({0: 1, 2: size}))
+found["last size"] = refusal(lambda: HierarchicalModelAverager({2: 1, 4: size + 1}))
+found["negative"] = refusal(lambda: HierarchicalModelAverager({4: size}, warmup_steps=-1))
 found["early"] = refusal(lambda: powerSGD_hook.PowerSGDState(None, start_powerSGD_iter=1))
 found["period"] = refusal(lambda: averagers.PeriodicModelAverager(0))
 found["warmup"] = refusal(lambda: averagers.PeriodicModelAverager(2, -1))
 found["abstract"] = refusal(averagers.ModelAverager)[0]
 found["parameters"] = refusal(lambda: utils.get_params_to_average([3]))
-with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
+with open(f"{sys.argv[1]}/comm_hooks-{rank}.json", "w") as file:
     json.dump(found, file)
 dist.destroy_process_group()
 print("done")

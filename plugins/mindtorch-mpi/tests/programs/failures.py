@@ -10,40 +10,42 @@ import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
 LONG = 50  # seconds, of which none is waited where the others hear at once
-mode, op = sys.argv[1:]
+mode, *ops = sys.argv[1:]
 dist.init_process_group("mpi", timeout=timedelta(seconds=LONG))
 rank, size = dist.get_rank(), dist.get_world_size()
 store = dist.distributed_c10d._get_default_store()
 t = torch.ones(4)
 dist.all_reduce(t)
-group = dist.new_group(timeout=timedelta(seconds=2)) if mode == "late" else None
 OPS = {
-    "all_reduce": lambda: dist.all_reduce(t, group=group),
-    "monitored_barrier": lambda: dist.monitored_barrier(group=group),
-    "new_group": lambda: dist.new_group([0, 2], use_local_synchronization=True),
+    "all_reduce": lambda group: dist.all_reduce(t, group=group),
+    "monitored_barrier": lambda group: dist.monitored_barrier(group=group),
+    "new_group": lambda _: dist.new_group([0, 2], use_local_synchronization=True),
 }
-began = time.monotonic()
-if rank == 1:
-    if mode == "kill":
-        os.kill(os.getpid(), signal.SIGKILL)
-    elif mode == "raise":
-        raise KeyError("mine")
-    elif mode == "end":
-        sys.exit(0)
-    elif mode == "late":  # comes when the others have raised, however long that takes here
-        store.wait(["heard/0", "heard/2"])
-try:
-    OPS[op]()
-except dist.DistributedError as error:
-    said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
-    print(f"heard after {time.monotonic() - began:.1f} s: {said}", flush=True)
-    if mode == "late":  # otherwise rank 0, which serves the store, may have ended
-        store.set(f"heard/{rank}", "")
-else:
-    print("no error")
-try:  # the group is of no use any more, and says so at once
-    dist.barrier(group=group)
-except dist.DistributedError as error:
-    print(f"then {error.rank}")
-if mode == "late" and rank == 0:  # it serves the store, which the others still use
-    store.wait([f"heard/{r}" for r in range(size)])
+for op in ops:
+    group = dist.new_group(timeout=timedelta(seconds=2)) if mode == "late" else None
+    began = time.monotonic()
+    if rank == 1:
+        if mode == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif mode == "raise":
+            raise KeyError("mine")
+        elif mode == "end":
+            sys.exit(0)
+        elif mode == "late":  # comes when the others have raised, however long that takes here
+            store.wait([f"heard/{op}/0", f"heard/{op}/2"])
+    try:
+        OPS[op](group)
+    except dist.DistributedError as error:
+        said = f"{error.rank} {error.op} {error.number} {' '.join(str(error).split())}"
+        print(f"heard after {time.monotonic() - began:.1f} s: {said}", flush=True)
+        if mode == "late":  # otherwise rank 0, which serves the store, may have ended
+            store.set(f"heard/{op}/{rank}", "")
+    else:
+        print("no error")
+    try:  # the group is of no use any more, and says so at once
+        dist.barrier(group=group)
+    except dist.DistributedError as error:
+        print(f"then {error.rank} {op}")
+    # All make the next group; after the last call rank 0 stays, which serves the store.
+    if mode == "late" and (rank == 0 or op != ops[-1]):
+        store.wait([f"heard/{op}/{r}" for r in range(size)])

@@ -121,7 +121,7 @@ for name, call in (
     found[f"{name} warns"] = [
         [w.category.__name__, str(w.message), w.filename == __file__] for w in caught
     ]
-with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
+with open(f"{sys.argv[1]}/gradients-{rank}.json", "w") as file:
     json.dump(found, file)
 dist.destroy_process_group()
 print("done")

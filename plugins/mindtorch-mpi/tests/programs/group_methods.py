@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from datetime import timedelta
 
 import torch
@@ -187,7 +188,39 @@ for name, call in (
         call()
     except Exception as error:  # noqa: BLE001
         found[f"wrong {name}"] = [type(error).__name__, str(error)]
-with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
+
+# Names of old, which still work and say so.
+x, y = own(2), [torch.zeros(2) for _ in range(size)]
+for name, call in {
+    "_all_gather_base": lambda: dist._all_gather_base(torch.zeros(2 * size), x),
+    "all_gather_into_tensor": lambda: dist.all_gather_into_tensor(torch.zeros(2 * size), x),
+    "all_gather_single": lambda: dist.all_gather_single(torch.zeros(2 * size), x),
+    "_reduce_scatter_base": lambda: dist._reduce_scatter_base(torch.zeros(2), own(2 * size)),
+    "reduce_scatter_tensor": lambda: dist.reduce_scatter_tensor(torch.zeros(2), own(2 * size)),
+    "reduce_scatter_single": lambda: dist.reduce_scatter_single(torch.zeros(2), own(2 * size)),
+    "all_reduce_coalesced": lambda: dist.all_reduce_coalesced([own(2)]),
+    "all_gather_coalesced": lambda: dist.all_gather_coalesced([[each] for each in y], [x]),
+    "reduce_op": lambda: dist.reduce_op.SUM == Op.SUM,
+    "_get_global_rank": lambda: c10d._get_global_rank(pg, 1),
+    "all_reduce": lambda: dist.all_reduce(own(2)),
+}.items():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        given = call()
+    said = [[each.category.__name__, str(each.message)] for each in caught]
+    found[f"old {name}"] = [said, given if isinstance(given, int) else None]
+for name, call in (
+    ("no list", lambda: dist.distributed_c10d.shrink_group(3)),
+    ("nobody", lambda: dist.distributed_c10d.shrink_group([])),
+    ("flags", lambda: dist.distributed_c10d.shrink_group([1], shrink_flags=7)),
+    ("of one", lambda: dist.distributed_c10d.shrink_group([1], group=part if size == 1 else mine)),
+    ("engine", lambda: dist.distributed_c10d.shrink_group([1])),
+):
+    try:
+        call()
+    except Exception as error:  # noqa: BLE001
+        found[f"shrunk {name}"] = [type(error).__name__, str(error)]
+with open(f"{sys.argv[1]}/group_methods-{rank}.json", "w") as file:
     json.dump(found, file)
 dist.destroy_process_group()
 print("done")

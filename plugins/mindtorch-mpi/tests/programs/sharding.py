@@ -392,7 +392,7 @@ def check_what_is_begun_ahead():
     """From the second forward on, a group is sent for while the one before it computes."""
     model = perceptron()
     shard(model, [model[0], model[2]])
-    sent, begun = [], dist.all_gather_into_tensor
+    sent, begun = [], dist.all_gather_single
 
     def counted(*args, **kwargs):
         sent.append(tuple(args[1].shape))
@@ -401,14 +401,14 @@ def check_what_is_begun_ahead():
     seen = []
     model[0].register_forward_hook(lambda *_: seen.append(len(sent)))
     model[4].register_full_backward_hook(lambda *_: seen.append(len(sent)))
-    dist.all_gather_into_tensor = counted
+    dist.all_gather_single = counted
     try:
         for _ in range(2):
             sent.clear()
             seen.clear()
             model(mine(data)[0][0].requires_grad_()).sum().backward()
     finally:
-        dist.all_gather_into_tensor = begun
+        dist.all_gather_single = begun
     # Forward: the root's, the first layer's, and ahead the second's. Backward: those of both again.
     assert seen == [3, 3]
     assert len(sent) == 5
@@ -450,8 +450,6 @@ def check_states():
 
 
 def check_copies_of_parts():
-    if size != 4:
-        return
     mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("replicate", "shard"))
     alone, model = perceptron(), perceptron()
     shard(model, [model[0], model[2]], mesh=mesh)
@@ -468,6 +466,31 @@ def check_copies_of_parts():
         mse(alone(x), y).backward()
     for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
         close(own.grad.full_tensor(), expected.grad)
+
+
+def check_fewer_parts_after_forward():
+    """Between forward and backward each two of the ranks have the parameters among them."""
+    alone, model = perceptron(), perceptron()
+    shard(model, [model[0], model[2]], reshard_after_forward=2)
+    inner = model[0]._get_fsdp_state().group
+    x, y = mine(data)[0]
+    loss = mse(model(x), y)
+    assert dist.get_process_group_ranks(inner.near) == [rank // 2 * 2, rank // 2 * 2 + 1]
+    assert isinstance(model[0].weight, DTensor)
+    assert [part.numel() for part in inner._between] == [2 * p.numel for p in inner.parameters]
+    loss.backward()
+    assert inner._between is None
+    found = train(model, mine(data), OPTIMIZERS["adamw"](model.parameters()), mse)
+    expected = train(alone, data, OPTIMIZERS["adamw"](alone.parameters()), mse)
+    same(model, alone)
+    close(torch.tensor(found), torch.tensor(expected))
+    with torch.no_grad():  # parts that have been changed since are got anew
+        before = model(x)
+        model[0].weight.mul_(2)
+        assert not torch.equal(model(x), before)
+    model.set_reshard_after_forward(False)
+    model(x)
+    assert not isinstance(model[0].weight, DTensor)
 
 
 for name in sys.argv[1:]:

@@ -178,7 +178,7 @@ def breaks_off():
 found["early"] = refusal(ends_early)
 first_ddp = DDP(network(plain))
 found["own error"] = refusal(breaks_off)
-with open(f"{sys.argv[1]}/{rank}.json", "w") as file:
+with open(f"{sys.argv[1]}/uneven_steps-{rank}.json", "w") as file:
     json.dump(found, file)
 dist.destroy_process_group()
 print("done")

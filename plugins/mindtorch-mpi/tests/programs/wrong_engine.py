@@ -1,4 +1,4 @@
-"""Communicators that are wrong in one thing each, which the variable WRONG names: the kit must find it."""
+"""A communicator that is wrong in the things that the variable WRONG names: the kit must find them."""
 
 import os
 
@@ -7,42 +7,44 @@ from mindtorch_core.plugins import hookimpl
 from mindtorch_mpi.communicator import MPICommunicator
 from mindtorch_mpi.engine import MPIEngine
 
-FAULT = os.environ["WRONG"]
+FAULTS = os.environ["WRONG"].split()
 
 
 class Wrong(MPICommunicator):
     def all_reduce(self, call, tensor, reduction):
-        if FAULT == "patient":
+        if "patient" in FAULTS:
             call.deadline += 1000
-        if FAULT == "early" and not call.waits:
-            return Finished()  # and what it says is done never comes, so that no test depends on its speed
+        if "early" in FAULTS and not call.waits:
+            return (
+                Finished()
+            )  # and what it says is done never comes, so that no test depends on its speed
         task = super().all_reduce(call, tensor, reduction)
-        if FAULT == "sum" and tensor.numel():
+        if "sum" in FAULTS and tensor.numel():
             task.wait()
             tensor.view(-1)[-1] += 1
         return task
 
     def all_gather(self, call, output, tensor):
         task = super().all_gather(call, output, tensor)
-        if FAULT == "order":
+        if "order" in FAULTS:
             task.wait()
             output.copy_(output.reshape(self.size, -1).flip(0).reshape(output.shape))
         return task
 
     def send(self, call, tensor, peer, tag):
-        return super().send(call, tensor, peer, 0 if FAULT == "tags" else tag)
+        return super().send(call, tensor, peer, 0 if "tags" in FAULTS else tag)
 
     def recv(self, call, tensor, peer, tag):
-        return super().recv(call, tensor, peer, 0 if FAULT == "tags" else tag)
+        return super().recv(call, tensor, peer, 0 if "tags" in FAULTS else tag)
 
     def split(self, call, ranks):
-        found = super().split(call, sorted(ranks) if FAULT == "group" else ranks)
+        found = super().split(call, sorted(ranks) if "group" in FAULTS else ranks)
         if found is not None:
             found.__class__ = Wrong
         return found
 
     def _agree(self, call):
-        if FAULT == "silent":
+        if "silent" in FAULTS:
             return
         yield from super()._agree(call)
 

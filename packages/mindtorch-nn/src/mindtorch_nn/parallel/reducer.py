@@ -8,6 +8,7 @@ from typing import Any
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
+from ..optim.in_backward import step
 from .buckets import Bucket, divided
 
 __all__ = ["Reducer", "parameters_used"]
@@ -59,6 +60,8 @@ class Reducer:
         self.share = 1 / torch.distributed.get_world_size(group)
         for number, parameter in enumerate(self.parameters):
             parameter.register_post_accumulate_grad_hook(self._noticed(number))
+            if hasattr(parameter, "_steps_in_backward"):  # it waits for the sum
+                parameter._steps_in_backward.remove()
 
     def _noticed(self, number: int) -> Any:
         def ready(_: Tensor) -> None:
@@ -174,6 +177,9 @@ class Reducer:
             self._await(bucket, work)
             bucket.give([used[n] for n in bucket.numbers])
         self._works = []
+        for parameter in self.parameters:
+            if hasattr(parameter, "_steps_in_backward") and parameter.grad is not None:
+                step(parameter)
 
     def _used_anywhere(self) -> list[bool]:
         """Which parameters have a gradient in some process."""

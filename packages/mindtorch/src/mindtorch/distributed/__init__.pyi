@@ -28,6 +28,8 @@ from mindtorch_core.distributed import (
     ReduceOp as ReduceOp,
     ReduceOptions as ReduceOptions,
     ReduceScatterOptions as ReduceScatterOptions,
+    SHRINK_ABORT as SHRINK_ABORT,
+    SHRINK_DEFAULT as SHRINK_DEFAULT,
     ScatterOptions as ScatterOptions,
     Store as Store,
     TCPStore as TCPStore,
@@ -36,6 +38,7 @@ from mindtorch_core.distributed import (
     all_gather_coalesced as all_gather_coalesced,
     all_gather_into_tensor as all_gather_into_tensor,
     all_gather_object as all_gather_object,
+    all_gather_single as all_gather_single,
     all_reduce as all_reduce,
     all_reduce_coalesced as all_reduce_coalesced,
     all_to_all as all_to_all,
@@ -80,6 +83,7 @@ from mindtorch_core.distributed import (
     recv_object_list as recv_object_list,
     reduce as reduce,
     reduce_scatter as reduce_scatter,
+    reduce_scatter_single as reduce_scatter_single,
     reduce_scatter_tensor as reduce_scatter_tensor,
     register_rendezvous_handler as register_rendezvous_handler,
     rendezvous as rendezvous,
@@ -89,6 +93,7 @@ from mindtorch_core.distributed import (
     send_object_list as send_object_list,
     set_debug_level as set_debug_level,
     set_debug_level_from_env as set_debug_level_from_env,
+    shrink_group as shrink_group,
     split_group as split_group,
 )
 from mindtorch_core.distributed import (

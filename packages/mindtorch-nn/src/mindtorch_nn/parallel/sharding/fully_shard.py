@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
+from weakref import WeakKeyDictionary
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -12,14 +13,21 @@ from mindtorch_core import Tensor
 from ...modules.container import ModuleDict, ModuleList
 from ...modules.module import Module
 from .group import ParameterGroup
-from .module import FSDPModule, UnshardHandle
+from .module import FSDPModule, UnshardHandle, share_comm_ctx
 from .parameter import ShardedParameter
 from .policies import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy
 from .state import ShardingState
 
-__all__ = ["FSDPModule", "UnshardHandle", "fully_shard", "register_fsdp_forward_method"]
+__all__ = [
+    "FSDPModule",
+    "UnshardHandle",
+    "fully_shard",
+    "register_fsdp_forward_method",
+    "share_comm_ctx",
+]
 
 _CLASSES: Final[dict[type, type]] = {}
+_NEAR: Final[WeakKeyDictionary[Any, dict[int, Any]]] = WeakKeyDictionary()
 
 
 def fully_shard(
@@ -44,7 +52,7 @@ def fully_shard(
         mesh: the ranks. Of two dimensions, parts lie along the second and are repeated along the first.
             By default all ranks.
         reshard_after_forward: whether parameters are given up after forward. By default for all but the
-            outermost module. 1 stands for False, the number of parts for True.
+            outermost module. A number: until backward each so many processes have the parameters among them.
         shard_placement_fn: gives for a parameter the `Shard` along which it is cut, or None for the first
             dimension. Other dimensions are cut into parts of one size.
         mp_policy: the dtypes to compute in.
@@ -56,9 +64,9 @@ def fully_shard(
         The module or the list; classes of modules are derived from `FSDPModule` now.
 
     Raises:
+        TypeError: for what is no module.
         ValueError: for containers without a forward, meshes and parameters that cannot be used so.
-        NotImplementedError: for other numbers as ``reshard_after_forward``, and parts of different sizes
-            along another dimension than the first.
+        NotImplementedError: for parts of different sizes along another dimension than the first.
     """
     modules = list(module) if isinstance(module, list | tuple) else [module]
     for each in modules:
@@ -73,7 +81,7 @@ def fully_shard(
     mesh = _default_mesh(places) if mesh is None else mesh
     _check_mesh(mesh)
     pieces = mesh.size(mesh.ndim - 1)
-    reshards = _reshards(reshard_after_forward, pieces)
+    reshards, count = _reshards(reshard_after_forward, pieces)
     device = _device(mesh)
     offloaded = isinstance(offload_policy, CPUOffloadPolicy)
     made = []
@@ -87,7 +95,7 @@ def fully_shard(
         for name, buffer in each._buffers.items():
             if buffer is not None and buffer.device.type not in (device.type, "meta"):
                 each._buffers[name] = buffer.to(device)
-    group = ParameterGroup(made, mesh, mp_policy, reshards=reshards)
+    group = ParameterGroup(made, mesh, mp_policy, reshards=reshards, near=_near(mesh, count))
     state = ShardingState(modules, group, mp_policy, automatic=reshard_after_forward is None)
     for each in modules:
         each._sharding_state = state
@@ -106,7 +114,7 @@ def _to_parts(module: Any, *_: Any) -> None:
 
 def _check_module(module: Any) -> None:
     if not isinstance(module, Module):
-        raise ValueError(f"fully_shard expects modules, got {type(module).__name__}")
+        raise TypeError(f"fully_shard expects modules, got {type(module).__name__}")
     if isinstance(module, ModuleList | ModuleDict) and type(module).forward is Module.forward:
         raise ValueError(
             f"fully_shard does not support containers that do not implement forward: {module}"
@@ -125,15 +133,14 @@ def _check_mesh(mesh: Any) -> None:
         raise AssertionError("Please init the 2D mesh for HSDP with mesh_dim_names specified")
 
 
-def _reshards(wanted: Any, pieces: int) -> bool:
-    """Whether parameters are given up after forward.
+def _reshards(wanted: Any, pieces: int) -> tuple[bool, int]:
+    """Whether parameters are given up after forward, and among how many processes they are then cut.
 
     Raises:
         ValueError: for anything but a bool or a divisor of the number of parts.
-        NotImplementedError: for a divisor between 1 and that number.
     """
     if wanted is None or isinstance(wanted, bool):
-        return wanted is not False
+        return wanted is not False, pieces
     if not isinstance(wanted, int):
         raise ValueError(
             "reshard_after_forward should be a bool or an int representing the group size to reshard to, "
@@ -143,12 +150,22 @@ def _reshards(wanted: Any, pieces: int) -> bool:
         raise ValueError(
             f"If passing reshard_after_forward as an int, it should be a factor of {pieces}, not {wanted}"
         )
-    if wanted not in (1, pieces):
-        raise NotImplementedError(
-            f"reshard_after_forward={wanted}: parameters are given up altogether (True) or kept (False), "
-            f"not cut among fewer processes"
+    return wanted > 1, wanted
+
+
+def _near(mesh: Any, count: int) -> Any:
+    """The part of the processes among which parameters are cut after forward; None if that is all or one."""
+    group = mesh.get_group(mesh.ndim - 1)
+    if count in (1, group.size()):
+        return None
+    made = _NEAR.setdefault(group, {})
+    if count not in made:
+        first = group.rank() // count * count
+        ranks = torch.distributed.get_process_group_ranks(group)[first : first + count]
+        made[count] = torch.distributed.new_group(
+            ranks, use_local_synchronization=True, sort_ranks=False
         )
-    return wanted == pieces and pieces > 1
+    return made[count]
 
 
 def _device(mesh: Any) -> torch.device:

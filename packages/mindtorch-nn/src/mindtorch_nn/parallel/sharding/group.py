@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,11 +28,13 @@ class ParameterGroup:
         mesh: the ranks; of two dimensions, parts lie along the second and are repeated along the first.
         policy: the dtypes.
         reshards: whether the parameters are given up after forward.
+        near: a part of the processes, among which the parameters are cut between forward and backward.
 
     Attributes:
         wholes: the parameters, while they are put together.
         syncs: whether backward sums gradients over processes.
         factor: by what sums are divided; None for the number of processes.
+        hook: sees summed gradients before the parts get them.
     """
 
     def __init__(
@@ -42,22 +44,26 @@ class ParameterGroup:
         policy: MixedPrecisionPolicy,
         *,
         reshards: bool,
+        near: Any = None,
     ) -> None:
         self.parameters = parameters
         self.mesh = mesh
         self.policy = policy
         self.reshards_after_forward = reshards
+        self.near = near
         self.reshards_after_backward = True
         self.syncs = True
         self.syncs_copies = True
         self.sums_unused = False
         self.factor: float | None = None
+        self.hook: Callable[[Tensor], None] | None = None
         self.forward_prefetch: list[ParameterGroup] | None = None
         self.backward_prefetch: list[ParameterGroup] | None = None
         self.wholes: list[Tensor] | None = None
         self.traffic = Traffic()  # of the root, once that is known
         self._gathering: Gathering | None = None
-        self._versions: list[tuple[int, int]] = []
+        self._between: list[Tensor] | None = None  # what this process has in `near`
+        self._versions: list[tuple[int, ...]] = []
         self._exposed = False
         self._kept: list[Tensor | None] = [None] * len(
             parameters
@@ -84,7 +90,7 @@ class ParameterGroup:
 
     def start(self) -> None:
         """Begin to put the parameters together, unless they are or that has begun."""
-        if self.wholes is not None and self._versions != self._now():
+        if self._versions != self._now():
             self.reshard()  # the parts have been changed since
         if self.wholes is None and self._gathering is None and self.parameters:
             for p in self.parameters:
@@ -93,11 +99,13 @@ class ParameterGroup:
             self._gathering = Gathering(
                 self.parameters,
                 [self.computing_dtype(p) for p in self.parameters],
-                self.shard_group,
+                self.shard_group if self._between is None else self.near,
+                self._between,
             )
 
-    def _now(self) -> list[tuple[int, int]]:
-        return [(id(p.local), p.local._version) for p in self.parameters]
+    def _now(self) -> list[tuple[int, ...]]:
+        # Ops on a DTensor count in it, those on what `to_local` gives in its part.
+        return [(id(p.local), p.local._version, p.part._version) for p in self.parameters]
 
     def unshard(self) -> list[Tensor]:
         """The parameters, put together."""
@@ -149,14 +157,29 @@ class ParameterGroup:
                 p.show(p.part)
             self._exposed = False
 
-    def reshard(self) -> None:
-        """Give the parameters up; graphs that need them will ask."""
+    def reshard(self, *, after_forward: bool = False) -> None:
+        """Give the parameters up; graphs that need them will ask.
+
+        Args:
+            after_forward: whether `near` keeps them, if there is one.
+        """
         self.hide()
         self.drop_prefetched()
         if self.wholes is not None:
             for whole in self.wholes:
                 self.traffic.recalled.remove(whole)
+            if after_forward and self.near is not None:
+                pairs = zip(self.parameters, self.wholes, strict=True)
+                self._between = [self._near_part(p, whole) for p, whole in pairs]
             self.wholes = None
+        if not after_forward:
+            self._between = None
+
+    def _near_part(self, p: ShardedParameter, whole: Tensor) -> Tensor:
+        with torch.no_grad():
+            rows = p.gradient_rows(whole, whole.dtype)
+            own: Tensor = rows.chunk(self.near.size())[self.near.rank()]
+            return own.reshape(-1).clone()
 
     # ---- gradients ---------------------------------------------------------------------------------
 

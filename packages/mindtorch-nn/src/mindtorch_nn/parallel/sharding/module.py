@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
-import mindtorch_core as torch
+from mindtorch_core import Tensor
 
 from .group import ParameterGroup
 from .state import ShardingState
 
-__all__ = ["FSDPModule", "UnshardHandle"]
+__all__ = ["FSDPModule", "UnshardHandle", "share_comm_ctx"]
 
 
 class UnshardHandle:
@@ -93,8 +93,6 @@ class FSDPModule:
 
     def set_is_last_backward(self, is_last_backward: bool) -> None:
         """Accepted: each backward waits for the sums that it has begun."""
-        if not isinstance(is_last_backward, bool):
-            raise TypeError(f"is_last_backward must be a bool, got {is_last_backward!r}")
 
     def set_requires_gradient_sync(
         self, requires_gradient_sync: bool, *, recurse: bool = True
@@ -123,7 +121,9 @@ class FSDPModule:
         for module in modules:
             if isinstance(module, FSDPModule):
                 module._sharding_state.automatic = False
-                module._sharding_state.group.reshards_after_forward = reshard_after_forward
+                group = module._sharding_state.group
+                group.reshard()
+                group.reshards_after_forward, group.near = reshard_after_forward, None
 
     def set_reshard_after_backward(
         self, reshard_after_backward: bool, *, recurse: bool = True
@@ -153,6 +153,50 @@ class FSDPModule:
 
     def set_unshard_in_backward(self, unshard_in_backward: bool) -> None:
         """Accepted: backward puts parameters together only when it reads them."""
+
+    def set_all_reduce_hook(self, hook: Callable[[Tensor], None], *, stream: Any = None) -> None:
+        """Have a function see, or change, each message of summed gradients before the parts get them.
+
+        Args:
+            hook: takes this process's part, flat; its sum over the copies where a mesh has two dimensions.
+            stream: accepted for a mesh of one dimension: it runs where backward does.
+
+        Raises:
+            ValueError: if a stream is given for a mesh of two.
+        """
+        group = self._sharding_state.group
+        if stream is not None and group.copy_group is not None:
+            raise ValueError("stream cannot be set when using native HSDP")
+        group.hook = hook
+
+    # ---- what one progress thread and its buffers need no telling ------------------------------------
+
+    def set_post_optim_event(self, event: Any) -> None:
+        """Accepted: parts are read after what has changed them."""
+
+    def set_reduce_scatter_max_input_buffers(
+        self, max_input_buffers: int, *, recurse: bool = True
+    ) -> None:
+        """Accepted: one sum is under way while the next one is made.
+
+        Raises:
+            TypeError: if it is no whole number.
+            ValueError: if it is less than one.
+        """
+        if isinstance(max_input_buffers, bool) or not isinstance(max_input_buffers, int):
+            raise TypeError(
+                f"max_input_buffers must be an int, got {type(max_input_buffers).__name__}"
+            )
+        if max_input_buffers < 1:
+            raise ValueError(f"max_input_buffers must be a positive int, got {max_input_buffers}")
+
+    def set_separate_reduce_scatter_group(
+        self, enable: bool = True, *, recurse: bool = True
+    ) -> None:
+        """Accepted: messages of one group do not wait for each other."""
+
+    def set_allocate_memory_from_process_group_for_comm(self, enable: bool) -> None:
+        """Accepted: no engine has memory of its own to lend."""
 
     # ---- ahead -------------------------------------------------------------------------------------
 
@@ -185,16 +229,22 @@ class FSDPModule:
         """Refused."""
         self._no_way("set_custom_reduce_scatter")
 
-    def set_all_reduce_hook(self, hook: Any, *, stream: Any = None) -> NoReturn:
+    def set_symm_mem_for_comm(self, backend: str = "NCCL") -> NoReturn:
         """Refused."""
-        self._no_way("set_all_reduce_hook")
+        self._no_way("set_symm_mem_for_comm")
 
 
-def _groups_of(modules: Sequence[Any]) -> list[ParameterGroup]:
+def _groups_of(modules: Sequence[Any], expected: str = "FSDPModule") -> list[ParameterGroup]:
     for module in modules:
         if not isinstance(module, FSDPModule):
-            raise ValueError(
-                f"set_modules_to_forward_prefetch and set_modules_to_backward_prefetch expect modules that "
-                f"fully_shard was applied to, got {torch.typename(module)}"
-            )
+            raise ValueError(f"Expects {expected} but got {type(module)}: {module}")
     return [module._sharding_state.group for module in modules]
+
+
+def share_comm_ctx(modules: Sequence[FSDPModule]) -> None:
+    """Accepted: all modules' messages go through one progress thread.
+
+    Raises:
+        ValueError: if `fully_shard` was not applied to one.
+    """
+    _groups_of(modules, "list of FSDPModules")

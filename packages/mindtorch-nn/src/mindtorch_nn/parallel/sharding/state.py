@@ -130,6 +130,6 @@ class ShardingState:
         finally:
             traffic.depth -= 1
             if not self._waiting and group.reshards_after_forward:
-                group.reshard()
+                group.reshard(after_forward=True)
             if outermost:
                 traffic.end_forward()

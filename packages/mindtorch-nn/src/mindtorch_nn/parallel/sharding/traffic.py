@@ -29,36 +29,37 @@ class Gathering:
         parameters: that are sent together.
         dtypes: those to have, by parameter.
         group: the processes among which they are cut.
+        kept: what this process has of each in that group, if that is not its part.
     """
 
     def __init__(
-        self, parameters: list[ShardedParameter], dtypes: Sequence[torch.dtype], group: Any
+        self,
+        parameters: list[ShardedParameter],
+        dtypes: Sequence[torch.dtype],
+        group: Any,
+        kept: Sequence[Tensor] | None = None,
     ) -> None:
         self._parameters = parameters
-        self._parts: list[tuple[list[int], Tensor, Any]] = []
+        self._parts: list[tuple[list[int], list[int], Tensor, Any]] = []
         with torch.no_grad():
             for dtype, places in _by_kind(dtypes).items():
-                rows = [parameters[n].rows(dtype) for n in places]
+                rows = [parameters[n].rows(dtype) if kept is None else kept[n] for n in places]
                 own = torch.cat(rows) if len(rows) > 1 else rows[0].contiguous()
-                pieces = parameters[places[0]].pieces
-                everyone = torch.empty((pieces, own.numel()), dtype=dtype, device=own.device)
-                work = torch.distributed.all_gather_into_tensor(
+                everyone = torch.empty((group.size(), own.numel()), dtype=dtype, device=own.device)
+                work = torch.distributed.all_gather_single(
                     everyone, own, group=group, async_op=True
                 )
-                self._parts.append((places, everyone, work))
+                self._parts.append((places, [row.numel() for row in rows], everyone, work))
 
     def finish(self) -> list[Tensor]:
         """Wait; the parameters."""
         found: list[Any] = [None] * len(self._parameters)
         with torch.no_grad():
             while self._parts:
-                places, everyone, work = self._parts.pop()
+                places, counts, everyone, work = self._parts.pop()
                 work.wait()
-                first = 0
-                for n in places:
-                    p = self._parameters[n]
-                    found[n] = p.whole(everyone[:, first : first + p.numel])
-                    first += p.numel
+                for n, rows in zip(places, everyone.split(counts, 1), strict=True):
+                    found[n] = self._parameters[n].whole(rows)
         return found
 
 
@@ -84,7 +85,7 @@ class Reduction:
             rows = [params[i].gradient_rows(grads[i], dtype) for i in places]
             everyone = torch.cat(rows, 1) if len(rows) > 1 else rows[0].contiguous()
             own = torch.empty(everyone.shape[1], dtype=dtype, device=everyone.device)
-            work = torch.distributed.reduce_scatter_tensor(
+            work = torch.distributed.reduce_scatter_single(
                 own, everyone.reshape(-1), op=self._op, group=owner.shard_group, async_op=True
             )
             self._parts.append(([numbers[i] for i in places], own, work))
@@ -98,6 +99,8 @@ class Reduction:
                 if self._copies is not None:
                     own = self._with_held_back(numbers, own)
                     dist.all_reduce(own, op=self._op, group=self._copies)
+                if owner.hook is not None and not self._holds:
+                    owner.hook(own)
                 if owner.factor is not None:
                     own.div_(owner.factor)
                 first = 0

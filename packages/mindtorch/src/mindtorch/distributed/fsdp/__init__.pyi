@@ -8,4 +8,5 @@ from mindtorch_core.distributed.fsdp import (
     UnshardHandle as UnshardHandle,
     fully_shard as fully_shard,
     register_fsdp_forward_method as register_fsdp_forward_method,
+    share_comm_ctx as share_comm_ctx,
 )
