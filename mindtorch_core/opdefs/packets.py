@@ -95,8 +95,8 @@ _EARLY: Final = "mindtorch_core.operators"  # whose import defines what no table
 OPERATORS: Final[dict[str, OpEntry]] = {}  # by the name of the Python operator's method
 
 
-def _method(name: str) -> Callable[..., Any]:
-    """A method of an op.
+def _method(name: str) -> Any:
+    """A method of an op, or what stands on `Tensor` by its name since its module was imported.
 
     Raises:
         AttributeError: if the op that had it was taken back.
@@ -108,9 +108,9 @@ def _method(name: str) -> Callable[..., Any]:
         return packet.function()
     entry = OPERATORS.get(name)
     if entry is None:
-        # A method in Python may have come with the ops of its module.
-        held: Callable[..., Any] | None = vars(Tensor).get(name)
-        if not callable(held):
+        # A method or property in Python may have come with the ops of its module.
+        held: Any = vars(Tensor).get(name)
+        if held is None or isinstance(held, OpMethod):
             raise AttributeError(f"'Tensor' object has no attribute {name!r}")
         return held
     d = entry.definition
