@@ -197,7 +197,7 @@ def _shapes_of(
     if found is None and d is not None and d.apart is not None:
         return d.apart.rule
     # A composition that writes into arguments without saying so must not be taken for one that only reads.
-    silent = d is None or d.grad is not None or d.remade is not None or by_parts_because(entry)
+    silent = d is None or d.remade is not None or by_parts_because(entry)
     if found is not None or (silent and DispatchKey.Meta not in entry.kernels):
         return found
     if d is not None and d.traits.data_dependent:

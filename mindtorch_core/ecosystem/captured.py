@@ -83,6 +83,7 @@ class _Recorder(Pipeline):
         moved: lines that asked for the position of a generator of random numbers, or set it.
         returns_to_position: whether the CPU's generator is where it was before.
         others_draw: whose random numbers it has drawn besides: Python's, or NumPy's.
+        copying: whether a tensor is just copied, by kernels that may make some of their own.
     """
 
     def __init__(self) -> None:
@@ -97,6 +98,7 @@ class _Recorder(Pipeline):
         self.unset: list[AutogradMeta] = []
         self.moved: list[str] = []
         self.others_draw = ""
+        self.copying = False
         self.returns_to_position = True
 
     def learn(self, count: int) -> None:
@@ -124,13 +126,17 @@ class _Recorder(Pipeline):
                 self.looks.append(f"{request()} at {location_of(*user_line(2))}")
 
         def born(t: Tensor, own: bool) -> None:
-            if get_ident() != thread or t._pending:
+            if get_ident() != thread or t._pending or self.launching or self.copying:
                 return
             if own:
                 keep = MASKS.keep & ~DispatchKey.Pipeline
-                before = with_masks(
-                    MASKS.include, keep, without_gradients, dispatch, "clone", None, t
-                )
+                self.copying = True
+                try:
+                    before = with_masks(
+                        MASKS.include, keep, without_gradients, dispatch, "clone", None, t
+                    )
+                finally:
+                    self.copying = False
                 t._own_storage()
                 self.constants.append(Constant(t, before))
             else:
@@ -166,7 +172,14 @@ class _Recorder(Pipeline):
         found, program = self.description, self.program
         stats = self.stats()
         looked = [w for w in stats["flush_lines"] if not w.startswith("end of block")]
-        looked += [why for why in stats["breaks"] if not why.endswith("()")]
+        broken = [w.removeprefix("break: ") for w in looked if w.startswith("break: ")]
+        broken += [
+            why
+            for why in stats["breaks"]
+            if not why.endswith("()") and not any(w.startswith(why) for w in broken)
+        ]
+        if broken:
+            return f"some of it cannot wait: {', '.join(dict.fromkeys(broken))}"
         looked += self.looks
         if self.others_draw:
             return (

@@ -206,3 +206,27 @@ def test_dropout_trains_through_the_op_that_gives_its_mask():
         y.sum().backward()
     assert calls == ["forward", "backward"]
     assert x.grad.tolist() == y.tolist() == [2, 0, 2]
+
+
+@pytest.mark.parametrize("through_backward", [False, True])
+@pytest.mark.parametrize(
+    "name", ["mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "isclose"]
+)
+def test_pipelines_record_a_kernel_for_a_composition_with_a_formula(name, through_backward):
+    x, y = (torch.tensor(v, requires_grad=v[0] == 0.25) for v in ([0.25, 0.5], [0.75, 0.5]))
+    call = getattr(F, name, None) or getattr(torch, name)
+
+    def made(result):
+        return result.tolist(), [g.tolist() for g in torch.autograd.grad(result, x)] if (
+            result.requires_grad
+        ) else []
+
+    wanted, kernel = made(call(x, y)), Counted(name)
+    with kernel.there(), torch.pipeline(through_backward=through_backward) as pipe:
+        found = call(x, y)
+        assert found._pending
+        assert not pipe.stats()["breaks"]
+        assert made(found) == wanted
+        with pytest.raises((RuntimeError, ValueError), match="size"):  # of the parts
+            getattr(torch.ops.aten, name)(x, torch.ones(3))
+    assert kernel.calls == 1

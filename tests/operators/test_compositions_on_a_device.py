@@ -40,3 +40,16 @@ def test_results_are_row_major_as_on_the_cpu(compute):
     found = compute(x.to("bare"), index.to("bare"))
     assert found.stride() == expected.stride() == (3, 1)
     assert found.tolist() == expected.tolist()
+
+
+def test_ctc_loss_reads_lengths_wherever_they_are():
+    def computed(device, lengths):
+        x = torch.arange(24.0).reshape(4, 2, 3).cos().to(device).requires_grad_()
+        targets = torch.tensor([[1, 2], [2, 1]], device=device)
+        of = [torch.tensor(v, device=lengths) for v in ([4, 3], [2, 1])]
+        loss = torch.nn.functional.ctc_loss(x.log_softmax(2), targets, *of)
+        loss.backward()
+        return torch.cat([loss.reshape(1), x.grad.flatten()]).cpu()
+
+    for lengths in ("cpu", "bare"):
+        torch.testing.assert_close(computed("bare", lengths), computed("cpu", "cpu"))

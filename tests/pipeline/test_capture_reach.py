@@ -5,6 +5,7 @@ import functools
 import random
 import types
 
+import bare
 import pytest
 
 import mindtorch_core as torch
@@ -252,3 +253,16 @@ def test_grads_that_lie_otherwise_than_they_were_computed(reset):
         step(x, y)
         for p, q in zip(plain.parameters(), net.parameters(), strict=True):
             assert torch.equal(p.grad, q.grad)
+
+
+def test_devices_that_copy_by_compositions(tmp_path):
+    """Making such a copy makes tensors, as do kernels that are launched; they are nobody's constants."""
+    with bare.loaded(tmp_path):
+        x = torch.ones(2, device="bare")
+        step = torch.pipeline.capture(lambda x: torch.tensor([1.0, 2.0], device="bare").add_(x * 2))
+        assert [step(x).tolist() for _ in range(3)] == [[3.0, 4.0]] * 3
+        looks = torch.pipeline.capture(lambda x: (x * 2).sum().item())
+        with pytest.raises(torch.CaptureError, match="looks at values: item") as failed:
+            looks(x)
+        assert failed.value.result == 4.0
+        del step, looks

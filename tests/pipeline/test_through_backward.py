@@ -3,6 +3,7 @@
 import contextlib
 
 import pytest
+from compilers import compiler  # noqa: F401 (a fixture)
 
 import mindtorch_core as torch
 from mindtorch_core.utils.checkpoint import checkpoint
@@ -193,29 +194,46 @@ def test_an_op_that_cannot_wait_launches_what_it_needs():
     assert pipe.stats()["breaks"] == {"aten::nonzero: shape depends on data": 1}
 
 
-def test_an_op_that_is_left_to_the_cpu_is_said(toy):
-    key = torch.ones(1, device="toy").raw_keys
-    backend = next(
-        k
-        for k in ("PrivateUse1", "PrivateUse2", "PrivateUse3")
-        if getattr(torch.dispatch.keys.DispatchKey, k) & key
-    )
-    fallback = torch.dispatch.registry.registry.register_fallback(
-        backend, torch.library.cpu_fallback
-    )
-    try:
-        x = torch.ones(2, device="toy")
-        for block in (whole, torch.pipeline):
-            with block() as pipe:
-                a, b = x + 1, x * 3
-                c = torch.digamma(a)
-                assert b._pending == (block is whole)
-                d = c + b
-            assert d.tolist() == pytest.approx([3 + 0.42278433] * 2)
-            assert pipe.stats()["breaks"] == {"aten::digamma: not computed by toy": 1}
-            assert pipe.stats()["flushes"] == 2
-    finally:
-        fallback.remove()
+@pytest.fixture
+def fallback(toy):
+    """What toy does not compute is left to the CPU."""
+    made = torch.dispatch.registry.registry.register_fallback("toy", torch.library.cpu_fallback)
+    yield
+    made.remove()
+
+
+@pytest.mark.usefixtures("fallback")
+def test_an_op_that_is_left_to_the_cpu_is_said():
+    x = torch.ones(2, device="toy")
+    for block in (whole, torch.pipeline):
+        with block() as pipe:
+            a, b = x + 1, x * 3
+            c = torch.digamma(a)
+            assert b._pending == (block is whole)
+            d = c + b
+        assert d.tolist() == pytest.approx([3 + 0.42278433] * 2)
+        assert pipe.stats()["breaks"] == {"aten::digamma: not computed by toy": 1}
+        assert pipe.stats()["flushes"] == 2
+
+
+@pytest.mark.usefixtures("fallback", "compiler")
+def test_a_part_of_a_block_is_compiled_whose_input_is_written_later():
+    """To launch it must not launch the write, which waits for what it computes."""
+    kept, g = (torch.tensor([v, v], device="toy") for v in (1.0, 3.0))
+    with whole() as pipe:
+        kept.add_((g + kept * -1.0) * 0.5)
+        far = torch.digamma(g)  # before it comes whatever reads `g`
+    assert pipe.stats()["breaks"] == {"aten::digamma: not computed by toy": 1}
+    assert (kept.tolist(), far.tolist()) == ([2.0, 2.0], pytest.approx([0.92278433] * 2))
+
+
+@pytest.mark.usefixtures("fallback")
+def test_what_is_left_to_the_cpu_cannot_be_captured():
+    x = torch.ones(2, device="toy")
+    step = torch.pipeline.capture(lambda x: torch.digamma(x * 2) + 1)
+    with pytest.raises(torch.CaptureError, match="digamma: not computed by toy") as failed:
+        step(x)
+    assert failed.value.result.tolist() == pytest.approx([1.42278433] * 2)
 
 
 def test_a_failure_in_backward_is_told_at_its_line():

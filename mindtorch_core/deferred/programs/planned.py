@@ -99,12 +99,8 @@ class _Launch:
         """Results of the entries; None for those that nobody can see, and for views."""
         program, executable = self._kept.program, self._kept.executable
         assert executable is not None
-        inputs = self._inputs
-        for t in inputs:
-            if t._data is None:
-                t._settled()
-        try:
-            results: Any = executable([*inputs], self._numbers)
+        try:  # what the inputs wait for may come later: their memory is there, and the payloads
+            results: Any = executable([*self._inputs], self._numbers)
         except StepFailed as failed:
             if isinstance(failed.entry, int):
                 at = self._positions[program.positions[failed.entry]]

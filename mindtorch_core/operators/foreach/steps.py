@@ -79,6 +79,37 @@ def skipped(found_inf: Any) -> bool:
     return found_inf is not None and found_inf.item() == 1
 
 
+def _unless_infinite(
+    step: Callable[..., None], rule: Callable[..., tuple[()]], counted: bool
+) -> Callable[..., None]:
+    """A step that is left out where a scaler found gradients that are not finite.
+
+    Where that is still to be computed nobody waits for it: what the step has written is taken back.
+
+    Args:
+        step: makes the step.
+        rule: refuses lists that do not fit.
+        counted: whether the last list is one of numbers of steps, which are not written.
+    """
+
+    def made(self: Tensors, grads: Tensors, *states: Tensors, **options: Any) -> None:
+        rule(self, grads, *states, **options)
+        found_inf = options.pop("found_inf", None)
+        if found_inf is None or not found_inf._pending:
+            if not skipped(found_inf):
+                step(self, grads, *states, **options)
+            return
+        of_steps = states[: len(states) - counted]
+        written = [t for each in (self, grads, *of_steps) for t in each]
+        before = [t.clone() for t in written]
+        step(self, grads, *states, **options)
+        skip = found_inf == 1
+        for t, was in zip(written, before, strict=True):
+            t.copy_(fn.where(skip, was, t))
+
+    return made
+
+
 def _scaled(grads: Tensors, grad_scale: Any) -> None:
     """Take the scaler's factor out of gradients, in place."""
     if grad_scale is not None:
@@ -124,13 +155,7 @@ def _adam(decoupled: bool) -> Callable[..., None]:
         amsgrad: bool,
         maximize: bool,
         grad_scale: Tensor | None = None,
-        found_inf: Tensor | None = None,
     ) -> None:
-        _ADAM_RULE(
-            self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, amsgrad=amsgrad
-        )
-        if skipped(found_inf):
-            return
         _scaled(grads, grad_scale)
         lr = step_number(lr)
         for i, p in enumerate(self):
@@ -169,11 +194,7 @@ def _sgd(
     maximize: bool,
     is_first_step: bool,
     grad_scale: Tensor | None = None,
-    found_inf: Tensor | None = None,
 ) -> None:
-    _SGD_RULE(self, grads, momentum_buffer_list, momentum=momentum)
-    if skipped(found_inf):
-        return
     _scaled(grads, grad_scale)
     lr = step_number(lr)
     for i, p in enumerate(self):
@@ -205,11 +226,7 @@ def _adagrad(
     eps: float,
     maximize: bool,
     grad_scale: Tensor | None = None,
-    found_inf: Tensor | None = None,
 ) -> None:
-    _ADAGRAD_RULE(self, grads, state_sums, state_steps)
-    if skipped(found_inf):
-        return
     _scaled(grads, grad_scale)
     lr = step_number(lr)
     for i, p in enumerate(self):
@@ -251,6 +268,6 @@ for _name, _arguments, _checked, _run in _STEPS:
             f"_fused_{_name}_{_overload}({_arguments.format(lr=_lr, steps=_steps)}) -> ()",
             doc=f"A step of `{_name}` on every parameter, in place.",
             rule=_checked,
-            decomposition=_run,
+            decomposition=_unless_infinite(_run, _checked, counted="state_steps" in _arguments),
             namespaces=("torch",),
         )

@@ -244,6 +244,7 @@ for _overload, _kind in (("", "int[]"), (".Tensor", "Tensor")):
         },
         output_differentiability=(True, False),
         decomposition=_forward,
+        crosses_devices="as they are",  # lengths are read on the host
         namespaces=("torch",),
         tags=frozenset({"dynamic_output_shape"}),
     )  # fmt: skip
@@ -253,6 +254,7 @@ for _overload, _kind in (("", "int[]"), (".Tensor", "Tensor")):
         doc="Gradient of `_ctc_loss` for log probabilities that a log-softmax made.",
         grad={"grad": _no_second_gradient, "log_probs": _no_second_gradient},
         decomposition=_backward,
+        crosses_devices="as they are",
         namespaces=("torch",),
     )
 
@@ -284,6 +286,7 @@ for _overload, _kind in (("IntList", "int[]"), ("Tensor", "Tensor")):
         f"-> Tensor",
         doc="Loss of label sequences without alignment, for log probabilities (time, batch, classes).",
         decomposition=_ctc_loss,
+        crosses_devices="as they are",
         namespaces=("torch",),
     )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._at_once import at_once
 
 from .stepping import Member, Stepping, no_dimensions
 
@@ -62,7 +63,7 @@ class Fused(Stepping):
         for member in members:
             alike.setdefault((member.p.device, member.p.dtype), []).append(member)
         if counted:
-            torch._foreach_add_([m.state["step"] for m in members], 1)
+            self._count(group, members)
         for found in alike.values():
             states: list[list[Tensor]] = [
                 [m.state[name] for m in found] if name else [] for name in names
@@ -81,4 +82,21 @@ class Fused(Stepping):
             )
         found_inf = getattr(self, "found_inf", None)
         if counted and found_inf is not None:
-            torch._foreach_sub_([m.state["step"] for m in members], [found_inf] * len(members))
+            for m in members:
+                step = m.state["step"]
+                step -= found_inf.to(step.device, non_blocking=True)
+
+    def _looked_at(self, group: dict[str, Any], members: list[Member]) -> Iterator[Tensor]:
+        """The numbers of steps on the host, of parameters elsewhere: compositions look at them."""
+        steps = ((m.state.get("step"), m.p) for m in members)
+        return (s for s, p in steps if s is not None and s.device != p.device)
+
+    def _count(self, group: dict[str, Any], members: list[Member]) -> None:
+        hosted = [*self._looked_at(group, members)]
+        if hosted:
+            with at_once(hosted)():
+                torch._foreach_add_(hosted, 1)
+        known = {*map(id, hosted)}
+        others = [m.state["step"] for m in members if id(m.state["step"]) not in known]
+        if others:
+            torch._foreach_add_(others, 1)

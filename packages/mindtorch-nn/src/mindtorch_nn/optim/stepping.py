@@ -210,14 +210,12 @@ class Stepping(Optimizer):
             return f"{name} steps by sparse gradients"
         if len({p.device for _, p in found}) > 1:
             return f"{name} has parameters on several devices"
-        if self._counts and not all(g.get("capturable") for g in self.param_groups):
-            return f"{name} computes with the number of steps that were made"
         return None
 
     @torch.no_grad()
     def _keep_unless(self, skip: Tensor) -> None:
-        """Step, and take back what it has written if a tensor is 1."""
-        self._gather()
+        """Step as if it were made, and take back what it has written if a tensor is 1."""
+        members = self._gather()
         written = [
             t
             for group in self.param_groups
@@ -226,7 +224,14 @@ class Stepping(Optimizer):
             for t in (p, *self.state[p].values())
             if isinstance(t, Tensor)
         ]
-        before = [t.clone() for t in written]
+        numbers = [
+            t
+            for group, found in zip(self.param_groups, members, strict=True)
+            for t in self._looked_at(group, found)
+        ]
+        with at_once(numbers)() if numbers else nullcontext():
+            known = {id(t): t.clone() for t in numbers}
+        before = [known[id(t)] if id(t) in known else t.clone() for t in written]
         self.step()
         skipped = skip != 0
         for t, was in zip(written, before, strict=True):
@@ -303,7 +308,8 @@ class Stepping(Optimizer):
 
     def _looked_at(self, group: dict[str, Any], members: list[Member]) -> Iterator[Tensor]:
         """The numbers that an update looks at or changes as Python does: no part of what is computed."""
-        return (m.state[name] for m in members for name in self._numbers)
+        if self._counts and not group.get("capturable"):
+            yield from (m.state[name] for m in members for name in self._numbers if name in m.state)
 
     def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
         """What updates one parameter of a group: called with it and with the number of the step."""
