@@ -16,6 +16,7 @@ from ..tensors.storage import BEFORE_LOOK
 from ..tensors.tensor import Tensor, alias
 from ..values.devices import TABLE
 from ..values.dtypes import unpack
+from ..values.own_frames import hide
 from ..values.shapes import Shape, numel
 
 __all__ = ["item", "tolist"]
@@ -61,7 +62,11 @@ def tolist(self: Tensor) -> list[Any]:
 
     The annotation says what it is with dimensions; `item` is for those without.
     """
-    flat = unpack(self._host(), self._dtype)
+    try:
+        flat = unpack(self._host(), self._dtype)
+    except Exception as error:
+        hide(error)
+        raise
     shape = self._shape
     if not shape:
         return flat[0]  # type: ignore[no-any-return]  # a number, and none that tells which

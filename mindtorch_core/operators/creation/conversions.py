@@ -11,6 +11,7 @@ from ...tensors.tensor import Tensor
 from ...values.devices import concrete, device
 from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
 from ...values.memory_formats import memory_format, preserve_format, suggested
+from ...values.own_frames import hide
 
 __all__: list[str] = []
 
@@ -91,7 +92,11 @@ _CONVERSIONS = (
 
 def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
     """The tensor in host memory."""
-    return to(self, "cpu", memory_format=memory_format)
+    try:
+        return to(self, "cpu", memory_format=memory_format)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ class Wrong(MPICommunicator):
         if FAULT == "patient":
             call.deadline += 1000
         if FAULT == "early" and not call.waits:
-            return Finished()  # and what it says is done never comes, so that no test depends on its speed
+            # What it says is done never comes, so that no test depends on its speed.
+            return Finished()
         task = super().all_reduce(call, tensor, reduction)
         if FAULT == "sum" and tensor.numel():
             task.wait()
