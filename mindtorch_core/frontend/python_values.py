@@ -42,6 +42,10 @@ def item(self: Tensor) -> bool | int | float:
 
     Raises:
         RuntimeError: if there is not exactly one element, or the device keeps none.
+
+    Example:
+        >>> torch.tensor([2.5]).item()
+        2.5
     """
     if numel(self._shape) != 1:
         raise RuntimeError(
@@ -61,6 +65,10 @@ def tolist(self: Tensor) -> list[Any]:
     """The elements as nested lists of Python numbers (one number for 0 dimensions).
 
     The annotation says what it is with dimensions; `item` is for those without.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
     """
     try:
         flat = unpack(self._host(), self._dtype)

@@ -26,6 +26,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     Raises:
         BackendUnavailableError: if no plugin serves the device.
         TypeError: if the arguments fit none of the forms.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> x.to(torch.float32), x.to("meta").device, x.to(torch.int64) is x
+        (tensor([1., 2.]), device(type='meta'), True)
     """
     flags = [a for a in args[1:] if isinstance(a, bool)]  # non_blocking, copy
     copy = kwargs.pop("copy", len(flags) > 1 and flags[1])
