@@ -198,7 +198,15 @@ def source_for(generator: Generator | None, on: device) -> Any:
 
 
 def manual_seed(seed: int) -> Generator | None:
-    """Seed the default generators of all devices; returns the CPU's, None without that backend."""
+    """Seed the default generators of all devices; returns the CPU's, None without that backend.
+
+    Example:
+        >>> generator = torch.manual_seed(0)
+        >>> first = torch.rand(2)
+        >>> generator = torch.manual_seed(0)
+        >>> torch.equal(torch.rand(2), first)
+        True
+    """
     value = checked_seed(seed)
     _seed[0] = value
     for generator in list(_defaults.values()):

@@ -341,7 +341,7 @@ def methods() -> str:
 def _attached(known: set[str]) -> Iterator[str]:
     """Methods and properties that modules attach to Tensor."""
     for name, value in sorted(vars(torch.Tensor).items()):
-        if name in known or name == "__new__":
+        if name in known or name in ("__new__", "__delitem__"):  # which refuses
             continue
         if isinstance(value, staticmethod):
             given = inspect.signature(value.__func__).parameters

@@ -13,6 +13,7 @@ from ..gradients.node import Error
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
+from ..values.own_frames import hide, reword
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -134,11 +135,20 @@ class Function:
                 found = cls.forward(*args, **kwargs)
                 cls.setup_context(ctx, inputs, found)
             else:
-                found = cls.forward(ctx, *args, **kwargs)
+                try:
+                    found = cls.forward(ctx, *args, **kwargs)
+                except TypeError as error:
+                    if error.__traceback__ is None or error.__traceback__.tb_next is None:
+                        reword(error, str(error))  # arguments that it does not take
+                    raise
             single = not isinstance(found, tuple)
             return (found,) if single else tuple(found)
 
-        outputs = record_call(cls._backward_cls, ctx, inputs, forward)
+        try:
+            outputs = record_call(cls._backward_cls, ctx, inputs, forward)
+        except Exception as error:
+            hide(error)
+            raise
         return outputs[0] if single else outputs
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
 from ..gradients.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
@@ -35,6 +36,7 @@ _RETURNED = "outputs of the user-provided function"
 # ---- products ----------------------------------------------------------------------------------
 
 
+@guarded
 def vjp(
     func: Callable[..., Any],
     inputs: Any,
@@ -75,6 +77,7 @@ def vjp(
     )
 
 
+@guarded
 def jvp(
     func: Callable[..., Any],
     inputs: Any,
@@ -148,6 +151,7 @@ def _scalar_function(
     return several, args, v, outputs, first
 
 
+@guarded
 def vhp(
     func: Callable[..., Any],
     inputs: Any,
@@ -180,6 +184,7 @@ def vhp(
     )
 
 
+@guarded
 def hvp(
     func: Callable[..., Any],
     inputs: Any,
@@ -220,6 +225,7 @@ def hvp(
 # ---- whole matrices ----------------------------------------------------------------------------
 
 
+@guarded
 def jacobian(
     func: Callable[..., Any],
     inputs: Any,
@@ -331,6 +337,7 @@ def _by_columns(
     return unpacked(found, several_out, several)
 
 
+@guarded
 def hessian(
     func: Callable[..., Any],
     inputs: Any,

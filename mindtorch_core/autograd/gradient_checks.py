@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import AUTOGRAD
 from ..gradients.differentiation import grad
 from ..gradients.grad_mode import no_grad
@@ -40,6 +41,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 Function = Callable[..., Any]
 
 
+@guarded
 def gradcheck(
     func: Function,
     inputs: Tensor | Sequence[Any],
@@ -385,6 +387,7 @@ def _taken_away(node: Node, at: int, seed: Tensor) -> RemovableHandle:
     return node.register_prehook(hook)
 
 
+@guarded
 def gradgradcheck(
     func: Function,
     inputs: Tensor | Sequence[Any],

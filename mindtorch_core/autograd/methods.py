@@ -37,6 +37,12 @@ def backward(
 
     Raises:
         RuntimeError: if the tensor does not require grad, or the graph was freed.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
     """
     try:
         differentiation.backward(self, gradient, retain_graph, create_graph, inputs=inputs)

@@ -28,6 +28,7 @@ from .planning import plan_parts
 from .replay.known import END, NOTHING
 from .replay.replaying import Replaying
 from .replay.sites import site_here
+from .shown import html_of, text_of
 from .trace import Entry
 from .unseen import drop_dead
 
@@ -357,8 +358,7 @@ class Pipeline(Replaying):
         """
         PICTURES.export(self, path)
 
-    def __repr__(self) -> str:
-        return f"<Pipeline with {len(self.recorded) + self.followed} pending ops>"
+    __repr__, _repr_html_ = text_of, html_of
 
     # ---- blocks --------------------------------------------------------------------------------
 

@@ -22,15 +22,28 @@ _TENSORS: Final = (
 )  # annotations of arguments that are nothing but tensors
 
 
-def guarded(function: F) -> F:
+def guarded(function: F, *, checks: bool = False) -> F:
     """Decorator: have the errors of a function's calls name the function, its arguments, and theirs alone.
 
     Python's error for an unknown or missing argument names that alone; what is no tensor may fail
     anywhere inside, for the lack of an attribute that the user never named. The function stays the same
     object: its code is exchanged, as `ask_first` does. It costs one call of Python's.
+
+    Args:
+        function: is called by users; of one that is decorated, that which was written.
+        checks: whether it says itself which of its arguments are no tensors.
     """
-    if not isinstance(function, FunctionType):
-        return function
+    written: Any = function
+    while isinstance(inner := getattr(written, "__wrapped__", None), FunctionType):
+        if "_explain" in (written.__kwdefaults__ or ()):
+            return function  # by another of its names
+        written = inner
+    if isinstance(written, FunctionType):
+        _guard_code(written, _explain_call if checks else _explain)
+    return function
+
+
+def _guard_code(function: FunctionType, explain: Callable[..., None]) -> None:
     original = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__,
         function.__closure__,
@@ -47,9 +60,8 @@ def guarded(function: F) -> F:
     )
     function.__wrapped__ = original  # type: ignore[attr-defined]
     function.__defaults__ = None
-    function.__kwdefaults__ = {"_original": original, "_explain": _explain}
+    function.__kwdefaults__ = {"_original": original, "_explain": explain}
     function.__code__ = code
-    return function
 
 
 def _guard(*args: Any, _original: Any, _explain: Any, **kwargs: Any) -> Any:
@@ -64,20 +76,36 @@ def _explain(
     function: FunctionType, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
     """Give the error of a failed call better words, if there are any, and hide frames."""
-    text, at = str(error), error.__traceback__
-    if isinstance(error, TypeError) and at is not None and at.tb_next is None:
-        reword(error, f"{text}{arguments_of(function, text)}")
-    elif isinstance(error, TypeError | AttributeError):
-        wrong = _no_tensor(function, args, kwargs)
-        if wrong and not text.startswith(f"{function.__name__}(): "):
-            reword(error, wrong)
-    elif isinstance(error, OSError) and error.filename is not None:
-        reword(error, *error.args)  # a file that cannot be opened
-    else:
-        code = function.__code__
-        given = zip(code.co_varnames[: code.co_argcount], args, strict=False)
-        say_as_called(function.__name__, error, {**dict(given), **kwargs})
+    if not _not_taken(function, error):
+        if isinstance(error, TypeError | AttributeError):
+            wrong = _no_tensor(function, args, kwargs)
+            if wrong and not str(error).startswith(f"{function.__name__}(): "):
+                reword(error, wrong)
+        elif isinstance(error, OSError) and error.filename is not None:
+            reword(error, *error.args)  # a file that cannot be opened
+        else:
+            code = function.__code__
+            given = zip(code.co_varnames[: code.co_argcount], args, strict=False)
+            say_as_called(function.__name__, error, {**dict(given), **kwargs})
     hide(error)
+
+
+def _explain_call(
+    function: FunctionType, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """The same for a function whose own words of its arguments are right."""
+    _not_taken(function, error)
+    hide(error)
+
+
+def _not_taken(function: FunctionType, error: Exception) -> bool:
+    """Whether Python itself refused the arguments; then its error says which there are."""
+    at = error.__traceback__
+    if not isinstance(error, TypeError) or at is None or at.tb_next is not None:
+        return False
+    text = str(error)
+    reword(error, f"{text}{arguments_of(function, text)}")
+    return True
 
 
 def arguments_of(function: Callable[..., Any], text: str) -> str:

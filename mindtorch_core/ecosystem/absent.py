@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
+from ..dispatch.nearest import missing
 from .absent_names import ROWS
 from .absent_row import Absent
 
@@ -88,11 +89,8 @@ def names_of(module: str) -> Callable[[str], Any]:
         except KeyError:
             if f"{inner}.{name}" in ROWS:
                 return importlib.import_module(f"{module}.{name}")
-            raise AttributeError(
-                f"module {shown!r} has no attribute {name!r}: mindtorch lacks it. If PyTorch has it, ask "
-                f"for it in mindtorch's list of issues.",
-                name=name,
-            ) from None
+            public = [n for n in dir(sys.modules[module]) if not n.startswith("_")]
+            raise missing(shown, name, lambda: public) from None
         _MADE[id(row), name] = made
         setattr(sys.modules[module], name, made)
         return made

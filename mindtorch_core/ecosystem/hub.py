@@ -16,6 +16,7 @@ from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 from ..serialization import load as _load_file
+from ..values.own_frames import refusing
 
 __all__ = [
     "download_url_to_file",
@@ -175,6 +176,7 @@ def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]  # callable, as was asked
 
 
+@refusing
 def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> Any:
     """Call an entry of a repository's ``hubconf.py``.
 
@@ -194,12 +196,14 @@ def load(repo_or_dir: Any, model: str, *args: Any, source: str = "github", **kwa
     return _entry(_configuration(_repository(repo_or_dir, source)), model)(*args, **kwargs)
 
 
+@refusing
 def list(github: Any, *args: Any, source: str = "github", **kwargs: Any) -> Any:
     """Names of the entries of a repository's ``hubconf.py``."""
     module = _configuration(_repository(github, source))
     return [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
 
 
+@refusing
 def help(github: Any, model: str, *args: Any, source: str = "github", **kwargs: Any) -> str | None:
     """The docstring of an entry of a repository's ``hubconf.py``."""
     return _entry(_configuration(_repository(github, source)), model).__doc__

@@ -41,6 +41,11 @@ def tensor(
     Raises:
         ValueError: for nested sequences of unequal lengths.
         TypeError: for elements that are not numbers.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]), torch.tensor(1.5, dtype=torch.float64)
+        (tensor([[1, 2],
+                [3, 4]]), tensor(1.5000, dtype=torch.float64))
     """
     on = concrete(device)
     if dtype is not None:
@@ -81,6 +86,11 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None
     """``data`` as a tensor, without a copy where that is possible.
 
     A tensor of the dtype and device is returned itself; a NumPy array shares its memory.
+
+    Example:
+        >>> x = torch.ones(2)
+        >>> torch.as_tensor(x) is x, torch.as_tensor([1, 2])
+        (True, tensor([1, 2]))
     """
     if isinstance(data, Tensor):
         return data.to(place_of(data, device), dtype or data._dtype)

@@ -12,7 +12,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
-from ..values.own_frames import hide
+from ..values.own_frames import hide, refusing
 from .creation import from_numpy, is_array, known_outside, place_of, tensor
 from .pickling import elements, is_storage
 
@@ -28,6 +28,7 @@ def _cpu_runtime() -> Any:
     return TABLE[concrete("cpu").type].runtime
 
 
+@refusing
 def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
     """A CPU tensor that shares memory with another library's CPU tensor or array, by DLPack.
 
@@ -73,8 +74,8 @@ def frombuffer(
     """
     try:
         data = memoryview(buffer).cast("B")
-    except (TypeError, ValueError) as error:
-        raise ValueError("object does not implement Python buffer protocol.") from error
+    except (TypeError, ValueError):
+        raise ValueError("object does not implement Python buffer protocol.") from None
     length, size = len(data), dtype.itemsize
     if not length or not count:
         raise ValueError(f"both buffer length ({length}) and count ({count}) must not be 0")

@@ -310,4 +310,13 @@ def _as_index(values: Any, like: Tensor) -> Tensor:
     return found.to(int64) if named_none else found
 
 
-attach(__name__, {"__getitem__": getitem, "__setitem__": setitem})
+def delitem(self: Tensor, index: Any) -> None:
+    """Refuse to take elements away.
+
+    Raises:
+        TypeError: in any case.
+    """
+    raise TypeError("Tensor does not support deleting items")
+
+
+attach(__name__, {"__getitem__": getitem, "__setitem__": setitem, "__delitem__": delitem})

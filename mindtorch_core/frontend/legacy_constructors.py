@@ -45,17 +45,26 @@ __all__ = [
 ]
 
 
-def called(d: dtype | None, args: tuple[Any, ...], *, device: device | str | None = None) -> Tensor:
+def called(
+    d: dtype | None, args: tuple[Any, ...], *, device: device | str | None = None, **others: Any
+) -> Tensor:
     """What calling a class of tensors gives.
 
     Args:
         d: the class's dtype; None for `Tensor`, whose numbers are of the default dtype.
         args: sizes, or one tensor, array or sequence.
         device: where to make it.
+        others: that it does not take.
 
     Raises:
         TypeError: for anything else, and for a tensor of another dtype or device.
     """
+    if others:
+        raise TypeError(
+            f"new() got an unexpected keyword argument '{next(iter(others))}': a class of tensors "
+            f"takes sizes or data, and device. Use torch.tensor(data, dtype=...) or torch.empty(sizes, "
+            f"dtype=...)"
+        )
     on = concrete("cpu" if device is None else device)  # whatever the default is
     wanted = d or get_default_dtype()
     if not args:

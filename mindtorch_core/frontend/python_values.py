@@ -16,6 +16,7 @@ from ..tensors.storage import BEFORE_LOOK
 from ..tensors.tensor import Tensor, alias
 from ..values.devices import TABLE
 from ..values.dtypes import unpack
+from ..values.own_frames import hide
 from ..values.shapes import Shape, numel
 
 __all__ = ["item", "tolist"]
@@ -41,6 +42,10 @@ def item(self: Tensor) -> bool | int | float:
 
     Raises:
         RuntimeError: if there is not exactly one element, or the device keeps none.
+
+    Example:
+        >>> torch.tensor([2.5]).item()
+        2.5
     """
     if numel(self._shape) != 1:
         raise RuntimeError(
@@ -60,8 +65,16 @@ def tolist(self: Tensor) -> list[Any]:
     """The elements as nested lists of Python numbers (one number for 0 dimensions).
 
     The annotation says what it is with dimensions; `item` is for those without.
+
+    Example:
+        >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
     """
-    flat = unpack(self._host(), self._dtype)
+    try:
+        flat = unpack(self._host(), self._dtype)
+    except Exception as error:
+        hide(error)
+        raise
     shape = self._shape
     if not shape:
         return flat[0]  # type: ignore[no-any-return]  # a number, and none that tells which

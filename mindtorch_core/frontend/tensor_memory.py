@@ -11,6 +11,7 @@ from ..tensors.unresolved import unresolved
 from ..values.devices import concrete, device
 from ..values.dtypes import dtype, get_default_dtype
 from ..values.layouts import check_memory, layout
+from ..values.own_frames import refusing
 from .pickling import rebuild_tensor
 from .pinning import is_pinned, pinned
 from .storages import UntypedStorage, share_tensor
@@ -85,6 +86,7 @@ def _is_pinned(self: Tensor, device: device | str | None = None) -> bool:
     return is_pinned(self._own_storage(), device)
 
 
+@refusing
 def from_file(
     filename: str,
     shared: bool | None = None,

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 
 __all__ = ["functional_call", "stack_module_state"]
@@ -13,6 +14,7 @@ __all__ = ["functional_call", "stack_module_state"]
 _STATELESS = f"{__name__.partition('.')[0]}.nn.utils.stateless"
 
 
+@guarded
 def functional_call(
     module: Any,
     parameter_and_buffer_dicts: dict[str, Any] | Sequence[dict[str, Any]],
@@ -35,6 +37,10 @@ def functional_call(
     Raises:
         ValueError: if two dicts have one name, or names of one tensor are given several values.
     """
+    if not hasattr(module, "named_parameters"):
+        raise TypeError(
+            f"functional_call(): argument 'module' must be Module, not {type(module).__name__}"
+        )
     given = parameter_and_buffer_dicts
     if not isinstance(given, dict):
         merged: dict[str, Any] = {}

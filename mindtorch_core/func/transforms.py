@@ -185,6 +185,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         whole, spec = _outputs(out, "vjp")
     levels = list(LEVELS.stack)
 
+    @refusing
     def pulled_back(*cotangents: Any, **options: Any) -> Any:
         given, other = tree_flatten(cotangents[0] if len(cotangents) == 1 else cotangents)
         if other != spec:

@@ -142,14 +142,30 @@ class _GradMode(_Context):
 
 
 class no_grad(_GradMode):
-    """Record nothing inside: ``with torch.no_grad():`` or ``@torch.no_grad()``."""
+    """Record nothing inside: ``with torch.no_grad():`` or ``@torch.no_grad()``.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.no_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
+    """
 
     __slots__ = ()
     enabled = False
 
 
 class enable_grad(_GradMode):
-    """Record inside, also within ``no_grad``."""
+    """Record inside, also within ``no_grad``.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.no_grad(), torch.enable_grad():
+        ...     y = x * 2
+        >>> y.requires_grad
+        True
+    """
 
     __slots__ = ()
     enabled = True

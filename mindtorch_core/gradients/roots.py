@@ -53,7 +53,9 @@ def place_of(value: Tensor | GradientEdge) -> AutogradMeta:
         meta: AutogradMeta | None = value._autograd  # type: ignore[union-attr]
     except AttributeError:
         if not isinstance(value, GradientEdge):
-            raise
+            raise TypeError(
+                f"gradients are of Tensors and GradientEdges, but got {type(value).__name__}"
+            ) from None
         node = value.node
         return (
             node.meta if isinstance(node, AccumulateGrad) else AutogradMeta(node, value.output_nr)

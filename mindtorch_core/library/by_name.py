@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar, overload
 
 from ..dispatch.adapters import as_called
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.choice import choose
 from ..dispatch.entry import Kernel, KernelRecord, OpEntry
 from ..dispatch.keys import DispatchKey, DispatchKeySet, as_mask, parse_key
@@ -74,6 +75,7 @@ def define(
 ) -> None: ...
 @overload
 def define(qualname: Library, schema: str, alias_analysis: str = "") -> Callable[[F], F]: ...
+@guarded
 def define(
     qualname: Any,
     schema: str,
@@ -136,6 +138,7 @@ def impl(
 def impl(
     qualname: Library, types: str, func: DispatchKey | str = "", *, lib: None = None
 ) -> Callable[[F], F]: ...
+@guarded
 def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = None) -> Any:
     """Register a kernel for device types or dispatch keys; a decorator without ``func``.
 
@@ -167,6 +170,7 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Library | None = N
     keys = [key_for(t) for t in ([types] if isinstance(types, str) else types)]
     library = library_for(namespace, "IMPL", lib)
 
+    @guarded
     def register(fn: F) -> F:
         for key in keys:
             library.impl(qualname, fn, key)

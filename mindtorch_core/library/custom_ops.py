@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar, overload
 
 from ..dispatch.adapters import tensors_in
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import DispatchKey
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema, parse_schema
@@ -232,6 +233,7 @@ def custom_op(
 ) -> CustomOpDef: ...
 
 
+@guarded
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
@@ -273,6 +275,7 @@ def custom_op(
     """
     namespace, op_name = qualified_parts(name)
 
+    @guarded
     def make(function: Callable[..., Any]) -> CustomOpDef:
         text = infer_schema(function, mutates_args=mutates_args) if schema is None else schema
         return CustomOpDef(namespace, op_name, text, function, device_types, tags)

@@ -22,6 +22,7 @@ from ..dispatch.keys import DispatchKey, DispatchKeySet, as_mask, parse_key
 from ..dispatch.registry import registry
 from ..dispatch.schema import OperatorSchema, parse_schema
 from ..tensors.tensor import Tensor
+from ..values.own_frames import hide
 from .packets import front
 from .tags import Tag, tags_of
 
@@ -69,9 +70,13 @@ class OpOverload:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the op with its schema's arguments."""
         try:
-            return self._call(*args, **kwargs)
-        except TypeError as error:
-            return self._call_or_explain(error, args, kwargs)
+            try:
+                return self._call(*args, **kwargs)
+            except TypeError as error:
+                return self._call_or_explain(error, args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
     def _first_call(self, /, *args: Any, **kwargs: Any) -> Any:
         self._entry = self._packet._entry(self._overloadname)
@@ -91,7 +96,7 @@ class OpOverload:
         problem = self._problem(args, kwargs)
         if problem is None:
             raise error
-        raise RuntimeError(problem) from error
+        raise RuntimeError(problem) from None
 
     def _problem(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Why arguments do not bind; a RuntimeError's text."""

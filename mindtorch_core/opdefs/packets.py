@@ -176,7 +176,11 @@ def _of_number(entry: OpEntry, value: Any, other: Any) -> tuple[Any, int]:
     Raises:
         TypeError: if it is none.
     """
-    number, keys = operand_of(entry, "input", value, Tensor)
+    try:
+        number, keys = operand_of(entry, "input", value, Tensor)
+    except TypeError as error:
+        hide(error)
+        raise
     keys = keys or keys_of_foreign(other)
     if keys:
         return number, keys

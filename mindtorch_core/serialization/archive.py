@@ -49,6 +49,8 @@ def opened(f: Path | IO[bytes], mode: str) -> Iterator[IO[bytes]]:
                 raise AttributeError(
                     f"expected a path or an object with {needed}(), got a {type(f).__name__}"
                 )
+            if getattr(f, "closed", False):
+                raise ValueError(f"I/O operation on closed file: it must be open to {needed} it")
             yield f
     except (MemoryError, ValueError) as error:  # what cannot grow any more says it is closed
         short = _shortage(error)

@@ -58,6 +58,10 @@ def read(
         if not (hasattr(file, "seek") and file.seekable()):
             file = io.BytesIO(file.read())
         start = file.read(16)
+        if not isinstance(start, bytes):
+            raise TypeError(
+                "the file must be open for reading bytes, such as by mode 'rb', not text"
+            )
         if is_archive(start):
             mapping = map_file(os.fspath(f)) if mapped else None  # type: ignore[arg-type]  # `load` checks it
             return _read_archive(Archive(file, mapping), Placement(map_location), objects)

@@ -38,6 +38,8 @@ class AutogradAttributes:
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise RuntimeError("requires_grad must be a bool")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -46,6 +48,11 @@ class AutogradAttributes:
         Raises:
             RuntimeError: for a dtype without gradients, or when switched off on a result.
         """
+        if not type(requires_grad).__name__.startswith("bool"):  # NumPy's is as good
+            raise TypeError(
+                f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
+                f"{type(requires_grad).__name__}"
+            )
         if requires_grad:
             if not (self._dtype.is_floating_point or self._dtype.is_complex):
                 raise RuntimeError(

@@ -77,7 +77,7 @@ def map_file(path: str, shared: bool, nbytes: int) -> Mapping:
     except OSError as error:
         raise RuntimeError(
             f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})"
-        ) from error
+        ) from None
     try:
         size = os.fstat(fd).st_size
         if size < max(nbytes, 1):
@@ -88,7 +88,7 @@ def map_file(path: str, shared: bool, nbytes: int) -> Mapping:
             os.ftruncate(fd, nbytes or 1)
         return Mapping(fd, nbytes, shared=shared, filename=path if shared else None)
     except OSError as error:
-        raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{path}>: {error}") from error
+        raise RuntimeError(f"unable to mmap {nbytes} bytes from file <{path}>: {error}") from None
     finally:
         os.close(fd)
 

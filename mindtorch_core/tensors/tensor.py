@@ -15,6 +15,7 @@ from ..values.devices import TABLE, device
 from ..values.dtypes import dtype, pack
 from ..values.layouts import layout, strided
 from ..values.memory_formats import contiguous_format, has_format, memory_format
+from ..values.own_frames import hide
 from ..values.shapes import Shape, Size, contiguous_strides, is_contiguous, size_of, wrap_dim
 from ..values.shapes import numel as count
 from .autograd_attributes import AutogradAttributes
@@ -291,7 +292,11 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         s = self._storage
         if s is not None:
             if s.pending is not None:
-                s.pending.flush_for(s)
+                try:
+                    s.pending.flush_for(s)
+                except Exception as error:
+                    hide(error)
+                    raise
             if self._data is None:
                 self._fill(s)
         return self

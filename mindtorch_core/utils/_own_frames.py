@@ -1,6 +1,6 @@
 """For packages above the core: lines of a traceback that users are shown, words for wrong calls."""
 
-from ..dispatch.asked_wrongly import arguments_of
+from ..dispatch.asked_wrongly import arguments_of, guarded
 from ..values.own_frames import hide, refusing, reword
 
-__all__ = ["arguments_of", "hide", "refusing", "reword"]
+__all__ = ["arguments_of", "guarded", "hide", "refusing", "reword"]

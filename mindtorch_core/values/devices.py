@@ -152,6 +152,10 @@ class device:
             if not number.isdecimal() or (number != "0" and number.startswith("0")):
                 raise RuntimeError(f"Invalid device string: '{type}'")
             index = int(number)
+        if index is not None and not hasattr(index, "__index__"):
+            raise TypeError(
+                f"device(): argument 'index' (position 2) must be int, not {index.__class__.__name__}"
+            )
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
         found = _INTERNED.get((name, index))

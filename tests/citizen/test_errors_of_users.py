@@ -4,6 +4,7 @@ Each row is a statement, and what its message must name: the function that the u
 or what there is instead.
 """
 
+import io
 import json
 import subprocess
 import sys
@@ -169,12 +170,89 @@ WRONG = {
         torch.distributions.Normal(0, scle=1)                 Normal 'scle' scale
         torch.distributions.Categorical(probs=torch.ones(2), logit=1)  Categorical 'logit' logits
     """,
+    "processes": """
+        dist.all_reduce(torch.ones(2))                        process group init_process_group
+        dist.broadcast(torch.ones(2), 0)                      process group init_process_group
+        dist.get_rank()                                       process group init_process_group
+        dist.barrier()                                        process group init_process_group
+        dist.destroy_process_group()                          process group init_process_group
+        dist.new_group([0, 1])                                process group init_process_group
+        dist.init_process_group("nowhere")                    'nowhere' installed
+        dist.init_process_group("gloo", rnk=0)                init_process_group() 'rnk' rank world_size
+        dist.all_reduce(torch.ones(2), asyncop=True)          all_reduce() 'asyncop' async_op
+        dist.all_reducee                                      'all_reducee' all_reduce
+    """,
+    "custom ops": """
+        OWN("a")                                              'Tensor' 'x' 'str' docs_errors::own(Tensor x)
+        OWN()                                                 missing 'x' docs_errors::own(Tensor x)
+        OWN(torch.ones(2), 3)                                 1 2 docs_errors::own(Tensor x)
+        OWN(torch.ones(2, device="meta"))                     register_fake meta
+        torch.ops.aten.add(torch.ones(2))                     missing 'other'
+        torch.ops.aten.add.Tensor(torch.ones(2), torch.ones(3))  add [2] [3]
+        torch.library.custom_op("docs_errors::b", mutates_args=())(lambda x: x)  x annotation
+        torch.library.custom_op("docs_errors::b", mutates_args=(), schema="(Tensr x) -> Tensor")(abs)  Tensr Tensor
+        torch.library.define("docs_errors::c", "(Tensor x -> Tensor")  -> here
+        torch.library.impl("docs_errors::own", "cud")(abs)    cud cpu
+    """,
+    "files and other memory": """
+        torch.save(torch.ones(2), CLOSED)                     closed write
+        torch.load(CLOSED)                                    closed read
+        torch.load(io.StringIO("text"))                       bytes 'rb'
+        torch.from_file("/nowhere/data", size=2)              /nowhere/data
+        torch.frombuffer(3, dtype=torch.int8)                 buffer
+        torch.from_dlpack(3)                                  int DLPack
+        torch.hub.load("owner/name", "model")                 owner/name local
+    """,
+    "what is asked for in passing": """
+        del torch.ones(2)[0]                                  Tensor deleting
+        torch.Tensor(2, dtype=torch.int8)                     'dtype' torch.tensor
+        torch.ones(2).requires_grad_("a")                     requires_grad_() bool str
+        setattr(torch.ones(2), "requires_grad", 1)            requires_grad bool
+        torch.device("cpu", "a")                              'index' int str
+        torch.ones(2, device="meta").tolist()                 meta data
+        torch.add("a", torch.ones(2))                         add() 'input' str
+        nn.init.kaiming_uniform_(torch.ones(2))               Fan 2 dimensions
+        nn.init.kaiming_uniform_(torch.ones(2, 2), nonlinearity="foo")  foo
+        nn.init.normal_(3)                                    normal_() 'tensor' int
+        nn.init.constant_(torch.ones(2), vall=1)              constant_() 'vall' val
+        nn.Linear(2, 2).to(dtype="float32")                   to() dtype=str torch.float32
+        nn.LSTMCell(2, 2)(torch.ones(1, 2), torch.ones(1, 2))  'hx' tuple Tensor
+        optim.SGD(PARAMETERS, lr="a")                         learning str number
+        optim.Adam(PARAMETERS, betas=0.9)                     betas pair 0.9
+        TensorDataset([1, 2])                                 list tensors
+        torch.utils.data.default_collate([torch.ones(2), 3])  Tensor int
+        torch.autograd.grad(LEAF.sum(), "a")                  Tensors str
+        torch.autograd.functional.hessian(lambda x: x, LEAF)  hessian single
+        torch.autograd.functional.jvp(lambda x: x.sum(), LEAF, torch.ones(3))  [2] [3]
+        torch.autograd.functional.vjp(torch.sum, LEAF, creat_graph=True)  vjp() create_graph
+        torch.autograd.gradcheck(torch.sum, torch.ones(2))    requires_grad
+        torch.func.vjp(torch.sin, torch.ones(2))[1](torch.ones(3))  [2] [3]
+        torch.func.functional_call(3, {}, torch.ones(2))      functional_call() 'module' int
+        Saves.apply(LEAF)                                     save_for_backward int
+        Saves.apply()                                         forward() 'x'
+    """,
 }
 
 PARAMETERS = [torch.ones(2, requires_grad=True)]
 OPTIMIZER = optim.SGD(PARAMETERS, lr=0.1)
 DATA = TensorDataset(torch.ones(4))
 LEAF = torch.ones(2, requires_grad=True)
+
+
+CLOSED = io.BytesIO()
+CLOSED.close()
+
+
+@torch.library.custom_op("docs_errors::own", mutates_args=())
+def own(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+
+
+class Saves(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(3)
+        return x
 
 
 def in_a_pipeline(wrong):
@@ -194,6 +272,7 @@ NAMES = {
     "DataLoader": DataLoader, "TensorDataset": TensorDataset,
     "PARAMETERS": PARAMETERS, "OPTIMIZER": OPTIMIZER, "DATA": DATA, "LEAF": LEAF,
     "in_a_pipeline": in_a_pipeline, "walked_twice": walked_twice,
+    "CLOSED": CLOSED, "OWN": own, "Saves": Saves, "dist": torch.distributed, "io": io,
 }  # fmt: skip
 ROWS = [
     pytest.param(statement.strip(), words.split(), id=f"{area}-{statement.strip()}")

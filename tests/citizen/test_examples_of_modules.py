@@ -24,10 +24,28 @@ MODULES = (
 # Whose arguments are none, any, or described elsewhere.
 OTHERS = (nn.LSTM, nn.GRU, nn.Identity, nn.Sigmoid, nn.Tanh)
 FUNCTIONS = (F.cross_entropy, F.dropout, F.mse_loss, F.softmax)
+# What nearly every program uses, and no row of an op tells of.
+EVERYWHERE = [
+    getattr(torch, name)
+    for name in [
+        "as_tensor",
+        "cdist",
+        "einsum",
+        "enable_grad",
+        "manual_seed",
+        "meshgrid",
+        "no_grad",
+        "nonzero",
+        "tensor",
+        "tensordot",
+    ]
+] + [getattr(torch.Tensor, name) for name in ["backward", "item", "to", "tolist"]]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("thing", [*MODULES, *FUNCTIONS, *OTHERS], ids=lambda thing: thing.__name__)
+@pytest.mark.parametrize(
+    "thing", [*MODULES, *FUNCTIONS, *OTHERS, *EVERYWHERE], ids=lambda thing: thing.__name__
+)
 def test_the_examples_run(thing):
     test = doctest.DocTestParser().get_doctest(
         inspect.getdoc(thing), {"torch": torch}, thing.__name__, None, 0

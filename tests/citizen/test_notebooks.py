@@ -151,6 +151,18 @@ def test_a_function_and_a_backend():
     assert page.tags.count("tr") == len(covered.ops) + len(covered.totals) + 2
 
 
+def test_a_pipeline_is_its_counts_and_launches_nothing():
+    with torch.pipeline() as pipe:
+        x = torch.ones(2) + 1
+        page = Page(pipe._repr_html_())
+        assert repr(pipe) in page.text
+        assert "recorded2pending2" in page.text
+        assert x._pending
+    page = Page(pipe._repr_html_())
+    assert "launched2" in page.text
+    assert "flush reason: end of block1" in page.text
+
+
 def test_the_graph_of_a_pipeline_is_a_picture():
     with torch.pipeline(trace=True) as pipe:
         torch.ones(2) + 1

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import importlib
 import os
+from types import FunctionType
 from typing import Any, Final
 
+from ...dispatch.asked_wrongly import guarded
 from ...dispatch.registry import registry
+from ...values.own_frames import refusing
 from ..absent import names_of
 
 __all__ = [
@@ -89,6 +92,8 @@ def __getattr__(name: str) -> Any:
     own = _OTHER_NAMES.get(name, name)
     if own in _HOMES:
         found = getattr(importlib.import_module(f"{_ROOM}.{_HOMES[own]}"), own)
+        if isinstance(found, FunctionType):
+            guarded(found, checks=True)
         old = importlib.import_module(f"{__name__}.deprecated")
         if name in old.OLD:
             found = old.warning(found, old.OLD[name])
@@ -106,6 +111,10 @@ def __getattr__(name: str) -> Any:
         return _absent(name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _engines() -> Any:
@@ -151,6 +160,7 @@ def is_torchelastic_launched() -> bool:
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
+@refusing
 def get_rank(group: Any = None) -> int:
     """This process's position in a group; 0 where no plugin is installed and it stands alone.
 
@@ -163,6 +173,7 @@ def get_rank(group: Any = None) -> int:
     return found
 
 
+@refusing
 def get_world_size(group: Any = None) -> int:
     """How many processes a group has; 1 where no plugin is installed.
 

@@ -14,25 +14,26 @@ __all__ = ["FAMILIES", "page"]
 # Which module of this package has which pages.
 FAMILIES: Final = {
     "arranging": (
-        "cat chunk flatten flip gather index_select masked_fill narrow permute "
-        "repeat_interleave reshape split squeeze stack transpose tril triu unsqueeze"
+        "cat chunk flatten flip gather index_select masked_fill masked_select narrow permute "
+        "repeat_interleave reshape roll scatter split squeeze stack transpose tril triu unsqueeze"
     ),
     "creating": (
         "arange empty eye full linspace multinomial ones ones_like rand randint randn randperm "
         "zeros zeros_like"
     ),
     "elementwise": (
-        "abs add allclose ceil clamp cos div eq exp expm1 floor fmod ge gt isfinite isinf isnan "
-        "le lerp log log1p logical_not lt maximum minimum mul nan_to_num ne neg pow reciprocal "
-        "relu remainder round rsqrt sigmoid sign sin sqrt sub tanh where"
+        "abs add allclose ceil clamp cos div eq exp expm1 floor fmod ge gt isclose isfinite isinf "
+        "isnan le lerp log log1p logical_and logical_not logical_or lt maximum minimum mul "
+        "nan_to_num ne neg pow reciprocal relu remainder round rsqrt sigmoid sign sin sqrt sub "
+        "tanh where"
     ),
     "linear": (
-        "addmm bmm conv1d conv2d conv3d diag dot gelu linear log_softmax matmul mm one_hot "
+        "addmm bmm conv1d conv2d conv3d diag dot gelu kron linear log_softmax matmul mm one_hot "
         "outer pad scaled_dot_product_attention softmax"
     ),
     "reductions": (
-        "all amax any argmax argmin argsort cumsum logsumexp max mean median min prod sort std "
-        "sum topk var"
+        "all amax any argmax argmin argsort bincount cumprod cumsum logsumexp max mean median min "
+        "prod searchsorted sort std sum topk var"
     ),
 }
 _HOMES: Final = {name: family for family, names in FAMILIES.items() for name in names.split()}

@@ -315,4 +315,61 @@ Example:
     tensor([[0., 1.],
             [0., 0.]])
 """,
+    "masked_select": """\
+Args:
+    input: a tensor of any shape.
+    mask: bools of a shape that broadcasts with ``input``'s.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A tensor of one dimension, a copy; its length depends on data, so that a pipeline launches first.
+
+Raises:
+    RuntimeError: if the shapes do not broadcast, or the mask is not of bools.
+
+Example:
+    >>> x = torch.tensor([[1, -2], [-3, 4]])
+    >>> torch.masked_select(x, x > 0)
+    tensor([1, 4])
+""",
+    "roll": """\
+Args:
+    input: a tensor of any shape.
+    shifts: how far; one number, or one for each of ``dims``.
+    dims: along which dimensions; the tensor is one row without any.
+
+Returns:
+    A new tensor of the same shape.
+
+Raises:
+    RuntimeError: if there are more shifts than dimensions, or fewer.
+    IndexError: if there is no such dimension.
+
+Example:
+    >>> torch.roll(torch.arange(4), 1), torch.roll(torch.tensor([[1, 2], [3, 4]]), 1, dims=0)
+    (tensor([3, 0, 1, 2]), tensor([[3, 4],
+            [1, 2]]))
+""",
+    "scatter": """\
+Args:
+    input: a tensor of any shape.
+    dim: along which dimension ``index`` counts.
+    index: positions, int64, with as many dimensions as ``input``; no larger than ``src``.
+    src: what is put there, of the dtype of ``input``.
+    value: a number that is put there, in the place of ``src``.
+    reduce: "add" or "multiply" with what is there, rather than put in its place.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A new tensor of the shape of ``input``. Where a position occurs twice, which value stays is not said.
+
+Raises:
+    RuntimeError: if a position is out of range, or the shapes or dtypes do not fit.
+    IndexError: if there is no such dimension.
+
+Example:
+    >>> torch.scatter(torch.zeros(2, 3), 1, torch.tensor([[2], [0]]), 1.0)
+    tensor([[0., 0., 1.],
+            [1., 0., 0.]])
+""",
 }

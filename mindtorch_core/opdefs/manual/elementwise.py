@@ -322,4 +322,54 @@ Example:
     >>> torch.lerp(torch.tensor([0.0, 10.0]), torch.tensor([1.0, 20.0]), 0.5)
     tensor([ 0.5000, 15.0000])
 """,
+    "isclose": """\
+Args:
+    input: a tensor.
+    other: another one of the same dtype, whose shape broadcasts with it.
+    rtol: the difference that is allowed, as a share of ``abs(other)``.
+    atol: what is allowed besides.
+    equal_nan: whether NaN is close to NaN.
+
+Returns:
+    A tensor of bools, in the common shape.
+
+Raises:
+    RuntimeError: if the dtypes differ or the shapes do not broadcast.
+
+Example:
+    >>> torch.isclose(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.1]))
+    tensor([ True, False])
+""",
+    "logical_and": """\
+Args:
+    input: a tensor of any dtype; what is not 0 is true.
+    other: another one, whose shape broadcasts with it.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A tensor of bools: where both are true.
+
+Raises:
+    RuntimeError: if the shapes do not broadcast.
+
+Example:
+    >>> torch.logical_and(torch.tensor([1, 2, 0]), torch.tensor([1.0, 0.0, 0.0]))
+    tensor([ True, False, False])
+""",
+    "logical_or": """\
+Args:
+    input: a tensor of any dtype; what is not 0 is true.
+    other: another one, whose shape broadcasts with it.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A tensor of bools: where either is true.
+
+Raises:
+    RuntimeError: if the shapes do not broadcast.
+
+Example:
+    >>> torch.logical_or(torch.tensor([1, 2, 0]), torch.tensor([1.0, 0.0, 0.0]))
+    tensor([ True,  True, False])
+""",
 }

@@ -293,4 +293,17 @@ Example:
     tensor([[1, 0, 0],
             [0, 0, 1]])
 """,
+    "kron": """\
+Args:
+    input: a tensor of any shape.
+    other: another one; the shorter shape is filled up with 1 in front.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A new tensor, whose sizes are the products of both.
+
+Example:
+    >>> torch.kron(torch.tensor([1, 10]), torch.tensor([1, 2]))
+    tensor([ 1,  2, 10, 20])
+""",
 }

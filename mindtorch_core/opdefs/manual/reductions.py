@@ -306,4 +306,59 @@ Example:
     >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0]))
     tensor(2.)
 """,
+    "cumprod": """\
+Args:
+    input: a tensor of any shape.
+    dim: along which dimension.
+    dtype: what elements are converted to before; whole numbers to int64 by default.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    A new tensor of the same shape.
+
+Raises:
+    IndexError: if there is no such dimension.
+
+Example:
+    >>> torch.cumprod(torch.tensor([1, 2, 3, 4]), dim=0)
+    tensor([ 1,  2,  6, 24])
+""",
+    "bincount": """\
+Args:
+    input: whole numbers that are not negative, in one dimension.
+    weights: what each counts for, of the same length; 1 by default.
+    minlength: of the result.
+
+Returns:
+    int64 counts, or float64 sums of weights, (max(input) + 1 or ``minlength``,).
+
+Raises:
+    RuntimeError: for a negative number, another dtype or more dimensions.
+
+Example:
+    >>> torch.bincount(torch.tensor([0, 2, 2]), minlength=4)
+    tensor([1, 0, 2, 0])
+""",
+    "searchsorted": """\
+Args:
+    sorted_sequence: values in ascending order along the last dimension.
+    input: what is to be inserted; all dimensions but the last as those of the sequence, or any shape into
+        a sequence of one dimension.
+    out_int32: positions in int32 rather than int64.
+    right: after equal elements, rather than before.
+    side: "left" or "right", which says the same.
+    sorter: positions that bring a sequence into order which is not.
+    out: where the result is written, instead of into new memory.
+
+Returns:
+    Positions in the sequence, in the shape of ``input``.
+
+Raises:
+    RuntimeError: if the shapes do not fit, or ``side`` contradicts ``right``.
+
+Example:
+    >>> steps = torch.tensor([1, 3, 5])
+    >>> torch.searchsorted(steps, torch.tensor([0, 3, 9])), torch.searchsorted(steps, 3, right=True)
+    (tensor([0, 1, 3]), tensor(2))
+""",
 }

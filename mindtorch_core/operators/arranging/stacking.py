@@ -148,6 +148,12 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
 
     Returns:
         A tuple of views, one per vector.
+
+    Example:
+        >>> rows, columns = torch.meshgrid(torch.arange(2), torch.arange(3), indexing="ij")
+        >>> rows
+        tensor([[0, 0, 0],
+                [1, 1, 1]])
     """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
     if indexing is None:

@@ -11,6 +11,7 @@ from ...tensors.tensor import Tensor
 from ...values.devices import concrete, device
 from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
 from ...values.memory_formats import memory_format, preserve_format, suggested
+from ...values.own_frames import hide
 
 __all__: list[str] = []
 
@@ -25,6 +26,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     Raises:
         BackendUnavailableError: if no plugin serves the device.
         TypeError: if the arguments fit none of the forms.
+
+    Example:
+        >>> x = torch.tensor([1, 2])
+        >>> x.to(torch.float32), x.to("meta").device, x.to(torch.int64) is x
+        (tensor([1., 2.]), device(type='meta'), True)
     """
     flags = [a for a in args[1:] if isinstance(a, bool)]  # non_blocking, copy
     copy = kwargs.pop("copy", len(flags) > 1 and flags[1])
@@ -91,7 +97,11 @@ _CONVERSIONS = (
 
 def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
     """The tensor in host memory."""
-    return to(self, "cpu", memory_format=memory_format)
+    try:
+        return to(self, "cpu", memory_format=memory_format)
+    except Exception as error:
+        hide(error)
+        raise
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

@@ -196,6 +196,11 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         input: the tensor.
         out: receives the result.
         as_tuple: a tensor per dimension, rather than one tensor with a row per position.
+
+    Example:
+        >>> torch.nonzero(torch.tensor([[0, 1], [2, 0]]))
+        tensor([[0, 1],
+                [1, 0]])
     """
     if not as_tuple:
         found = front(registry.entry("nonzero"))

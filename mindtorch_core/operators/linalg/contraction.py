@@ -81,6 +81,10 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
 
     Raises:
         RuntimeError: if ``dims`` is negative or larger than a rank, or sizes do not fit.
+
+    Example:
+        >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+        torch.Size([2, 5])
     """
     if isinstance(dims, Tensor):
         dims = dims.tolist() if dims.dim() else int(dims.item())

@@ -208,6 +208,11 @@ def einsum(*args: Any) -> Any:
     Raises:
         ValueError: if there are too few arguments.
         RuntimeError: if the equation and the operands do not fit.
+
+    Example:
+        >>> a, b = torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 10])
+        >>> torch.einsum("ij,j->i", a, b), torch.einsum("ii", a)
+        (tensor([21, 43]), tensor(5))
     """
     if len(args) < 2:
         raise ValueError(

@@ -165,6 +165,10 @@ def cdist(
 
     Raises:
         ValueError: for an unknown mode.
+
+    Example:
+        >>> torch.cdist(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        tensor([[5., 1.]])
     """
     if compute_mode not in _MODES:
         raise ValueError(

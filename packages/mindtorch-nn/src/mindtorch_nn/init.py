@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Generator, Tensor
-from mindtorch_core.utils._own_frames import refusing
+from mindtorch_core.utils._own_frames import guarded
 
 __all__ = [
     "calculate_gain",
@@ -224,7 +224,6 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return tensor.size(1) * field, tensor.size(0) * field
 
 
-@refusing
 def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     """The one of the two that is asked for."""
     modes = ["fan_in", "fan_out"]
@@ -233,7 +232,6 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
 
 
-@refusing
 def _xavier_std(tensor: Tensor, gain: float) -> float:
     return gain * math.sqrt(2.0 / float(sum(_calculate_fan_in_and_fan_out(tensor))))
 
@@ -367,6 +365,8 @@ def sparse_(
 
 
 # As PyTorch calls them inside; libraries copy its initializations.
+for _each in __all__:
+    guarded(globals()[_each])
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 

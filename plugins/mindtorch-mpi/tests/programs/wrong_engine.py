@@ -15,9 +15,8 @@ class Wrong(MPICommunicator):
         if "patient" in FAULTS:
             call.deadline += 1000
         if "early" in FAULTS and not call.waits:
-            return (
-                Finished()
-            )  # and what it says is done never comes, so that no test depends on its speed
+            # What it says is done never comes, so that no test depends on its speed.
+            return Finished()
         task = super().all_reduce(call, tensor, reduction)
         if "sum" in FAULTS and tensor.numel():
             task.wait()

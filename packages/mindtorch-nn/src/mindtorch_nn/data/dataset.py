@@ -67,6 +67,12 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """
 
     def __init__(self, *tensors: Tensor) -> None:
+        for i, t in enumerate(tensors):
+            if not hasattr(t, "size"):
+                raise AttributeError(
+                    f"TensorDataset() takes tensors, and argument {i} is a {type(t).__name__}: make one of "
+                    f"it by torch.tensor()"
+                )
         if any(t.size(0) != tensors[0].size(0) for t in tensors):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors

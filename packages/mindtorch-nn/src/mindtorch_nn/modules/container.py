@@ -91,10 +91,11 @@ class Sequential(_Numbered):
         (torch.Size([5, 2]), 3)
     """
 
-    def __init__(self, *args: Any) -> None:
+    def __init__(self, *args: Module | OrderedDict[str, Module]) -> None:
         super().__init__()
-        named = len(args) == 1 and isinstance(args[0], OrderedDict)
-        for name, module in args[0].items() if named else enumerate(args):
+        first: Any = args[0] if len(args) == 1 else None
+        named: Any = first.items() if isinstance(first, OrderedDict) else enumerate(args)
+        for name, module in named:
             self.add_module(str(name), module)
 
     def __getitem__(self, idx: int | slice) -> Any:

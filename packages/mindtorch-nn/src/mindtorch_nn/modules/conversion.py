@@ -182,6 +182,10 @@ def _parse_to(
     Raises:
         TypeError: for anything else.
     """
+    given = [
+        *(type(a).__name__ for a in args),
+        *(f"{k}={type(v).__name__}" for k, v in kwargs.items()),
+    ]
     device = kwargs.pop("device", None)
     dtype = kwargs.pop("dtype", None)
     other = kwargs.pop("tensor", kwargs.pop("other", None))
@@ -204,8 +208,11 @@ def _parse_to(
     bad_device = not (device is None or isinstance(device, str | int | torch.device))
     bad_dtype = not (dtype is None or isinstance(dtype, torch.dtype))
     if rest or kwargs or bad_device or bad_dtype:
-        shown = ", ".join([*(type(a).__name__ for a in args), *(f"{k}=..." for k in kwargs)])
-        raise TypeError(f"to() received an invalid combination of arguments - got ({shown})")
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
+            f"(device=None, dtype=None, non_blocking=False) with a torch.dtype such as torch.float32, or "
+            f"(tensor, non_blocking=False)"
+        )
     if other is not None:
         device, dtype = other.device, other.dtype
     return (None if device is None else torch.device(device)), dtype, non_blocking, memory_format

@@ -133,6 +133,10 @@ class LSTMCell(RNNCellBase):
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
         """(batch, input_size) and the two states (batch, hidden_size) to the next states."""
+        if isinstance(hx, Tensor):
+            raise TypeError(
+                "lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor"
+            )
         h, c = self._step(torch.lstm_cell, input, hx, 2)
         return h, c
 

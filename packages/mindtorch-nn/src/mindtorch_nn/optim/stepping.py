@@ -38,8 +38,11 @@ def check_lr(lr: Any, text: str = "Invalid learning rate: ") -> None:
 
     Raises:
         ValueError: if it is one.
+        TypeError: if it is no number.
     """
     check(not isinstance(lr, Tensor) or lr.numel() == 1, "Tensor lr must be 1-element")
+    if not hasattr(lr, "__float__"):
+        raise TypeError(f"{text}it must be a number or a Tensor, not {type(lr).__name__}")
     check(lr >= 0.0, f"{text}{lr}")
 
 
@@ -49,7 +52,10 @@ def check_betas(betas: Any) -> None:
 
     Raises:
         ValueError: if one is.
+        TypeError: if they are not two numbers.
     """
+    if not isinstance(betas, tuple | list) or len(betas) < 2:
+        raise TypeError(f"Invalid beta parameters: betas must be a pair of numbers, got {betas!r}")
     for i in (0, 1):
         check(0.0 <= betas[i] < 1.0, f"Invalid beta parameter at index {i}: {betas[i]}")
 

@@ -10,7 +10,7 @@ from ..arrays import quietly, wrap
 from ..compiled import walk
 from ..large import LARGE
 from ..register import composition_of, kernel
-from .indexing import checked
+from .flat import checked
 
 __all__ = ["added_rows"]
 

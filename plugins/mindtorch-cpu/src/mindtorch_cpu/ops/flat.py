@@ -15,7 +15,7 @@ from mindtorch_core.backend import contiguous_strides, numel
 
 from ..arrays import WIDER, quietly
 
-__all__ = ["combine_at", "gathered_positions", "indexed_positions"]
+__all__ = ["checked", "combine_at", "gathered_positions", "indexed_positions"]
 
 # Below this many elements the positions cost more than they save.
 FEW: Final = 256
@@ -104,3 +104,21 @@ def combine_at(ufunc: Any, out: Any, flat: Any, values: Any, d: Any) -> None:
 def few(shape: tuple[int, ...]) -> bool:
     """Whether there are too few elements for flat positions to pay."""
     return numel(shape) < FEW
+
+
+def checked(
+    name: str, index: Any, size: int, dim: int, kind: type[Exception] = RuntimeError
+) -> Any:
+    """Index values, refused if one is out of range.
+
+    Raises:
+        Exception: of the given kind, naming the value, dimension and size.
+    """
+    if index.size:
+        low, high = index.min(), index.max()
+        if low < 0 or high >= size:
+            bad = low if low < 0 else high
+            raise kind(
+                f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
+            )
+    return index

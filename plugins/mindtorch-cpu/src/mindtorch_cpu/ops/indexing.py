@@ -13,7 +13,7 @@ from ..arrays import CPU, KEYS, NUMPY_OF, WIDER, cast, ndarray, quietly, row_maj
 from ..compiled import walk
 from ..large import LARGE
 from ..register import kernel, rule_of
-from .flat import combine_at, few, gathered_positions, indexed_positions
+from .flat import checked, combine_at, few, gathered_positions, indexed_positions
 
 _new = object.__new__
 
@@ -89,24 +89,6 @@ def nonzero(self: Any) -> Any:
     if not self.raw_data.ndim:
         return wrap(np.empty((int(bool(self.raw_data)), 0), np.int64), int64)
     return wrap(np.argwhere(self.raw_data), int64)
-
-
-def checked(
-    name: str, index: Any, size: int, dim: int, kind: type[Exception] = RuntimeError
-) -> Any:
-    """Index values, refused if one is out of range.
-
-    Raises:
-        Exception: of the given kind, naming the value, dimension and size.
-    """
-    if index.size:
-        low, high = index.min(), index.max()
-        if low < 0 or high >= size:
-            bad = low if low < 0 else high
-            raise kind(
-                f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
-            )
-    return index
 
 
 def open_grid(index: Any, at: int) -> tuple[Any, ...]:

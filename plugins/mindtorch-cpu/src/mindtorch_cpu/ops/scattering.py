@@ -10,8 +10,8 @@ from mindtorch_core.backend import FLOATING, wrap_dim
 
 from ..arrays import WIDER, quietly, wrap
 from ..register import kernel, rule_of
-from .flat import combine_at, gathered_positions
-from .indexing import checked, copied
+from .flat import checked, combine_at, gathered_positions
+from .indexing import copied
 
 _UFUNCS: Final = {
     "sum": (np.add, 0),

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import guarded
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -169,6 +170,7 @@ class _NumPy(metaclass=_AnyNumPy):
 default_collate_fn_map[_NumPy] = _collate_numpy
 
 
+@guarded
 def default_collate(batch: Sequence[Any]) -> Any:
     """One batch of samples: tensors and numbers are stacked, texts listed, containers rebuilt.
 
