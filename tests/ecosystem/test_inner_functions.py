@@ -2,6 +2,8 @@
 
 import importlib
 import io
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -150,3 +152,10 @@ def test_the_comparison_of_old(arguments):
 def test_the_comparison_of_old_warns():
     with pytest.warns(FutureWarning, match="assert_close"):
         torch.testing.assert_allclose(1.0, 1.0)
+
+
+def test_a_module_below_a_devices_is_an_attribute():
+    text = "import mindtorch_core.cpu as m, mindtorch_core.cuda as c; print(m.amp.GradScaler, c.memory.__name__)"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert "GradScaler" in done.stdout
+    assert done.stdout.endswith("memory\n")
