@@ -50,15 +50,15 @@ LEFT_OUT: Final = {
         thread_safe_generator
     """,
     "PyTorch has removed or deprecated it": """
-        assert_allclose eig get_autocast_ipu_dtype get_autocast_xla_dtype impl_abstract
+        eig get_autocast_ipu_dtype get_autocast_xla_dtype impl_abstract
         is_autocast_ipu_enabled is_autocast_xla_enabled lstsq matrix_rank reinforce resize
         resize_as set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled solve symeig volatile
     """,
     "PyTorch does not mean it for users": """
-        assert_int_or_pair boolean_dispatch capture_logs check_backward_validity classproperty
+        assert_int_or_pair capture_logs check_backward_validity classproperty
         const_data_ptr grad_dtype handle_torch_function
-        has_torch_function has_torch_function_unary has_torch_function_variadic index
+        has_torch_function index
         is_tensor_like name native_norm slice_inverse tree_map
     """,
     "it is not written yet": """

@@ -57,9 +57,9 @@ class _Face(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        if (self.__name__, name) in _CHILDREN:
-            return importlib.import_module(f"{self.__name__}.{name}")
         type = self.__name__.rpartition(".")[2]
+        if (self.__name__, name) in _CHILDREN:
+            return importlib.import_module(f"mindtorch_core.{type}.{name}")
         try:
             if (self.__name__, name) not in _DEVICES_OWN:
                 return names_of(self.__name__)(name)

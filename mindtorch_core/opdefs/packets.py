@@ -165,7 +165,9 @@ def front(entry: OpEntry) -> Callable[..., Any]:
         )
         made.__doc__ = docstring(made.__name__, [entry])
         made.__qualname__ = made.__name__
-        made.__module__ = "mindtorch_core"
+        made.__module__ = sys.modules[
+            "mindtorch_core"
+        ].__name__  # torch, for a program of PyTorch's
         generated[front] = made
     return made
 
@@ -249,7 +251,7 @@ def _overloaded(name: str, qualified: str, entries: list[OpEntry]) -> Callable[.
             raise
 
     call.__name__, call.__qualname__ = name, qualified
-    call.__module__ = "mindtorch_core"
+    call.__module__ = sys.modules["mindtorch_core"].__name__
     call.__doc__ = docstring(name, ordered)
     fronts += [shown_as(front(e), name, call) for e in ordered]
     return call

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..operators.recipes import DEVICE, LAYOUTS, Sample, TensorRecipe, build, tensor
+from .allclose import assert_allclose
 from .comparison import (
     assert_close,
     assert_same_outcome,
@@ -28,6 +29,7 @@ __all__ = [
     "BackendConformance",
     "Sample",
     "TensorRecipe",
+    "assert_allclose",
     "assert_close",
     "assert_same_outcome",
     "build",

@@ -20,7 +20,7 @@ def run(*arguments, env=None):
         [sys.executable, "-m", "mindtorch_core", "run", *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(env or {})},
-        capture_output=True, text=True, timeout=120, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
@@ -62,6 +62,23 @@ def test_errors_and_signals_are_the_scripts(script):
     assert "cli/run.py" not in done.stderr
     done = run(script("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n"))
     assert done.returncode == -signal.SIGTERM
+
+
+def test_profilers_and_debuggers(script, tmp_path):
+    file = script("import sys, torch\nx = torch.ones(2)\nprint(x.sum().item(), sys.argv)\n")
+    found = tmp_path / "found.prof"
+    done = run("-m", "cProfile", "-o", found, file, "a")
+    assert done.stdout == f"2.0 {[str(file), 'a']}\n", done.stderr
+    done = run(
+        "-m", "pstats", found, env={"COLUMNS": "200"}
+    )  # its commands come from here, and end
+    assert done.returncode == 0
+    assert "statistics browser" in done.stdout
+    done = run("-m", "pdb", "-c", "until 3", "-c", "p x.shape, __name__", "-c", "q", file)
+    assert "(torch.Size([2]), '__main__')" in done.stdout, done.stdout + done.stderr
+    done = run("-m", "cProfile", script("import torch\nraise KeyError('mine')\n"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("KeyError: 'mine'\n")
 
 
 def test_children_inherit_it(script):

@@ -32,6 +32,7 @@ BY_NAME = {
     "frontend/companion.py": "the distribution mindtorch-nn",
     "frontend/surroundings.py": "what programs ask for around tensors",
     "func/modules.py": "torch.func.functional_call, which is mindtorch-nn's",
+    "nn/functional.py": "names that libraries take from it, which stand in other rooms",
     "overrides.py": "the modules where users find functions",
     "plugins/moved.py": "modules that moved",
     "plugins/private_names.py": "what the sources of a plugin name",

@@ -13,12 +13,15 @@ from ...dispatch.masks import exclude_keys, include_keys
 from ...tensors.tensor import Tensor
 from ..absent import names_of
 from . import _nn
+from ._functions import _VariableFunctions, _VariableFunctionsClass
 
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
     "DispatchKey",
     "DispatchKeySet",
+    "_VariableFunctions",
+    "_VariableFunctionsClass",
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_nn",

@@ -9,13 +9,15 @@ __all__ = ["_parse_to"]
 
 # Functions of `torch.nn.functional` that PyTorch's pickles call by this module.
 _FUNCTIONS: Final = (
-    "avg_pool2d", "avg_pool3d", "gelu", "linear", "one_hot", "scaled_dot_product_attention", "softplus",
-    "softshrink",
+    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "one_hot",
+    "scaled_dot_product_attention", "softplus", "softshrink",
 )  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _FUNCTIONS:
+    if name == "log_sigmoid":
+        name = "logsigmoid"
+    elif name not in _FUNCTIONS:
         raise AttributeError(f"module 'torch._C._nn' has no attribute {name!r}", name=name)
     return getattr(import_module("mindtorch_core.nn.functional"), name)
 

@@ -62,7 +62,8 @@ def test_pickles_name_torch_and_come_back(tmp_path):
         "-c",
         "import pickle, sys, torch\n"
         "model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())\n"
-        "open(sys.argv[1], 'wb').write(pickle.dumps((model, torch.optim.SGD)))",
+        "functions = torch.relu, torch.Tensor.add, torch.Tensor.relu, torch.nn.functional.gelu\n"
+        "open(sys.argv[1], 'wb').write(pickle.dumps((model, torch.optim.SGD, functions)))",
         file,
     )
     data = file.read_bytes()
@@ -71,8 +72,9 @@ def test_pickles_name_torch_and_come_back(tmp_path):
     run(
         "-c",
         "import pickle, sys\n"
-        "model, kind = pickle.loads(open(sys.argv[1], 'rb').read())\n"
+        "model, kind, functions = pickle.loads(open(sys.argv[1], 'rb').read())\n"
         "import torch\n"
+        "assert functions[:2] == (torch.relu, torch.Tensor.add)\n"
         "assert kind is torch.optim.SGD and model(torch.ones(1, 2)).shape == (1, 3)",
         file,
     )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
@@ -15,33 +13,6 @@ from .module import Module
 from .utils import declare
 
 __all__ = ["MultiheadAttention"]
-
-
-def canonical_mask(
-    mask: Tensor | None,
-    mask_name: str,
-    other: Tensor | None,
-    other_name: str,
-    target_type: torch.dtype,
-) -> Tensor | None:
-    """A mask as numbers that are added to scores; one of another kind than ``other`` is warned of.
-
-    Raises:
-        AssertionError: for a mask that is neither boolean nor floating.
-    """
-    if mask is None:
-        return None
-    if mask.dtype != torch.bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {mask_name} are supported")
-    if other is not None and mask.dtype != other.dtype:
-        warnings.warn(
-            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both "
-            f"instead.",
-            stacklevel=4,
-        )
-    if mask.is_floating_point():
-        return mask
-    return torch.zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))
 
 
 class MultiheadAttention(Module):
@@ -164,10 +135,14 @@ class MultiheadAttention(Module):
         Returns:
             The result in the query's shape, and the weights (batch, [heads,] length, keys) or None.
         """
-        key_padding_mask = canonical_mask(
-            key_padding_mask, "key_padding_mask", attn_mask, "attn_mask", query.dtype
+        key_padding_mask = F._canonical_mask(
+            key_padding_mask,
+            "key_padding_mask",
+            F._none_or_dtype(attn_mask),
+            "attn_mask",
+            query.dtype,
         )
-        attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype)
+        attn_mask = F._canonical_mask(attn_mask, "attn_mask", None, "", query.dtype)
         swap = self.batch_first and query.dim() == 3
         if swap:
             query, key, value = (t.transpose(1, 0) for t in (query, key, value))

@@ -18,7 +18,7 @@ from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
-from .multihead import MultiheadAttention, canonical_mask
+from .multihead import MultiheadAttention
 from .normalization import LayerNorm
 
 __all__ = [
@@ -219,10 +219,10 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """Sequences to sequences of the same shape; masks as in `MultiheadAttention`."""
-        padding = canonical_mask(
-            src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype
+        padding = F._canonical_mask(
+            src_key_padding_mask, "src_key_padding_mask", F._none_or_dtype(mask), "mask", src.dtype
         )
-        mask = canonical_mask(mask, "mask", None, "", src.dtype)
+        mask = F._canonical_mask(mask, "mask", None, "", src.dtype)
         first = self.layers[0]
         length = _get_seq_len(src, first.self_attn.batch_first)
         is_causal = _detect_is_causal_mask(mask, is_causal, length)
@@ -426,10 +426,14 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Sequences to sequences of the same shape; masks as in `MultiheadAttention`."""
-        padding = canonical_mask(
-            src_key_padding_mask, "src_key_padding_mask", src_mask, "src_mask", src.dtype
+        padding = F._canonical_mask(
+            src_key_padding_mask,
+            "src_key_padding_mask",
+            F._none_or_dtype(src_mask),
+            "src_mask",
+            src.dtype,
         )
-        mask = canonical_mask(src_mask, "src_mask", None, "", src.dtype)
+        mask = F._canonical_mask(src_mask, "src_mask", None, "", src.dtype)
         return self._in_order(
             src, lambda x: self._sa_block(x, mask, padding, is_causal), self._ff_block
         )

@@ -1,0 +1,5 @@
+"""What PyTorch's pickles call the functions of `torch.special`."""
+
+from ._functions import functions_of
+
+__getattr__ = functions_of("special")
