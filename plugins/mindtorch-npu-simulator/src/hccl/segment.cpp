@@ -111,8 +111,8 @@ std::shared_ptr<Segment> Segment::create(Address &address) {
 }
 
 std::shared_ptr<Segment> Segment::open(const Address &address, HcclResult &code) {
+  code = HCCL_E_TCP_CONNECT;
   if (address.magic != MAGIC) {
-    code = HCCL_E_PARA;
     sim::fail(code, "the root info is not one that HcclGetRootInfo has written");
     return nullptr;
   }
@@ -122,6 +122,7 @@ std::shared_ptr<Segment> Segment::open(const Address &address, HcclResult &code)
   if (descriptor >= 0) {
     std::shared_ptr<Segment> made(new Segment(descriptor));
     if (made->map(4096) && made->header().magic == MAGIC && made->token() == address.token) {
+      code = HCCL_SUCCESS;
       return made;
     }
   }
@@ -130,7 +131,6 @@ std::shared_ptr<Segment> Segment::open(const Address &address, HcclResult &code)
     code = HCCL_E_PARA;
     sim::fail(code, "all ranks of the root info that " + maker + " has made have joined");
   } else {
-    code = HCCL_E_TCP_CONNECT;
     sim::fail(code, maker + ", which has made the root info, is gone");
   }
   return nullptr;
