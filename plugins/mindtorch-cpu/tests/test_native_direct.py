@@ -11,6 +11,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
 from mindtorch_cpu import compiled
+from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes
 
@@ -33,7 +34,7 @@ def bound(x, y):
     out = np.empty(np.broadcast_shapes(x.shape, y.shape), x.dtype)
     key = ("product", x.shape, y.shape, x.strides, y.strides)
     assert compiled.computed(key, product, [x, y], [out])
-    return compiled.CALLS[key, x.shape, x.dtype.num], out
+    return CALLS[key, x.shape, x.dtype.num], out
 
 
 def test_a_bound_function_takes_arrays_like_its_own_and_no_others(now):
@@ -81,7 +82,7 @@ def test_switching_kernels_off_forgets_what_is_bound_and_changes_no_bit(now):
     for turn in range(6):
         KERNELS.mode = "off" if turn % 2 else "now"
         found.append([F.silu(x), F.gelu(x), x.softmax(-1), F.layer_norm(x, [70])])
-        assert bool(compiled.CALLS) == (turn % 2 == 0)
+        assert bool(CALLS) == (turn % 2 == 0)
     for made in found[1:]:
         for one, other in zip(made, found[0], strict=True):
             assert torch.equal(one.nan_to_num(), other.nan_to_num())
@@ -106,7 +107,7 @@ KERNELS.wait()
 for _ in range(3):
     assert torch.equal(F.silu(x), wanted)
     KERNELS.wait()
-print(sum("silu" in str(key) for key in __import__("mindtorch_cpu").compiled.CALLS), KERNELS.enabled)
+print(sum("silu" in str(key) for key in __import__("mindtorch_cpu.bound_calls").bound_calls.CALLS), KERNELS.enabled)
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120

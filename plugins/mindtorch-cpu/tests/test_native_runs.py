@@ -7,7 +7,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.deferred.replay.sites import forget_sites
-from mindtorch_cpu import compiled
+from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes, same
 
@@ -23,7 +23,7 @@ def now(monkeypatch):
     if not KERNELS.enabled:
         pytest.skip(KERNELS.reason)
     forget_sites()  # tests share blocks, and one of them must not give up what others do there
-    compiled.CALLS.clear()
+    CALLS.clear()
 
 
 def drawn(seed, d):
@@ -99,7 +99,7 @@ def test_a_run_is_one_kernel_whose_numbers_are_given_at_each_launch(now):
         a = (x + y) * number
         assert torch.equal(b, (-a).exp())
         assert torch.equal(c, (b + 1).sqrt() * x)
-    assert len([key for key in compiled.CALLS if key[0][0] == "run"]) == 1
+    assert len([key for key in CALLS if key[0][0] == "run"]) == 1
 
 
 def test_a_run_of_few_elements_is_one_kernel_too_relu_included(now):
@@ -108,7 +108,7 @@ def test_a_run_of_few_elements_is_one_kernel_too_relu_included(now):
         with torch.pipeline():
             a = ((x * y + 1).relu() - y) * 0.5
         assert same(a.numpy(), (((x * y + 1).relu() - y) * 0.5).numpy())
-    assert [key[1] for key in compiled.CALLS if key[0][0] == "run"] == [(2,)]
+    assert [key[1] for key in CALLS if key[0][0] == "run"] == [(2,)]
 
 
 def test_results_that_share_no_memory_with_those_of_other_launches(now):

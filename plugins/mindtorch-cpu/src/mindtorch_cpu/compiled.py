@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from .bound_calls import CALLS, LATER, Trace
 from .memory_pool import POOL
 
-__all__ = ["CALLS", "FEWEST", "LATER", "computed", "computed_rows", "one_pass", "walk"]
-
-Trace = Callable[..., Sequence[Any]]
+__all__ = ["FEWEST", "computed", "computed_rows", "computed_step", "one_pass", "walk"]
 
 # Elements from which a kernel beats two calls of NumPy's.
 FEWEST: Final = 64
@@ -29,14 +28,9 @@ _PATIENCE: Final = 16
 _SIGHTS: Final = 2
 _MANY: Final = 1 << 15
 _KNOWN: Final = 1024
-# Bound functions by key, shape and number of the dtype of the first array. What changes whether kernels are
-# used empties it.
-CALLS: Final[dict[Hashable, Callable[..., bool]]] = {}
 _ASKED: Final[Counter[Hashable]] = Counter()
-# The same by key, shape and number of the dtype of the first array.
+# By key, shape and number of the dtype of the first array.
 _SEEN: Final[Counter[Hashable]] = Counter()
-# By the same, calls that found no kernel, since the compiler has last made one: not each looks again.
-LATER: Final[Counter[Hashable]] = Counter()
 
 
 def computed(key: Hashable, trace: Trace, arrays: Sequence[Any], out: Sequence[Any]) -> bool:
@@ -83,6 +77,13 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
     if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
         return None
     return out if _first(key, trace, arrays, (out,), rows=False) else None
+
+
+def computed_step(work: Any, lines: Sequence[Any]) -> bool:
+    """Whether a kernel did what ``work(*lines)`` does to arrays of one length, see `ops.steps`."""
+    from .native import eager
+
+    return eager.computed_step(work, lines)
 
 
 def walk(name: str, d: Any, elements: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ __all__ = [
     "PIECE",
     "SHORTEST",
     "broad",
-    "computed_step",
     "dots",
     "folds",
     "in_rows",
@@ -180,10 +179,3 @@ def folds(x: Any) -> Any:
     if whole < rows:
         np.add.reduce(x[whole:], 0, out=found[-1])
     return found
-
-
-def computed_step(work: Any, lines: Sequence[Any]) -> bool:
-    """Whether a compiled kernel did what ``work(*lines)`` does to arrays of one length, see `ops.steps`."""
-    from .native import eager
-
-    return eager.computed_step(work, lines)

@@ -206,7 +206,7 @@ class CPURuntime(Runtime):
         """Small blocks that come again as straight code, see `mindtorch_cpu.straight`."""
         from .straight import compile_program
 
-        return compile_program(program)
+        return compile_program(program, self.empty)
 
     def generator(self, on: device) -> TwisterSource:
         """A stream of the Mersenne Twister."""

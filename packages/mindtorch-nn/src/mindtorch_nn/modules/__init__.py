@@ -42,6 +42,7 @@ from .batchnorm import (
     SyncBatchNorm,
 )
 from .channelshuffle import ChannelShuffle
+from .compiled import OptimizedModule as OptimizedModule
 from .container import Container, ModuleDict, ModuleList, Sequential
 from .conv import (
     Conv1d,

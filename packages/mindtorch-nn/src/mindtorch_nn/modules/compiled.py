@@ -59,3 +59,11 @@ class OptimizedModule(Module):
 
     def __reduce__(self) -> Any:
         return OptimizedModule, (self._orig_mod, self.__dict__["_made_by"])
+
+
+def _compiled(self: Module, compiled_call: Callable[..., Any]) -> OptimizedModule:
+    """What ``torch.compile`` gives for a module: the function makes one of another, with compiled calls."""
+    return OptimizedModule(self, compiled_call)
+
+
+Module.__compiled__ = _compiled  # type: ignore[attr-defined]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import mindtorch_core as torch
@@ -360,16 +359,6 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Have calls run what ``torch.compile`` makes of the module, with the same arguments."""
         self._compiled_call_impl = torch.compile(self._call_impl, *args, **kwargs)
-
-    def __compiled__(self, compiled_call: Callable[..., Any]) -> Module:
-        """What ``torch.compile`` gives for the module.
-
-        Args:
-            compiled_call: makes of a function one whose calls are compiled.
-        """
-        from .compiled import OptimizedModule
-
-        return OptimizedModule(self, compiled_call)
 
     def _replicate_for_data_parallel(self) -> Self:
         replica = type(self).__new__(type(self))

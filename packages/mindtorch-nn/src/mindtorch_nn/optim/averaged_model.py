@@ -11,7 +11,7 @@ import mindtorch_core as torch
 from mindtorch_core import Tensor
 
 from ..modules.module import Module
-from .swa_utils import get_swa_multi_avg_fn
+from .averages import get_swa_multi_avg_fn
 
 __all__ = ["AveragedModel"]
 

@@ -7,6 +7,7 @@ from mindtorch_core.testing import (
     Sample as Sample,
     TensorRecipe as TensorRecipe,
     WITHOUT_SAMPLES as WITHOUT_SAMPLES,
+    assert_allclose as assert_allclose,
     assert_close as assert_close,
     assert_same_outcome as assert_same_outcome,
     build as build,

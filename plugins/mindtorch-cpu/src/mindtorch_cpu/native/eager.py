@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..compiled import CALLS, Trace
+from ..bound_calls import CALLS, Trace
 from .kernels import KERNELS
 from .launch import Unservable, packed, prepared_rows
 from .launch import prepared as launched

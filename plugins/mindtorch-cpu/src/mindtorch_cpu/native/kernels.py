@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from mindtorch_core.backend import fork_safe, note_work
 
-from ..compiled import CALLS, LATER
+from ..bound_calls import CALLS, LATER
 from . import compiler, store
 from .codegen import ir_of
 from .loops import loop_of

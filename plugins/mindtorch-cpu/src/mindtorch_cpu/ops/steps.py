@@ -11,9 +11,10 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER
+from ..compiled import computed_step
 from ..large import LARGE
 from ..register import composition_of, register, rule_of
-from ..rows import computed_step, over_blocks
+from ..rows import over_blocks
 
 __all__: list[str] = []
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import Halted, Instruction, Program, Ref, numel, storage_extent
+from mindtorch_core.backend import (
+    Halted,
+    Instruction,
+    Program,
+    Ref,
+    Tensor,
+    numel,
+    storage_extent,
+)
 
 from ..arrays import QUIET
 from ..fusion.limits import LIMITS
@@ -18,19 +27,20 @@ __all__ = ["compile_program"]
 _NUMBER: Final = iter(range(1 << 62))
 
 
-def compile_program(program: Program) -> Executable | None:
+def compile_program(program: Program, empty: Callable[..., Tensor]) -> Executable | None:
     """What computes a program; None where its tensors are so large that tiles do better.
 
     Nor where a view shows more of the memory than what it is a view of: arrays do not tell of that.
 
     Args:
         program: recorded ops of the CPU.
+        empty: makes a tensor of a shape, strides, dtype and device.
     """
     if any(numel(v.shape) >= LIMITS.min_elements for v in program.values):
         return None
     if any(_reaches_out(program, each) for each in program.instructions):
         return None
-    return Executable(program)
+    return Executable(program, empty)
 
 
 def _reaches_out(program: Program, instruction: Instruction) -> bool:
@@ -55,8 +65,8 @@ class Executable:
 
     in_order = True
 
-    def __init__(self, program: Program) -> None:
-        writer = Writer(program)
+    def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
+        writer = Writer(program, empty)
         self.source = writer.source()
         name = f"<straight code {next(_NUMBER)}>"
         linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)

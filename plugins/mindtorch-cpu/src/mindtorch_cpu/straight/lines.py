@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,11 +40,11 @@ class Writer:
         names: by value, the name that holds it once the instruction at a position has run.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
         self.program = program
         self.scope: dict[str, Any] = {
-            "computed": computed, "empty": POOL.empty, "laid_out": laid_out, "ndarray": ndarray,
-            "parts": parts, "scalar": scalar, "wrap": wrap,
+            "computed": computed, "empty": POOL.empty, "laid_out": partial(laid_out, empty),
+            "ndarray": ndarray, "parts": parts, "scalar": scalar, "wrap": wrap,
         }  # fmt: skip
         self.instruction_at: dict[int, int] = {}
         self.names: dict[int, tuple[str, int]] = {}
@@ -253,12 +255,10 @@ def parts(result: Any, count: int) -> Any:
     return results if len(results) == count else [r for r in results if r is not None]
 
 
-def laid_out(t: Tensor, strides: Shape) -> Tensor:
+def laid_out(empty: Callable[..., Tensor], t: Tensor, strides: Shape) -> Tensor:
     """A kernel's result, or a copy that lies in memory as the op's rule has said."""
     if t.raw_geometry() == (strides, 0):
         return t
-    from ..runtime import RUNTIME
-
-    made = RUNTIME.empty(t.raw_shape, strides, t.raw_dtype, CPU)
+    made = empty(t.raw_shape, strides, t.raw_dtype, CPU)
     np.copyto(made.raw_data, t.raw_data)
     return made

@@ -1,0 +1,16 @@
+"""Compiled functions that are bound to the shapes they ran on, for those who call and those who make them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Final
+
+__all__ = ["CALLS", "LATER", "Trace"]
+
+Trace = Callable[..., Sequence[Any]]
+
+# By key, shape and number of the dtype of the first array. What changes whether kernels are used empties it.
+CALLS: Final[dict[Hashable, Callable[..., bool]]] = {}
+# By the same, calls that found no kernel, since the compiler has last made one: not each looks again.
+LATER: Final[Counter[Hashable]] = Counter()
