@@ -15,7 +15,10 @@ dist.init_process_group("hccl", timeout=timedelta(seconds=50))
 rank, size = dist.get_rank(), dist.get_world_size()
 t = torch.ones(4, device="npu")
 dist.all_reduce(t)
+torch.npu.synchronize()  # what is queued still needs the others
 store = dist.distributed_c10d._get_default_store()
+store.set(f"begun/{rank}", "")
+store.wait([f"begun/{r}" for r in range(size)])
 group = dist.new_group(timeout=timedelta(seconds=3)) if mode == "late" else None
 began = time.monotonic()
 if rank == 1:
