@@ -57,7 +57,7 @@ def fresh(monkeypatch):
     made = Kernels()
     assert made.enabled
     made.mode = "now"
-    monkeypatch.setattr("mindtorch_cpu.native.launch.KERNELS", made)
+    monkeypatch.setattr("mindtorch_cpu.native.preparing.KERNELS", made)
     monkeypatch.setattr("mindtorch_cpu.fusion.compiled.KERNELS", made)
     monkeypatch.setattr(row_of("cpu").runtime, "planned_from", 1)
     monkeypatch.setattr(LIMITS, "min_elements", 1)

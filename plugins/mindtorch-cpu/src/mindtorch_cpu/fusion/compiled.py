@@ -13,7 +13,8 @@ from mindtorch_core.dispatch.pipeline import Entry
 from ..arrays import NUMPY_OF, wrap
 from ..memory_pool import POOL
 from ..native.kernels import KERNELS, Kernel
-from ..native.launch import Launch, Unservable, prepared, prepared_rows
+from ..native.launch import Launch
+from ..native.preparing import Unservable, prepared, prepared_rows
 from ..ops.error_functions import MANY
 from ..workers import share_out
 from .grouping import Block

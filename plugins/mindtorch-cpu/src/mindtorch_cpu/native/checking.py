@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..rows import FOLD
-from .kernels import Kernel
 from .launch import Launch, packed
 from .program import DTYPES
 from .reference import evaluated, probes, same
 from .schedule import STRIP
+
+if TYPE_CHECKING:
+    from .kernels import Kernel
 
 __all__ = ["wrong"]
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..bound_calls import CALLS, Trace
 from .kernels import KERNELS
-from .launch import Unservable, packed, prepared_rows
-from .launch import prepared as launched
+from .launch import packed
+from .preparing import Unservable, prepared_rows
+from .preparing import prepared as launched
 from .program import Graph, code_of
 from .tracing import Traced, Tracer, Untraceable
 from .walks import WALKS, Walk
