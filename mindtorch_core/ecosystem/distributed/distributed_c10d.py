@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import pickle
-import warnings
 from datetime import timedelta
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from ...communication.stores import Store
 from ...frontend.creation import tensor as make
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
+from .deprecated import warning
 
 __all__ = [
     "ProcessGroup",
@@ -31,6 +31,11 @@ __all__ = [
 
 STORE_BASED_BARRIER_PREFIX: Final = "store_based_barrier_key"
 _pickler, _unpickler = pickle.Pickler, pickle.Unpickler
+_HOME: Final = "torch.distributed.distributed_c10d"
+_get_global_rank = warning(
+    get_global_rank,
+    f"`{_HOME}._get_global_rank` is deprecated, please use `{_HOME}.get_global_rank` instead",
+)
 
 
 def _get_default_group() -> Members:
@@ -54,17 +59,6 @@ def _get_default_store() -> Store:
 def _get_process_group_name(pg: Members) -> str:
     """A group's name."""
     return pg.group_name
-
-
-def _get_global_rank(group: Members, rank: int) -> int:
-    """`get_global_rank` under a name of old."""
-    home = "torch.distributed.distributed_c10d"
-    warnings.warn(
-        f"`{home}._get_global_rank` is deprecated, please use `{home}.get_global_rank` instead",
-        FutureWarning,
-        stacklevel=2,
-    )
-    return get_global_rank(group, rank)
 
 
 def _resolve_process_group(group_name: str) -> Members:

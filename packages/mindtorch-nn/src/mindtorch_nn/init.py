@@ -364,9 +364,9 @@ def sparse_(
     return tensor
 
 
-# As PyTorch calls them inside; libraries copy its initializations.
 for _each in __all__:
     guarded(globals()[_each])
+# As PyTorch calls them inside; libraries copy its initializations.
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 
