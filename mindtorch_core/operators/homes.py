@@ -231,8 +231,8 @@ HOMES: Final = (
      "avg_pool2d_backward avg_pool3d_backward; nn: lp_pool1d lp_pool2d lp_pool3d"),
     ("nn.batch_normalization",
      "aten: _native_batch_norm_legit.no_stats native_batch_norm_backward; aten nn torch: "
-     "batch_norm instance_norm; aten torch: _batch_norm_with_update _native_batch_norm_legit "
-     "native_batch_norm; nn: local_response_norm"),
+     "batch_norm; aten torch: _batch_norm_with_update _native_batch_norm_legit native_batch_norm; "
+     "nn: local_response_norm"),
     ("nn.binary_classification",
      "aten: binary_cross_entropy_backward; aten nn: binary_cross_entropy; aten nn torch: "
      "binary_cross_entropy_with_logits"),
@@ -277,6 +277,7 @@ HOMES: Final = (
     ("nn.grid_sampling",
      "aten torch: affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d; nn: "
      "affine_grid grid_sample"),
+    ("nn.instance_normalization", "aten nn torch: instance_norm"),
     ("nn.interpolation", "nn: interpolate upsample upsample_bilinear upsample_nearest"),
     ("nn.losses",
      "aten: cross_entropy_loss nll_loss_backward nll_loss_forward; aten nn: nll_loss; nn: "

@@ -117,8 +117,7 @@ def test_one_node_stands_for_the_op(name):
         # A bound of its own: a block that was seen before at this line is followed, of another op.
         with torch.pipeline(max_ops=1000 + [*FUSED].index(name)):
             deferred = gradients()
-        # Running statistics are written in an order that a whole call would not tell.
-        assert kernel.calls == (1 if name == "batch_norm" else 2)
+        assert kernel.calls == 2
     for got in (found, deferred):
         for a, b in zip(got, wanted, strict=True):
             assert_close(a, b, rtol=1e-10, atol=1e-10)
@@ -158,6 +157,39 @@ def test_running_statistics_move_once():
             out.sum().backward()
         assert_close(mean, twice[0])
         assert_close(var, twice[1])
+
+
+@pytest.mark.parametrize("name", ["batch_norm", "instance_norm"])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("kept", ["both", "mean", "none"])
+@pytest.mark.parametrize("grad", [True, False])
+def test_pipelines_record_a_normalisation_whole_and_its_statistics_by_ops(
+    name, training, kept, grad
+):
+    def step(call):
+        x = torch.linspace(-1, 3, 24, dtype=torch.float64).reshape(2, 3, 4).requires_grad_(grad)
+        mean = torch.full((3,), 0.25, dtype=torch.float64) if kept != "none" else None
+        var = torch.full((3,), 0.5, dtype=torch.float64) if kept == "both" else None
+        weight = torch.arange(1.0, 4, dtype=torch.float64)
+        outs = [call(x * k, mean, var, weight, None, training) for k in (1, 2)]
+        if grad:
+            (outs[0] + outs[1] ** 2).sum().backward()
+        return *outs, mean, var, x.grad
+
+    if not training and kept != "both":
+        refused = pytest.raises(RuntimeError, match=r"must be defined|to be defined")
+        with Counted(name).there(), torch.pipeline(), refused:
+            step(getattr(F, name))
+        return
+    wanted = step(getattr(F, name))
+    kernel = Counted(name)
+    with kernel.there(), torch.pipeline():
+        found = step(getattr(F, name))
+    assert kernel.calls == 2
+    for a, b in zip(found, wanted, strict=True):
+        assert (a is None) is (b is None)
+        if a is not None:
+            assert_close(a, b, rtol=1e-10, atol=1e-10)
 
 
 def test_attention_that_drops_weights_is_recorded_by_its_parts():

@@ -1,4 +1,4 @@
-"""Batch and instance normalisation, and the response of neighbouring channels."""
+"""Batch normalisation, and the response of neighbouring channels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...dispatch.opdef import Apart, TensorSpec
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import uint8
-from ...values.shapes import numel, show, wrap_dim
+from ...values.shapes import numel, show
 from ..elementwise.composed import by_name, in_wide
 from .normalization import (
     AFFINE,
@@ -245,7 +245,7 @@ def _in_evaluation(training: bool) -> bool:
     return not training
 
 
-_IN_EVALUATION = dict.fromkeys(("running_mean", "running_var"), _in_evaluation)
+IN_EVALUATION = dict.fromkeys(("running_mean", "running_var"), _in_evaluation)
 
 _HEAD = "Tensor input, Tensor? weight, Tensor? bias"
 _STATISTICS = "Tensor? running_mean, Tensor? running_var"
@@ -256,7 +256,7 @@ op(
     "(Tensor, Tensor, Tensor)",
     doc="`batch_norm`, and the means and reciprocal deviations it used in training.",
     grad=dict.fromkeys(AFFINE, _grads),
-    saved_if=_IN_EVALUATION,
+    saved_if=IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
     apart=_APART,
@@ -277,7 +277,7 @@ op(
     "(Tensor, Tensor, Tensor)",
     doc="`native_batch_norm`, with running statistics that are written.",
     grad=dict.fromkeys(AFFINE, _grads),
-    saved_if=_IN_EVALUATION,
+    saved_if=IN_EVALUATION,
     output_differentiability=(True, False, False),
     decomposition=_batch_norm,
     out=True,
@@ -325,7 +325,7 @@ def _normalised(
     )[0]
 
 
-def _writing_none(normalise: Any) -> Any:
+def writing_none(normalise: Any) -> Any:
     """A normalisation that leaves running statistics alone, which the first call has moved."""
 
     def anew(
@@ -337,66 +337,30 @@ def _writing_none(normalise: Any) -> Any:
     return anew
 
 
+def recorded_whole(whole: Any, parts: Any, *args: Any) -> Any:
+    """In a pipeline: a kernel for one of `batch_norm` and `instance_norm`, which writes nothing.
+
+    Running statistics are moved by what the op is made of; what of it nobody wants does not run.
+    """
+    given, statistics, options = args[:3], args[3:5], args[5:]
+    if not options[0] or statistics == (None, None):
+        return whole(*args)
+    out = whole(*given, None, None, *options)
+    parts(*given, *statistics, *options)
+    return out
+
+
 op(
     f"batch_norm({_HEAD}, {_STATISTICS}, bool training, float momentum, float eps, "
     "bool cudnn_enabled) -> Tensor",
     doc="Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015).",
     decomposition=_normalised,
-    remade=_writing_none(_normalised),
-    saved_if=_IN_EVALUATION,
+    remade=writing_none(_normalised),
+    apart=Apart(lambda *args: batch_norm_rule(*args[:-1])[0], recorded_whole),
+    saved_if=IN_EVALUATION,
     namespaces=("torch",),
 )
 
-
-def _instance_norm(
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Any:
-    if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError(
-            "Expected running_mean and running_var to be defined when use_input_stats is false"
-        )
-    channels = input._shape[wrap_dim(1, len(input._shape))]
-    batch = input._shape[0]
-
-    def repeated(t: Any) -> Any:
-        return None if t is None else t.repeat(batch)  # a copy: `batch_norm` writes statistics
-
-    mean, var = repeated(running_mean), repeated(running_var)
-    out = fn.batch_norm(
-        input.contiguous().view(1, batch * channels, *input._shape[2:]),
-        repeated(weight),
-        repeated(bias),
-        mean,
-        var,
-        use_input_stats,
-        momentum,
-        eps,
-        cudnn_enabled,
-    )
-    if use_input_stats and batch:
-        for running, each in ((running_mean, mean), (running_var, var)):
-            if running is not None:
-                running.detach().copy_(each.view(batch, channels).mean(0))
-    return out.view(input._shape)
-
-
-op(
-    f"instance_norm({_HEAD}, {_STATISTICS}, bool use_input_stats, float momentum, float eps, "
-    "bool cudnn_enabled) -> Tensor",
-    doc="Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).",
-    decomposition=_instance_norm,
-    remade=_writing_none(_instance_norm),
-    saved_if=dict.fromkeys(_IN_EVALUATION, lambda use_input_stats: not use_input_stats),
-    namespaces=("torch",),
-)
 
 # ---- as users call them -------------------------------------------------------------------------
 
@@ -432,34 +396,6 @@ def batch_norm(
         verify_size(input._shape)
     return fn.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
-    )
-
-
-@public("nn")
-def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).
-
-    The arguments are those of `batch_norm`.
-
-    Raises:
-        ValueError: if a channel has one value.
-    """
-    if use_input_stats and numel(input._shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size "
-            f"torch.Size({show(input._shape)})"
-        )
-    return fn.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
 
 
