@@ -79,15 +79,12 @@ def test_one_workflow_runs_everything():
 
 def test_what_compares_with_pytorch_or_a_neighbour_runs_beside_them():
     text = (ROOT / ".ci" / "run").read_text("utf-8")
-    apart, beside = (
-        re.search(rf"^{name}=\(([^)]*)\)", text, re.M)[1].split() for name in ("apart", "beside")
-    )
-    for plugin in apart:
-        for file in sorted((ROOT / plugin / "tests").rglob("test_*.py")):
-            wants = re.search(
-                r"as_pytorch|importorskip\(\"(?!mindtorch_mpi)", file.read_text("utf-8")
-            )
-            assert not wants or str(file.relative_to(ROOT)).startswith(tuple(beside)), file
+    beside = re.search(r"^beside=\(([^)]*)\)", text, re.M)[1].split()
+    for file in sorted((ROOT / "plugins").glob("*/tests/**/test_*.py")):
+        wants = re.search(
+            r"as_pytorch|importorskip\(\"(?!mindtorch_mpi|resource)", file.read_text("utf-8")
+        )
+        assert not wants or str(file.relative_to(ROOT)).startswith(tuple(beside)), file
     assert all((ROOT / path).exists() for path in beside)
 
 

@@ -6,12 +6,12 @@ Each check builds both modules from the same arguments and copies PyTorch's weig
 import contextlib
 import os
 import warnings
-from unittest import mock
 
 import torch as oracle
 from compare import same
 from convert import DTYPES, Converter
-from torch.testing._internal import common_modules, common_utils
+from pytorch_samples import making_samples, seed
+from torch.testing._internal import common_modules
 
 import mindtorch_core as torch
 from mindtorch_core import plugins
@@ -62,12 +62,8 @@ class Inputs:
 
 def samples(info, dtype, *, training, grad):
     """PyTorch's samples of a module."""
-    oracle.manual_seed(0)
-    with (
-        warnings.catch_warnings(),
-        mock.patch.object(common_utils, "extract_test_fn", return_value=None),
-    ):
-        warnings.simplefilter("ignore")
+    seed(0)
+    with making_samples():
         found = info.module_inputs_func(
             info, device="cpu", dtype=dtype, requires_grad=grad, training=training
         )
@@ -96,7 +92,7 @@ def _own_leaves(value, known):
 
 def theirs_of(info, sample, dtype, *, training):
     """PyTorch's module of a sample."""
-    oracle.manual_seed(1)
+    seed(1)
     made = info.module_cls(*sample.constructor_input.args, **sample.constructor_input.kwargs)
     return made.to(dtype).train(training)
 
@@ -171,7 +167,7 @@ def _one(info, sample, dtype, training, grad, device, values, what):
     my_args, my_kwargs = convert(args), convert(kwargs)
     my_leaves = leaves([my_args, my_kwargs], torch.Tensor)
     their_leaves = leaves([args, kwargs], oracle.Tensor)
-    oracle.manual_seed(2)
+    seed(2)
     try:
         expected = theirs(*args, **kwargs)
     except NotImplementedError as error:

@@ -8,15 +8,13 @@ import itertools
 import os
 import re
 import warnings
-from unittest import mock
 
 import torch as oracle
 from compare import same
 from convert import DTYPES, Converter, Unsupported, tensors_in
 from counterparts import Missing, counterpart, function_of
-from torch.testing._internal import common_utils
+from pytorch_samples import making_samples, seed
 from torch.testing._internal.common_methods_invocations import op_db
-from torch.testing._internal.opinfo import core
 from torch.testing._internal.opinfo.core import SampleInput
 from traits import FACTORS, ON_HOST, PREPARED, RANDOM, WITHOUT_CHANCE
 
@@ -55,15 +53,9 @@ def dtypes_of(op):
 
 def samples(op, dtype, *, most=None, grad=False):
     """Samples of an op: all of them, or the first few and some of the rest, evenly spaced."""
-    oracle.manual_seed(0)
+    seed(0)
     plain = WITHOUT_CHANCE.get(op.name, lambda sample: sample)
-    with (
-        warnings.catch_warnings(),
-        # PyTorch looks for its own test cases up the stack, at every sample: most of the time.
-        mock.patch.object(core, "extract_test_fn", return_value=None),
-        mock.patch.object(common_utils, "extract_test_fn", return_value=None),
-    ):
-        warnings.simplefilter("ignore")  # PyTorch makes some with functions that are deprecated
+    with making_samples():
         found = [plain(s) for s in op.sample_inputs("cpu", dtype, requires_grad=grad)]
     if grad:
         found = [sample.transform(_own_leaf) for sample in found]
@@ -86,7 +78,7 @@ def _own_leaf(value):
 @contextlib.contextmanager
 def quiet():
     """Warnings are not compared; the random state of both libraries is fixed."""
-    oracle.manual_seed(0)
+    seed(0)
     torch.manual_seed(0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

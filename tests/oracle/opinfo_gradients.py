@@ -1,14 +1,11 @@
 """Which ops' gradients are compared with PyTorch's on the samples of its OpInfo database."""
 
 import itertools
-import warnings
-from unittest import mock
 
 from checks import COMPLEX, DOUBLE, OPS
 from convert import Converter, tensors_in
 from counterparts import function_of
-from torch.testing._internal import common_utils
-from torch.testing._internal.opinfo import core
+from pytorch_samples import making_samples
 
 import mindtorch_core as torch
 
@@ -57,13 +54,7 @@ def recorded_nodes(wanted):
             gradients, where the first pass has not found them.
     """
     first = {}
-    with (
-        warnings.catch_warnings(),
-        # PyTorch looks for its own test cases up the stack, at every sample: most of the time.
-        mock.patch.object(core, "extract_test_fn", return_value=None),
-        mock.patch.object(common_utils, "extract_test_fn", return_value=None),
-    ):
-        warnings.simplefilter("ignore")
+    with making_samples():
         for name, op in OPS.items():
             if differentiable(op):
                 first[name] = set().union(*(nodes_of(outs) for _, outs in calls(op)))
