@@ -1,6 +1,7 @@
 """The page of environment variables names all that the code reads, and no others."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -19,6 +20,7 @@ KNOWN = re.compile(
     r"|ACL_LAUNCH_[A-Z]+|MASTER_[A-Z]+"
 )
 MAPPINGS = {"environ", "env", "environment"}  # how the code calls what it looks names up in
+OF_INTEREST = re.compile(rf"{KNOWN.pattern}|getenv|\b({'|'.join(MAPPINGS)})\b")
 # Written for what is started, but read by other libraries; or of the tables of a build backend.
 NOT_READ = {
     "TORCHELASTIC_RESTART_COUNT", "TORCHELASTIC_MAX_RESTARTS",
@@ -78,11 +80,15 @@ def read_by(tree):
     return names, unknown
 
 
+@functools.cache
 def read_by_the_code():
     """Where each variable is read, Python and C++."""
     found = {}
     for path in SOURCES:
-        names, unknown = read_by(ast.parse(path.read_text("utf-8")))
+        text = path.read_text("utf-8")
+        if not OF_INTEREST.search(text):
+            continue
+        names, unknown = read_by(ast.parse(text))
         assert not unknown, f"{path}: {unknown} is defined elsewhere: this test cannot follow it"
         for name in names - NOT_READ:
             found.setdefault(name, path.relative_to(ROOT).as_posix())

@@ -95,12 +95,12 @@ def save(key: str, code: bytes) -> None:
 
 def _files(where: Path) -> Iterator[tuple[float, int, Path]]:
     """When each object was last used, its size, and its path."""
-    with contextlib.suppress(OSError):
-        for path in where.iterdir():
-            with contextlib.suppress(OSError):
-                found = path.lstat()
-                if path.suffix == _SUFFIX:
-                    yield found.st_mtime, found.st_size, path
+    with contextlib.suppress(OSError), os.scandir(where) as entries:
+        for entry in entries:
+            if entry.name.endswith(_SUFFIX):
+                with contextlib.suppress(OSError):
+                    found = entry.stat(follow_symlinks=False)
+                    yield found.st_mtime, found.st_size, where / entry.name
 
 
 def _prune(where: Path) -> None:
