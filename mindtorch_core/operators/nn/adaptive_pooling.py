@@ -195,7 +195,8 @@ def _average_function(n: int) -> Callable[..., Tensor]:
             (N, C, *output_size) or (C, *output_size).
 
         Raises:
-            RuntimeError: for other numbers of dimensions, or sizes.
+            RuntimeError: for other numbers of dimensions.
+        ValueError: for another number of sizes.
 
         Example:
             >>> x = torch.arange(16.0).reshape(1, 1, 4, 4)

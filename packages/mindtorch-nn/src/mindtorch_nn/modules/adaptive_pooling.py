@@ -40,7 +40,17 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The largest value of as many windows of images as are wanted."""
+    """The largest value of as many windows of images as are wanted.
+
+    Args:
+        output_size: one int, or height and width; None keeps a size.
+        return_indices: whether positions of the values are returned too.
+
+    Example:
+        >>> layer = torch.nn.AdaptiveMaxPool2d((1, None))
+        >>> layer(torch.arange(4.0).reshape(1, 2, 2))
+        tensor([[[2., 3.]]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """(N, C, H, W) or (C, H, W)."""
@@ -66,7 +76,15 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of sequences as are wanted."""
+    """The mean of as many windows of sequences as are wanted.
+
+    Args:
+        output_size: how many windows.
+
+    Example:
+        >>> torch.nn.AdaptiveAvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[2., 1.]])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, L) or (C, L)."""

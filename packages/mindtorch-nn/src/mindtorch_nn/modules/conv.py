@@ -128,7 +128,29 @@ class Conv2d(_Forward):
 
 
 class Conv3d(_Forward):
-    """Convolution of volumes, as `functional.conv3d`."""
+    """Convolution of volumes, as `functional.conv3d`: (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        in_channels: channels of inputs.
+        out_channels: channels of outputs.
+        kernel_size: the window: one int, or one for each dimension.
+        stride: how far the window moves.
+        padding: zeros, or what ``padding_mode`` says, on both sides; ``"same"`` or ``"valid"``.
+        dilation: how far the elements of the window are apart.
+        groups: how many groups of channels there are, each with kernels of its own.
+        bias: whether there is one.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if groups do not divide the channels, or a padding is not known.
+
+    Example:
+        >>> layer = torch.nn.Conv3d(3, 4, kernel_size=3, padding=1)
+        >>> layer(torch.ones(2, 3, 4, 8, 8)).shape
+        torch.Size([2, 4, 4, 8, 8])
+    """
 
     _rank = 3
 
@@ -209,7 +231,30 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """Transposed convolution of sequences, as `functional.conv_transpose1d`."""
+    """Transposed convolution of sequences, as `functional.conv_transpose1d`: (N, C, L) or (C, L).
+
+    Args:
+        in_channels: channels of inputs.
+        out_channels: channels of outputs.
+        kernel_size: the window, one int.
+        stride: how far apart inputs lie in the output.
+        padding: how much of the output is cut off on both sides.
+        output_padding: how much longer the output is on one side.
+        groups: how many groups of channels there are, each with kernels of its own.
+        bias: whether there is one.
+        dilation: how far the elements of the window are apart.
+        padding_mode: ``"zeros"``; there is no other.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if groups do not divide the channels, or for another ``padding_mode``.
+
+    Example:
+        >>> layer = torch.nn.ConvTranspose1d(3, 4, kernel_size=2, stride=2)
+        >>> layer(torch.ones(2, 3, 8)).shape
+        torch.Size([2, 4, 16])
+    """
 
     _rank = 1
 

@@ -20,7 +20,20 @@ __all__ = [
 
 
 class PoissonNLLLoss(_Loss):
-    """The negated log-likelihood of Poisson distributions."""
+    """The negated log-likelihood of Poisson distributions.
+
+    Args:
+        log_input: whether inputs are logarithms of rates.
+        full: add Stirling's approximation of ``log(target!)`` for targets above 1.
+        size_average: deprecated.
+        eps: added to rates before their logarithm is taken.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Example:
+        >>> torch.nn.PoissonNLLLoss()(torch.tensor([0.0]), torch.tensor([2.0]))
+        tensor(1.)
+    """
 
     def __init__(
         self,
@@ -49,7 +62,18 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """The negated log-likelihood of normal distributions."""
+    """The negated log-likelihood of normal distributions.
+
+    Args:
+        full: add the constant ``log(2 pi) / 2``.
+        eps: variances below it count as it.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Example:
+        >>> x, target = torch.zeros(2), torch.tensor([0.0, 2.0])
+        >>> torch.nn.GaussianNLLLoss(reduction="none")(x, target, torch.ones(2))
+        tensor([0., 2.])
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -64,7 +88,20 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """How far a distribution is from another one (Kullback and Leibler, 1951)."""
+    """How far a distribution is from another one (Kullback and Leibler, 1951); inputs are log-probabilities.
+
+    Args:
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` (over elements), ``sum`` or ``batchmean``, the divergence's definition:
+            the sum divided by the size of the first dimension.
+        log_target: whether targets are logarithms too.
+
+    Example:
+        >>> p, q = torch.tensor([[0.5, 0.5]]), torch.tensor([[0.25, 0.75]])
+        >>> torch.nn.KLDivLoss(reduction="batchmean")(q.log(), p)
+        tensor(0.1438)
+    """
 
     def __init__(
         self,
@@ -82,7 +119,22 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """Cross entropy of two classes, from probabilities."""
+    """Cross entropy of two classes, from probabilities.
+
+    Args:
+        weight: of each element; it broadcasts.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Raises:
+        ValueError: in the call, if input and target differ in size.
+        RuntimeError: in the call, if an input is no probability.
+
+    Example:
+        >>> torch.nn.BCELoss()(torch.tensor([0.5, 0.9]), torch.tensor([1.0, 1.0]))
+        tensor(0.3993)
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Two tensors of one shape, between 0 and 1."""
@@ -126,7 +178,18 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 
 class CTCLoss(_Loss):
-    """Sequences against shorter ones of unknown alignment (Graves et al., 2006)."""
+    """Sequences against shorter ones of unknown alignment (Graves et al., 2006).
+
+    Args:
+        blank: the class that stands for no label.
+        reduction: ``none``; ``sum``; or ``mean``, of the losses divided by the labels' number.
+        zero_infinity: count sequences too short for their labels as 0, without gradient.
+
+    Example:
+        >>> logs = torch.full((4, 1, 3), 1 / 3).log()
+        >>> torch.nn.CTCLoss()(logs, torch.tensor([[1, 2]]), [4], [2])
+        tensor(0.8432)
+    """
 
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False

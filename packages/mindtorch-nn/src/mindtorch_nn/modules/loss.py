@@ -128,7 +128,16 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squares within ``delta``, a straight line of that slope beyond (Huber, 1964)."""
+    """Squares within ``delta``, a straight line of that slope beyond (Huber, 1964).
+
+    Args:
+        reduction: ``none``, ``mean`` or ``sum``.
+        delta: differences up to it count ``0.5 * d * d``, the others ``delta * (d - 0.5 * delta)``.
+
+    Example:
+        >>> torch.nn.HuberLoss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
+        tensor(1.3125)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         if not isinstance(delta, float | int):

@@ -77,7 +77,23 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest value of each window of sequences."""
+    """The largest value of each window of sequences.
+
+    Args:
+        kernel_size: the window.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        dilation: how far the elements of the window are apart.
+        return_indices: whether positions of the values are returned too.
+        ceil_mode: whether windows may stick out at the end.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window.
+
+    Example:
+        >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[3., 2.]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """(N, C, L) or (C, L)."""
@@ -175,7 +191,22 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 
 class AvgPool1d(_Windows):
-    """The mean of each window of sequences."""
+    """The mean of each window of sequences.
+
+    Args:
+        kernel_size: the window.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        ceil_mode: whether windows may stick out at the end.
+        count_include_pad: whether zeros that were added count.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window.
+
+    Example:
+        >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[2., 1.]])
+    """
 
     _rank = 1
 

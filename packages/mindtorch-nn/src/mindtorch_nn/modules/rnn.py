@@ -41,7 +41,29 @@ def _shown(**own: Any) -> Callable[[F], F]:
 
 
 class RNN(RNNBase):
-    """Elman's network; ``nonlinearity`` is "tanh" or "relu". The rest is as in `RNNBase`."""
+    """Elman's network: ``h = tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)`` at each step.
+
+    Args:
+        input_size: features of each step.
+        hidden_size: features of the states.
+        num_layers: layers, each of which reads what the one before it gave.
+        nonlinearity: "tanh" or "relu".
+        bias: whether there are biases.
+        batch_first: whether batches are (batch, steps, features), not (steps, batch, features).
+        dropout: probability of dropout between layers.
+        bidirectional: whether each layer reads in both directions.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: for another nonlinearity, or sizes that are not positive.
+
+    Example:
+        >>> layer = torch.nn.RNN(3, 4, batch_first=True)
+        >>> output, hidden = layer(torch.ones(2, 5, 3))
+        >>> output.shape, hidden.shape
+        (torch.Size([2, 5, 4]), torch.Size([1, 2, 4]))
+    """
 
     nonlinearity: str
 
@@ -77,7 +99,21 @@ def _refuse_projection(kwargs: dict[str, Any]) -> None:
 
 
 class GRU(RNNBase):
-    """Gated recurrent units (Cho et al., 2014); arguments as in `RNNBase`.
+    """Gated recurrent units (Cho et al., 2014).
+
+    Args:
+        input_size: features of each step.
+        hidden_size: features of the states.
+        num_layers: layers, each of which reads what the one before it gave.
+        bias: whether there are biases.
+        batch_first: whether batches are (batch, steps, features), not (steps, batch, features).
+        dropout: probability of dropout between layers.
+        bidirectional: whether each layer reads in both directions.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: for sizes that are not positive.
 
     Example:
         >>> layer = torch.nn.GRU(3, 4, batch_first=True)
@@ -103,7 +139,22 @@ class GRU(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997); arguments as in `RNNBase`.
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997).
+
+    Args:
+        input_size: features of each step.
+        hidden_size: features of the states.
+        num_layers: layers, each of which reads what the one before it gave.
+        bias: whether there are biases.
+        batch_first: whether batches are (batch, steps, features), not (steps, batch, features).
+        dropout: probability of dropout between layers.
+        bidirectional: whether each layer reads in both directions.
+        proj_size: features of what is given at each step, if states are projected; 0 for no projection.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: for sizes that are not positive, or a ``proj_size`` that is not below ``hidden_size``.
 
     Example:
         >>> layer = torch.nn.LSTM(3, 4, batch_first=True)

@@ -71,6 +71,16 @@ class Transformer(Module):
         bias: whether there are biases.
         device: of the parameters.
         dtype: of the parameters.
+
+    Raises:
+        RuntimeError: in the call, if source and target differ in their batch or do not have ``d_model``
+            features.
+        AssertionError: if ``nhead`` does not divide ``d_model``.
+
+    Example:
+        >>> model = torch.nn.Transformer(8, 2, num_encoder_layers=1, num_decoder_layers=1, batch_first=True)
+        >>> model(torch.ones(2, 5, 8), torch.ones(2, 3, 8)).shape
+        torch.Size([2, 3, 8])
     """
 
     def __init__(
@@ -177,6 +187,12 @@ class TransformerEncoder(Module):
         norm: what is applied at the end.
         enable_nested_tensor: whether padded places may be left out in inference.
         mask_check: whether that is done only if padding stands at the end of each sequence.
+
+    Example:
+        >>> layer = torch.nn.TransformerEncoderLayer(8, nhead=2, batch_first=True)
+        >>> model = torch.nn.TransformerEncoder(layer, num_layers=2)
+        >>> model(torch.ones(2, 5, 8)).shape
+        torch.Size([2, 5, 8])
     """
 
     def __init__(
@@ -267,6 +283,13 @@ class TransformerDecoder(Module):
         decoder_layer: the layer.
         num_layers: how many there are.
         norm: what is applied at the end.
+
+    Example:
+        >>> layer = torch.nn.TransformerDecoderLayer(8, nhead=2, batch_first=True)
+        >>> model = torch.nn.TransformerDecoder(layer, num_layers=2)
+        >>> memory = torch.ones(2, 5, 8)
+        >>> model(torch.ones(2, 3, 8), memory).shape
+        torch.Size([2, 3, 8])
     """
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:

@@ -118,6 +118,15 @@ class TransformerEncoderLayer(_Layer):
         bias: whether there are biases.
         device: of the parameters.
         dtype: of the parameters.
+
+    Raises:
+        AssertionError: if ``nhead`` does not divide ``d_model``.
+        RuntimeError: for another name of an activation.
+
+    Example:
+        >>> layer = torch.nn.TransformerEncoderLayer(8, nhead=2, batch_first=True)
+        >>> layer(torch.ones(2, 5, 8)).shape
+        torch.Size([2, 5, 8])
     """
 
     _attentions = ("self_attn",)
@@ -172,6 +181,15 @@ class TransformerDecoderLayer(_Layer):
         bias: whether there are biases.
         device: of the parameters.
         dtype: of the parameters.
+
+    Raises:
+        AssertionError: if ``nhead`` does not divide ``d_model``.
+        RuntimeError: for another name of an activation.
+
+    Example:
+        >>> layer = torch.nn.TransformerDecoderLayer(8, nhead=2, batch_first=True)
+        >>> layer(torch.ones(2, 3, 8), torch.ones(2, 5, 8)).shape
+        torch.Size([2, 3, 8])
     """
 
     _attentions = ("self_attn", "multihead_attn")
