@@ -85,6 +85,11 @@ def gradcheck(
         ValueError: if no input requires grad.
         RuntimeError: if elements of a checked input share memory.
         NotImplementedError: if forward-mode differentiation was to be checked.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        >>> torch.autograd.gradcheck(torch.sin, (x,))
+        True
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
