@@ -78,7 +78,7 @@ def gradcheck(
         check_forward_ad: not supported, for the same reason.
         check_backward_ad: must stay True.
         fast_mode: compare along one random direction instead of element by element.
-        masked: accepted; there are no sparse tensors.
+        masked: accepted; inputs are dense.
 
     Raises:
         GradcheckError: on a mismatch; the text gives both values.
@@ -430,7 +430,7 @@ def gradgradcheck(
         check_fwd_over_rev: not supported, as there is no forward-mode differentiation.
         check_rev_over_rev: must stay True.
         fast_mode: compare along one random direction instead of element by element.
-        masked: accepted; there are no sparse tensors.
+        masked: accepted; inputs are dense.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError(

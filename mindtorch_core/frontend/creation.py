@@ -36,11 +36,12 @@ def tensor(
         dtype: element type; inferred if None: float gives the default dtype, int gives int64.
         device: where to make it.
         requires_grad: record operations on it.
-        pin_memory: accepted for compatibility; no backend pins memory yet.
+        pin_memory: whether in memory that is pinned for copies to an accelerator.
 
     Raises:
         ValueError: for nested sequences of unequal lengths.
         TypeError: for elements that are not numbers.
+        RuntimeError: if memory is to be pinned and no accelerator is there to pin it.
 
     Example:
         >>> torch.tensor([[1, 2], [3, 4]]), torch.tensor(1.5, dtype=torch.float64)
@@ -58,6 +59,8 @@ def tensor(
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
     made = born(made, own=True)
+    if pin_memory:
+        made = made.pin_memory()
     return made.requires_grad_() if requires_grad else made
 
 

@@ -148,7 +148,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def layout(self) -> layout:
-        """``torch.strided``: there are no sparse tensors."""
+        """``torch.strided``; sparse tensors have others."""
         return strided
 
     @property

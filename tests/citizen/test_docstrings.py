@@ -57,4 +57,6 @@ def test_ops_say_how_they_are_called():
     assert any(line.startswith("max(input, dim, keepdim=False") for line in lines)
     assert any(line.startswith("max(input, other") for line in lines)
     assert torch.Tensor.add_.__doc__.startswith("add_(input, other, *, alpha=1) -> Tensor\n")
+    assert torch.linalg.inv.__doc__.startswith("linalg.inv(A, ")
+    assert torch.fft.fft.__doc__.startswith("fft.fft(input, ")
     assert torch.cat.__doc__ == torch.cat.__doc__.strip()

@@ -301,7 +301,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Loss of label sequences of which nobody knows when each label occurs.
+    """Loss of label sequences whose alignment with the input is not known (Graves et al., 2006).
 
     Args:
         log_probs: log probabilities (time, batch, classes) or (time, classes).
