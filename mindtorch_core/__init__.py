@@ -81,6 +81,8 @@ from .frontend.tensor_properties import (
     is_same_size,
     is_signed,
     is_storage,
+    is_tensor,
+    numel,
     typename,
 )
 from .frontend.type_promotion import can_cast, promote_types, result_type
@@ -105,7 +107,7 @@ from .random import (
 )
 from .random import default_generator as _default_generator
 from .streams import Event, Stream
-from .tensors.tensor import Tensor, is_tensor, numel
+from .tensors.tensor import Tensor
 from .values.devices import device, get_default_device, get_device_module, set_default_device
 from .values.devices import type_meant as _type_meant
 from .values.dtypes import (

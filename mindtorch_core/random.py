@@ -34,9 +34,18 @@ class Generator:
 
     Threads may draw from one generator; which of them gets which numbers is then a matter of chance.
 
+    Args:
+        device: where it draws.
+
     Attributes:
         device: where it draws.
         source: the backend's generator, which its kernels draw from.
+
+    Example:
+        >>> generator = torch.Generator().manual_seed(0)
+        >>> first = torch.rand(2, generator=generator)
+        >>> torch.equal(torch.rand(2, generator=generator.manual_seed(0)), first)
+        True
     """
 
     __slots__ = ("__weakref__", "device", "source")
@@ -200,6 +209,12 @@ def source_for(generator: Generator | None, on: device) -> Any:
 def manual_seed(seed: int) -> Generator | None:
     """Seed the default generators of all devices; returns the CPU's, None without that backend.
 
+    Args:
+        seed: any int of 64 bits.
+
+    Raises:
+        RuntimeError: for a larger one.
+
     Example:
         >>> generator = torch.manual_seed(0)
         >>> first = torch.rand(2)
@@ -218,7 +233,13 @@ def manual_seed(seed: int) -> Generator | None:
 
 
 def seed() -> int:
-    """Seed all default generators with a number that differs from run to run; returns it."""
+    """Seed all default generators with a number that differs from run to run; returns it.
+
+    Example:
+        >>> number = torch.seed()
+        >>> torch.initial_seed() == number
+        True
+    """
     fresh = _fresh_seed()
     manual_seed(fresh)
     return fresh
@@ -230,12 +251,28 @@ def initial_seed() -> int:
 
 
 def get_rng_state() -> Tensor:
-    """Position of the CPU's default generator."""
+    """Position of the CPU's default generator.
+
+    Example:
+        >>> state = torch.get_rng_state()
+        >>> first = torch.rand(2)
+        >>> torch.set_rng_state(state)
+        >>> torch.equal(torch.rand(2), first)
+        True
+    """
     return default_generator(concrete("cpu")).get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go back to a position of the CPU's default generator."""
+    """Go back to a position of the CPU's default generator.
+
+    Args:
+        new_state: what `get_rng_state` gave.
+
+    Example:
+        >>> state = torch.get_rng_state()
+        >>> torch.set_rng_state(state)
+    """
     default_generator(concrete("cpu")).set_state(new_state)
 
 

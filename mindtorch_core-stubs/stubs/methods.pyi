@@ -2488,22 +2488,22 @@ class TensorMethods:
         """Accumulate the gradient of this tensor into the leaves of its graph."""
 
     def bfloat16(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as bfloat16."""
+        """The tensor in the dtype torch.bfloat16: itself if it has that one, else a copy."""
 
     def bool(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as bool."""
+        """The tensor in the dtype torch.bool: itself if it has that one, else a copy."""
 
     def byte(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as byte."""
+        """The tensor in the dtype torch.uint8: itself if it has that one, else a copy."""
 
     def cdouble(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as cdouble."""
+        """The tensor in the dtype torch.complex128: itself if it has that one, else a copy."""
 
     def cfloat(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as cfloat."""
+        """The tensor in the dtype torch.complex64: itself if it has that one, else a copy."""
 
     def char(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as char."""
+        """The tensor in the dtype torch.int8: itself if it has that one, else a copy."""
 
     def coalesce(self) -> Any:
         """Raise RuntimeError: coalesce is for sparse tensors."""
@@ -2512,7 +2512,7 @@ class TensorMethods:
         """Raise RuntimeError: col_indices is for sparse tensors."""
 
     def cpu(self, memory_format: Any = ...) -> Tensor:
-        """The tensor in host memory."""
+        """The tensor in host memory: itself if it is there, else a copy."""
 
     def crow_indices(self) -> Any:
         """Raise RuntimeError: crow_indices is for sparse tensors."""
@@ -2532,13 +2532,13 @@ class TensorMethods:
         """Cut this tensor off its history, in place. Its ``grad`` stays."""
 
     def double(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as double."""
+        """The tensor in the dtype torch.float64: itself if it has that one, else a copy."""
 
     def float(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as float."""
+        """The tensor in the dtype torch.float32: itself if it has that one, else a copy."""
 
     def half(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as half."""
+        """The tensor in the dtype torch.float16: itself if it has that one, else a copy."""
 
     def hpu(
         self,
@@ -2556,7 +2556,7 @@ class TensorMethods:
         """Raise RuntimeError: indices is for sparse tensors."""
 
     def int(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as int."""
+        """The tensor in the dtype torch.int32: itself if it has that one, else a copy."""
 
     def ipu(
         self,
@@ -2643,7 +2643,7 @@ class TensorMethods:
         """The one element as a Python number."""
 
     def long(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as long."""
+        """The tensor in the dtype torch.int64: itself if it has that one, else a copy."""
 
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
         """Replace every element by what a Python function returns for it and those of two
@@ -2719,7 +2719,7 @@ class TensorMethods:
         """Move its memory to where other processes see what is written to it; on the CPU only."""
 
     def short(self, *, memory_format: Any = None) -> Tensor:
-        """The tensor as short."""
+        """The tensor in the dtype torch.int16: itself if it has that one, else a copy."""
 
     def sparse_dim(self) -> _int:
         """Number of dimensions that positions have: 0 for a dense tensor."""

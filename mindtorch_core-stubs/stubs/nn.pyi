@@ -448,7 +448,7 @@ def ctc_loss(
     reduction: _str = 'mean',
     zero_infinity: _bool = False,
 ) -> Tensor:
-    """Loss of label sequences of which nobody knows when each label occurs."""
+    """Loss of label sequences whose alignment with the input is not known (Graves et al., 2006)."""
 
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """``x``, and ``alpha * expm1(x)`` below 0 (Clevert et al., 2015)."""

@@ -44,6 +44,12 @@ class autocast:
     Raises:
         ValueError: if ``device_type`` is not a string.
         RuntimeError: if there is no such device type, or none with autocast.
+
+    Example:
+        >>> with torch.autocast("cpu"):
+        ...     y = torch.ones(2, 2) @ torch.ones(2, 2)
+        >>> y.dtype
+        torch.bfloat16
     """
 
     def __init__(

@@ -50,6 +50,15 @@ class GradScaler:
         backoff_factor: by which it shrinks, below 1.
         growth_interval: steps until it grows.
         enabled: False for a scaler that changes nothing.
+
+    Example:
+        >>> w = torch.nn.Parameter(torch.ones(1))
+        >>> optimizer, scaler = torch.optim.SGD([w], lr=0.5), torch.amp.GradScaler("cpu")
+        >>> scaler.scale(w.sum()).backward()
+        >>> scaler.step(optimizer)
+        >>> scaler.update()
+        >>> w.tolist()
+        [0.5]
     """
 
     def __init__(

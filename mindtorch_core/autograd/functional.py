@@ -248,6 +248,11 @@ def jacobian(
     Returns:
         For one input and one output a tensor of the output's shape followed by the input's. A tuple
         over inputs, outputs, or a tuple over outputs of tuples over inputs, where those are tuples.
+
+    Example:
+        >>> torch.autograd.functional.jacobian(lambda x: x * x, torch.tensor([1.0, 2.0]))
+        tensor([[2., 0.],
+                [0., 4.]])
     """
     if strategy not in _STRATEGIES:
         raise AssertionError(

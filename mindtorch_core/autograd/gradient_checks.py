@@ -78,13 +78,18 @@ def gradcheck(
         check_forward_ad: not supported, for the same reason.
         check_backward_ad: must stay True.
         fast_mode: compare along one random direction instead of element by element.
-        masked: accepted; there are no sparse tensors.
+        masked: accepted; inputs are dense.
 
     Raises:
         GradcheckError: on a mismatch; the text gives both values.
         ValueError: if no input requires grad.
         RuntimeError: if elements of a checked input share memory.
         NotImplementedError: if forward-mode differentiation was to be checked.
+
+    Example:
+        >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        >>> torch.autograd.gradcheck(torch.sin, (x,))
+        True
     """
     if not (check_forward_ad or check_backward_ad):
         raise AssertionError(
@@ -425,7 +430,7 @@ def gradgradcheck(
         check_fwd_over_rev: not supported, as there is no forward-mode differentiation.
         check_rev_over_rev: must stay True.
         fast_mode: compare along one random direction instead of element by element.
-        masked: accepted; there are no sparse tensors.
+        masked: accepted; inputs are dense.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError(

@@ -54,8 +54,22 @@ def backward(
 def register_hook(self: Tensor, hook: Callable[[Any], Any]) -> RemovableHandle:
     """Call ``hook(grad)`` when this tensor's gradient is known; what it returns replaces it.
 
+    Args:
+        self: the tensor.
+        hook: what is called with the gradient; it returns another one, or None.
+
+    Returns:
+        A handle, whose ``remove()`` takes the hook away.
+
     Raises:
         RuntimeError: if the tensor does not require grad.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> handle = x.register_hook(lambda grad: grad * 2)
+        >>> x.sum().backward()
+        >>> x.grad
+        tensor([2., 2.])
     """
     refusal = "cannot register a hook on a tensor that doesn't require gradient"
     return add(tensor_hooks(_recorded(self, refusal)), hook)
@@ -104,6 +118,14 @@ def retain_grad(self: Tensor) -> None:
 
     Raises:
         RuntimeError: if the tensor does not require grad.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = x * 3
+        >>> y.retain_grad()
+        >>> y.sum().backward()
+        >>> y.grad
+        tensor([1., 1.])
     """
     meta = _recorded(self, "can't retain_grad on Tensor that has requires_grad=False")
     if not meta.is_leaf and meta.node is not None and not retains_grad(self):

@@ -484,16 +484,17 @@ def pipeline_context(
     *,
     through_backward: bool = False,
 ) -> Pipeline:
-    """A new pipeline, to be entered with ``with``; shown to users as ``torch.pipeline``.
+    """A pipeline, to be entered with ``with``: ops are recorded, and run together when a value is needed.
 
     Args:
-        max_ops: flush by itself when this many ops are recorded, so that a long loop does not grow
-            without limit.
+        max_ops: flush by itself when this many ops are recorded; so a long loop does not grow.
         max_bytes: flush by itself when the recorded results would take this much memory.
-        trace: keep a description of every op and of when it ran, for `Pipeline.graph` and
-            `Pipeline.export_chrome_trace`. It takes time and memory.
-        through_backward: have ``backward()`` and ``autograd.grad()`` recorded like everything else
-            instead of flushing first, so that forward pass, backward pass and update are planned
-            together, and what lies between is not stored.
+        trace: describe every op and when it ran, for `Pipeline.graph` and `export_chrome_trace`.
+        through_backward: have ``backward()`` and ``autograd.grad()`` recorded, not flush first.
+
+    Example:
+        >>> with torch.pipeline(): y = torch.ones(2) * 2
+        >>> y
+        tensor([2., 2.])
     """
     return Pipeline(max_ops, max_bytes, trace, through_backward=through_backward)

@@ -57,7 +57,13 @@ def apply_tls_masks(mask: DispatchKeySet | int) -> int:
 
 
 def is_grad_enabled() -> bool:
-    """Whether gradients are enabled in this thread: whether the alias of the Autograd keys is kept."""
+    """Whether ops are recorded in this thread.
+
+    Example:
+        >>> with torch.no_grad():
+        ...     print(torch.is_grad_enabled())
+        False
+    """
     return bool(MASKS.keep & _ENABLED)
 
 

@@ -83,6 +83,13 @@ def compile(  # the name is PyTorch's
         RuntimeError: for both a mode and options, a mode or a backend that there is not, or a function
             as backend: there are no graphs of PyTorch's to hand to it.
         TypeError: for what cannot be called, and for options that are no dict.
+
+    Example:
+        >>> @torch.compile
+        ... def double(x):
+        ...     return x * 2
+        >>> double(torch.ones(2))
+        tensor([2., 2.])
     """
     if options is not None and not isinstance(options, dict):
         raise TypeError(f"torch.compile() takes options as a dict, got {type(options)}")

@@ -17,7 +17,18 @@ _mode = [0]
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Ask for algorithms that give the same result in every run; mindtorch's own do in any case."""
+    """Ask for algorithms that give the same result in every run; mindtorch's own do in any case.
+
+    Args:
+        mode: whether they are asked for.
+        warn_only: whether an op that has none warns, rather than raises.
+
+    Example:
+        >>> torch.use_deterministic_algorithms(True)
+        >>> torch.are_deterministic_algorithms_enabled()
+        True
+        >>> torch.use_deterministic_algorithms(False)
+    """
     _mode[0] = (1 if warn_only else 2) if mode else 0
 
 

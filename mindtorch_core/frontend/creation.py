@@ -36,11 +36,12 @@ def tensor(
         dtype: element type; inferred if None: float gives the default dtype, int gives int64.
         device: where to make it.
         requires_grad: record operations on it.
-        pin_memory: accepted for compatibility; no backend pins memory yet.
+        pin_memory: whether in memory that is pinned for copies to an accelerator.
 
     Raises:
         ValueError: for nested sequences of unequal lengths.
         TypeError: for elements that are not numbers.
+        RuntimeError: if memory is to be pinned and no accelerator is there to pin it.
 
     Example:
         >>> torch.tensor([[1, 2], [3, 4]]), torch.tensor(1.5, dtype=torch.float64)
@@ -58,6 +59,8 @@ def tensor(
         found = _from_buffer(data, dtype, on)
         made = found if found is not None else _from_sequence(data, dtype, on)
     made = born(made, own=True)
+    if pin_memory:
+        made = made.pin_memory()
     return made.requires_grad_() if requires_grad else made
 
 
@@ -75,7 +78,19 @@ def new_tensor(
     device: device | str | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """`tensor` with the dtype and device of this tensor, unless others are given."""
+    """`tensor` with the dtype and device of this tensor, unless others are given.
+
+    Args:
+        self: the tensor.
+        data: numbers, as `tensor` takes them.
+        dtype: element type, if another one is wanted.
+        device: where to put it, if elsewhere.
+        requires_grad: record operations on it.
+
+    Example:
+        >>> torch.tensor([1.0], dtype=torch.float64).new_tensor([1, 2])
+        tensor([1., 2.], dtype=torch.float64)
+    """
     return tensor(
         data, dtype=dtype or self._dtype, device=device or self._device, requires_grad=requires_grad
     )
@@ -86,6 +101,15 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: device | str | None
     """``data`` as a tensor, without a copy where that is possible.
 
     A tensor of the dtype and device is returned itself; a NumPy array shares its memory.
+
+    Args:
+        data: what `tensor` takes.
+        dtype: element type, if another one is wanted.
+        device: where to put it.
+
+    Raises:
+        ValueError: for nested sequences of unequal lengths.
+        TypeError: for elements that are not numbers.
 
     Example:
         >>> x = torch.ones(2)
@@ -114,8 +138,16 @@ def from_numpy(array: Any) -> Tensor:
 
     The array may be read-only; then in-place ops on the tensor fail.
 
+    Args:
+        array: an ndarray.
+
     Raises:
         TypeError: if ``array`` is not an ndarray or its dtype has no counterpart.
+
+    Example:
+        >>> import numpy
+        >>> torch.from_numpy(numpy.arange(3))
+        tensor([0, 1, 2])
     """
     on = concrete("cpu")
     made: Tensor = TABLE[on.type].runtime.from_numpy(array)  # type: ignore[attr-defined]

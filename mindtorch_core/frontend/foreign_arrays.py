@@ -119,6 +119,10 @@ def asarray(
 
     Raises:
         ValueError: if a copy is needed and refused.
+
+    Example:
+        >>> torch.asarray([1, 2]), torch.asarray(bytearray(b"ab"), dtype=torch.uint8)
+        (tensor([1, 2]), tensor([97, 98], dtype=torch.uint8))
     """
     if dtype is not None:
         dtype = as_dtype(dtype, "asarray")
@@ -179,6 +183,12 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray[Any, Any]:
     Raises:
         TypeError: if it is not in host memory.
         RuntimeError: if it requires grad and gradients are enabled, or is a conjugate or negative view.
+
+    Example:
+        >>> x = torch.zeros(2)
+        >>> x.numpy()[0] = 5
+        >>> x
+        tensor([5., 0.])
     """
     if force:
         return self.detach().cpu().resolve_conj().resolve_neg().numpy()

@@ -9,7 +9,6 @@ from typing import Any, Final, Self
 from ..dispatch.overrides import MODES, WHEN_USED, mask_for_modes, push_mode
 from ..dispatch.written_functions import arm_functions, ask_first, overridable
 from ..opdefs.packets import is_made_for_op
-from ..tensors import tensor as tensor_module
 from ..tensors.attached import WHEN_ATTACHED
 from ..tensors.subclasses import NOT_WRAPPED
 from ..tensors.tensor import FIELDS, Tensor
@@ -160,9 +159,8 @@ for _function in (creation.tensor, creation.as_tensor, creation.from_numpy, fore
                   foreign_arrays.frombuffer):  # fmt: skip
     overridable(_function, by_modes_alone=True)
 for _name in (*tensor_properties.__all__, "result_type"):
-    if _name not in ("is_storage", "typename"):
+    if _name not in ("is_storage", "is_tensor", "typename"):
         overridable(getattr(type_promotion if _name == "result_type" else tensor_properties, _name))
-overridable(tensor_module.numel)
 
 NOT_WRAPPED.add(Tensor.grad.__get__)
 WHEN_USED.append(arm)

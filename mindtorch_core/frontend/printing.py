@@ -55,6 +55,12 @@ def set_printoptions(
 
     Raises:
         ValueError: for another profile.
+
+    Example:
+        >>> torch.set_printoptions(precision=2)
+        >>> torch.tensor([1.0 / 3])
+        tensor([0.33])
+        >>> torch.set_printoptions(profile="default")
     """
     if profile is not None:
         if profile not in PROFILES:

@@ -15,6 +15,8 @@ __all__ = [
     "is_same_size",
     "is_signed",
     "is_storage",
+    "is_tensor",
+    "numel",
     "typename",
 ]
 
@@ -31,8 +33,15 @@ def _checked(name: str, value: Tensor, argument: str = "input", position: int = 
 def is_floating_point(input: Tensor) -> bool:
     """Whether a tensor's dtype is a floating-point one.
 
+    Args:
+        input: a tensor.
+
     Raises:
         TypeError: if it is no tensor.
+
+    Example:
+        >>> torch.is_floating_point(torch.ones(1)), torch.is_floating_point(torch.tensor(1))
+        (True, False)
     """
     return _checked("is_floating_point", input).is_floating_point()
 
@@ -40,8 +49,15 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether a tensor's dtype is a complex one.
 
+    Args:
+        input: a tensor.
+
     Raises:
         TypeError: if it is no tensor.
+
+    Example:
+        >>> torch.is_complex(torch.tensor(1j))
+        True
     """
     return _checked("is_complex", input).is_complex()
 
@@ -96,3 +112,29 @@ def typename(obj: Any) -> str:
     module = getattr(kind, "__module__", None)
     name = str(kind.__qualname__)
     return name if module in (None, "builtins") else f"{module}.{name}"
+
+
+def numel(input: Tensor) -> int:
+    """Number of elements.
+
+    Args:
+        input: a tensor.
+
+    Example:
+        >>> torch.numel(torch.zeros(2, 3))
+        6
+    """
+    return input.numel()
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether ``obj`` is a tensor.
+
+    Args:
+        obj: anything.
+
+    Example:
+        >>> torch.is_tensor(torch.ones(1)), torch.is_tensor([1.0])
+        (True, False)
+    """
+    return isinstance(obj, Tensor)

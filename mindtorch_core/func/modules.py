@@ -36,6 +36,12 @@ def functional_call(
 
     Raises:
         ValueError: if two dicts have one name, or names of one tensor are given several values.
+
+    Example:
+        >>> layer = torch.nn.Linear(2, 1)
+        >>> values = {"weight": torch.ones(1, 2), "bias": torch.zeros(1)}
+        >>> torch.func.functional_call(layer, values, torch.tensor([1.0, 2.0]))
+        tensor([3.])
     """
     if not hasattr(module, "named_parameters"):
         raise TypeError(

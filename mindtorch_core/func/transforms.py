@@ -140,7 +140,17 @@ def grad_and_value(
 
 
 def grad(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Function:
-    """A function that returns the gradient of ``func``; see `grad_and_value`."""
+    """A function that returns the gradient of ``func``, whose result is a tensor of one element.
+
+    Args:
+        func: what is differentiated.
+        argnums: which argument by; several give a tuple.
+        has_aux: whether ``func`` returns a pair, of which the second part is given back as it is.
+
+    Example:
+        >>> torch.func.grad(torch.sin)(torch.tensor(0.0))
+        tensor(1.)
+    """
 
     @functools.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:

@@ -42,6 +42,11 @@ def vmap(
     Raises:
         ValueError: if ``in_dims``, ``out_dims`` or ``chunk_size`` do not fit.
         RuntimeError: for another ``randomness``, and inside for what depends on values.
+
+    Example:
+        >>> rows = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> torch.vmap(torch.dot)(rows, rows)
+        tensor([ 5., 25.])
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(

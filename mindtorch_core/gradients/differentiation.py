@@ -41,6 +41,12 @@ def backward(
 
     Raises:
         RuntimeError: if an output does not require grad, or its gradient is missing.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> torch.autograd.backward([x.sum(), (2 * x).sum()])
+        >>> x.grad
+        tensor([3., 3.])
     """
     if grad_variables is not None:
         if grad_tensors is not None:
@@ -101,6 +107,11 @@ def grad(
     Raises:
         RuntimeError: if an input does not require grad, or is not part of the graph.
         ValueError: if ``allow_unused=False`` contradicts ``materialize_grads``.
+
+    Example:
+        >>> x = torch.tensor(3.0, requires_grad=True)
+        >>> torch.autograd.grad(x * x, x)
+        (tensor(6.),)
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

@@ -144,6 +144,9 @@ class _GradMode(_Context):
 class no_grad(_GradMode):
     """Record nothing inside: ``with torch.no_grad():`` or ``@torch.no_grad()``.
 
+    Args:
+        fn: a function, if it is used as a decorator without parentheses.
+
     Example:
         >>> x = torch.ones(2, requires_grad=True)
         >>> with torch.no_grad():
@@ -158,6 +161,9 @@ class no_grad(_GradMode):
 
 class enable_grad(_GradMode):
     """Record inside, also within ``no_grad``.
+
+    Args:
+        fn: a function, if it is used as a decorator without parentheses.
 
     Example:
         >>> x = torch.ones(2, requires_grad=True)
@@ -175,6 +181,16 @@ class set_grad_enabled(_Context):
     """Switch recording on or off, at once; as a context manager until its end.
 
     As a decorator it leaves the mode as it was, and sets it for every call of the function.
+
+    Args:
+        mode: whether ops are recorded.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.set_grad_enabled(False):
+        ...     y = x * 2
+        >>> y.requires_grad
+        False
     """
 
     __slots__ = ("_mode", "_previous")
@@ -227,6 +243,12 @@ class inference_mode(_Context):
     Args:
         mode: ``inference_mode(False)`` inside another one gives a region with normal tensors and
             gradients enabled.
+
+    Example:
+        >>> with torch.inference_mode():
+        ...     y = torch.ones(2) * 2
+        >>> y.is_inference()
+        True
     """
 
     __slots__ = ("_previous", "mode")

@@ -59,7 +59,24 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout that keeps mean 0 and variance 1 (Klambauer et al., 2017)."""
+    """Dropout that keeps mean 0 and variance 1 (Klambauer et al., 2017).
+
+    Args:
+        input: a tensor of any shape.
+        p: probability with which an element is replaced.
+        training: whether anything is replaced at all.
+        inplace: whether the input itself is changed.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
+    Example:
+        >>> torch.nn.functional.alpha_dropout(torch.ones(1000), training=True).unique().numel()
+        2
+    """
     return _call("alpha_dropout", input, p, training, inplace=inplace)
 
 
@@ -77,8 +94,24 @@ def dropout1d(
 ) -> Tensor:
     """Whole channels of sequences zero with probability ``p``.
 
+    Args:
+        input: (N, C, L) or (C, L).
+        p: probability with which a channel becomes zero; the others are divided by ``1 - p``.
+        training: whether anything becomes zero at all.
+        inplace: whether the input itself is changed.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
     Raises:
         RuntimeError: if the input has neither 2 nor 3 dimensions.
+
+    Example:
+        >>> dropped = torch.nn.functional.dropout1d(torch.ones(8, 16, 2))
+        >>> dropped.unique()
+        tensor([0., 2.])
+        >>> bool((dropped[:, :, 0] == dropped[:, :, 1]).all())
+        True
     """
     if 0.0 <= p <= 1.0 and input.dim() not in (2, 3):
         raise RuntimeError(
@@ -94,9 +127,26 @@ def dropout2d(
 ) -> Tensor:
     """Whole channels of images zero with probability ``p`` (Tompson et al., 2015).
 
+    Args:
+        input: (N, C, H, W) or (N, C, L).
+        p: probability with which a channel becomes zero; the others are divided by ``1 - p``.
+        training: whether anything becomes zero at all.
+        inplace: whether the input itself is changed.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
     Warns:
         UserWarning: if the input has neither 3 nor 4 dimensions, or 3, which are taken for a batch of
             sequences.
+
+    Example:
+        >>> dropped = torch.nn.functional.dropout2d(torch.ones(8, 16, 2, 2))
+        >>> dropped.unique()
+        tensor([0., 2.])
     """
     rank = input.dim()
     if rank not in (3, 4):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from ..dispatch.calls.parts import python_name
 from ..dispatch.registry import OpEntry
@@ -10,12 +12,15 @@ from ..dispatch.schema import Argument
 
 __all__ = ["docstring"]
 
+_MODULES: Final = re.compile(r"^(fft|linalg|special)_")  # whose functions have it in the op's name
+
 
 def docstring(name: str, entries: Iterable[OpEntry]) -> str:
     """What ``help`` shows of a function: a line for each way to call it, then what it does."""
     calls, texts = [], []
+    shown = _MODULES.sub(r"\1.", name)
     for entry in entries:
-        calls.append(_call(name, entry))
+        calls.append(_call(shown, entry))
         d = entry.definition
         if d is not None and d.doc and d.doc not in texts:
             texts.append(d.doc)

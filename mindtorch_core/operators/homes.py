@@ -230,9 +230,8 @@ HOMES: Final = (
      "aten nn: avg_pool2d avg_pool3d; aten nn torch: avg_pool1d; aten torch: avg_pool1d_backward "
      "avg_pool2d_backward avg_pool3d_backward; nn: lp_pool1d lp_pool2d lp_pool3d"),
     ("nn.batch_normalization",
-     "aten: _native_batch_norm_legit.no_stats native_batch_norm_backward; aten nn torch: "
-     "batch_norm; aten torch: _batch_norm_with_update _native_batch_norm_legit native_batch_norm; "
-     "nn: local_response_norm"),
+     "aten: _native_batch_norm_legit.no_stats native_batch_norm_backward; aten torch: "
+     "_batch_norm_with_update _native_batch_norm_legit batch_norm native_batch_norm"),
     ("nn.binary_classification",
      "aten: binary_cross_entropy_backward; aten nn: binary_cross_entropy; aten nn torch: "
      "binary_cross_entropy_with_logits"),
@@ -277,7 +276,7 @@ HOMES: Final = (
     ("nn.grid_sampling",
      "aten torch: affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d; nn: "
      "affine_grid grid_sample"),
-    ("nn.instance_normalization", "aten nn torch: instance_norm"),
+    ("nn.instance_normalization", "aten torch: instance_norm"),
     ("nn.interpolation", "nn: interpolate upsample upsample_bilinear upsample_nearest"),
     ("nn.losses",
      "aten: cross_entropy_loss nll_loss_backward nll_loss_forward; aten nn: nll_loss; nn: "
@@ -286,6 +285,7 @@ HOMES: Final = (
     ("nn.normalization",
      "aten: native_group_norm_backward native_layer_norm_backward; aten nn torch: group_norm "
      "layer_norm; aten torch: native_group_norm native_layer_norm"),
+    ("nn.normalization_functions", "nn: batch_norm instance_norm local_response_norm"),
     ("nn.packing", "aten torch: _pack_padded_sequence _pad_packed_sequence"),
     ("nn.padding",
      "aten nn: pad; aten torch: _pad_circular constant_pad_nd reflection_pad1d "

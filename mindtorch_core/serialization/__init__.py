@@ -95,6 +95,15 @@ def save(
         TypeError: for an object that cannot be taken apart; the text says where in ``obj`` it is.
             Nothing is written then.
         pickle.PicklingError: for a class or function that cannot be imported by its name.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save({"weight": torch.ones(2)}, file)
+        >>> file.seek(0)
+        0
+        >>> torch.load(file)
+        {'weight': tensor([1., 1.])}
     """
     from .archive import write
     from .writer import Writer
@@ -140,12 +149,24 @@ def load(
             at. The file must be given by its path.
         **pickle_load_args: of that module's ``Unpickler``, such as ``encoding``.
 
+    Returns:
+        The object.
+
     Raises:
         RuntimeError: if the file is damaged or of another format, or there is a ``pickle_module``
             with ``weights_only=True``.
         pickle.UnpicklingError: if it holds objects of other types, which the text names.
         TypeError: if it is of safetensors and has elements of which there is no dtype here.
         ValueError: if a file that is open is to be mapped.
+
+    Example:
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> torch.save([torch.ones(2), 1], file)
+        >>> file.seek(0)
+        0
+        >>> torch.load(file)
+        [tensor([1., 1.]), 1]
     """
     from .loading import read as read_file
 

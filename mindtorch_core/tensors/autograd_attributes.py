@@ -45,8 +45,15 @@ class AutogradAttributes:
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Record operations on this tensor from now on (or stop doing so); returns it.
 
+        Args:
+            requires_grad: whether they are recorded.
+
         Raises:
             RuntimeError: for a dtype without gradients, or when switched off on a result.
+
+        Example:
+            >>> torch.ones(2).requires_grad_()
+            tensor([1., 1.], requires_grad=True)
         """
         if not type(requires_grad).__name__.startswith("bool"):  # NumPy's is as good
             raise TypeError(

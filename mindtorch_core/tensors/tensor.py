@@ -122,7 +122,18 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def size(self, dim: int) -> int: ...
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """The shape, or the size of one dimension.
+
+        Args:
+            dim: which one; None for all.
+
+        Raises:
+            IndexError: if there is no such dimension.
+
+        Example:
+            >>> torch.zeros(2, 3).size(), torch.zeros(2, 3).size(-1)
+            (torch.Size([2, 3]), 3)
+        """
         return size_of(self._shape) if dim is None else _along(self._shape, dim)
 
     @property
@@ -137,7 +148,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def layout(self) -> layout:
-        """``torch.strided``: there are no sparse tensors."""
+        """``torch.strided``; sparse tensors have others."""
         return strided
 
     @property
@@ -146,13 +157,23 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         return len(self._shape)
 
     def dim(self) -> int:
-        """Number of dimensions."""
+        """Number of dimensions.
+
+        Example:
+            >>> torch.zeros(2, 3).dim()
+            2
+        """
         return len(self._shape)
 
     ndimension = dim
 
     def numel(self) -> int:
-        """Number of elements."""
+        """Number of elements.
+
+        Example:
+            >>> torch.zeros(2, 3).numel()
+            6
+        """
         return count(self._shape)
 
     nelement = numel
@@ -185,7 +206,18 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     _geometry = raw_geometry
 
     def stride(self, dim: int | None = None) -> Any:
-        """Steps between neighbours in each dimension, in elements; or of one dimension."""
+        """Steps between neighbours in each dimension, in elements; or of one dimension.
+
+        Args:
+            dim: which one; None for all.
+
+        Raises:
+            IndexError: if there is no such dimension.
+
+        Example:
+            >>> torch.zeros(2, 3).stride(), torch.zeros(2, 3).t().stride()
+            ((3, 1), (1, 3))
+        """
         strides = self._geometry()[0]
         return strides if dim is None else _along(strides, dim)
 
@@ -194,7 +226,16 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         return self._geometry()[1]
 
     def is_contiguous(self, *, memory_format: memory_format = contiguous_format) -> bool:
-        """Whether the elements lie without gaps in a memory format, row-major by default."""
+        """Whether the elements lie without gaps in a memory format, row-major by default.
+
+        Args:
+            memory_format: ``torch.contiguous_format``, or with channels last.
+
+        Example:
+            >>> x = torch.zeros(2, 3)
+            >>> x.is_contiguous(), x.t().is_contiguous()
+            (True, False)
+        """
         if memory_format is contiguous_format:
             return is_contiguous(self._shape, self._geometry()[0])
         return has_format(self._shape, self._geometry()[0], memory_format)
@@ -388,16 +429,6 @@ def _along(values: Shape, dim: int) -> int:
     if not values:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return values[at]
-
-
-def numel(input: Tensor) -> int:
-    """Number of elements."""
-    return input.numel()
-
-
-def is_tensor(obj: Any) -> bool:
-    """Whether ``obj`` is a tensor."""
-    return isinstance(obj, Tensor)
 
 
 # The public name of each slot, and the core's own.

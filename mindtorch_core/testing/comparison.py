@@ -76,6 +76,9 @@ def assert_close(
     Raises:
         AssertionError: if they differ; the text says how much and where.
         ValueError: if only one tolerance is given.
+
+    Example:
+        >>> torch.testing.assert_close(torch.tensor(1.0), torch.tensor(1.0 + 1e-7))
     """
     if (rtol is None) != (atol is None):
         raise ValueError(f"give both rtol and atol or neither, got rtol={rtol} and atol={atol}")

@@ -165,6 +165,13 @@ def checkpoint(
     Raises:
         ValueError: for arguments that do not go together.
         CheckpointError: from backward, if the second run differs from the first.
+
+    Example:
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = torch.utils.checkpoint.checkpoint(torch.exp, x, use_reentrant=False)
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([2.7183, 2.7183])
     """
     if use_reentrant is None:
         use_reentrant = _default_variant("checkpoint")

@@ -119,9 +119,17 @@ class device:
     devices compare by identity. ``device(1)`` is the second device of the loaded accelerator. As a
     context manager a device is the default for factories of the thread.
 
+    Args:
+        type: the type, or both as one string; a device; or an index alone.
+        index: which device of that type.
+
     Raises:
         RuntimeError: for a string that is not ``type`` or ``type:index``, and for an index alone
             unless exactly one accelerator is loaded.
+
+    Example:
+        >>> torch.device("cpu").type, torch.device("cpu", 0)
+        ('cpu', device(type='cpu', index=0))
     """
 
     __slots__ = ("index", "type")

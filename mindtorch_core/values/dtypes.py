@@ -179,15 +179,29 @@ BEFORE_DEFAULT: Final[list[Callable[[], None]]] = []
 
 
 def get_default_dtype() -> dtype:
-    """The floating type of ``torch.tensor([1.5])`` and of factories without ``dtype``."""
+    """The floating type of ``torch.tensor([1.5])`` and of factories without ``dtype``.
+
+    Example:
+        >>> torch.get_default_dtype()
+        torch.float32
+    """
     return _default[0]
 
 
 def set_default_dtype(d: dtype) -> None:
     """Set the default floating type.
 
+    Args:
+        d: ``torch.float32``, or another one of floats.
+
     Raises:
         TypeError: if ``d`` is not a floating-point dtype.
+
+    Example:
+        >>> torch.set_default_dtype(torch.float64)
+        >>> torch.tensor(1.5).dtype
+        torch.float64
+        >>> torch.set_default_dtype(torch.float32)
     """
     if isinstance(d, dtype) and d.name in FLOAT8:  # type: ignore[redundant-expr]
         raise TypeError(
@@ -394,7 +408,18 @@ _FLOAT_LAYOUT: Final[dict[str, tuple[int, int]]] = {
 
 
 class finfo:
-    """Numerical limits of a floating-point dtype: eps, max, min, tiny, smallest_normal, bits."""
+    """Numerical limits of a floating-point dtype: eps, max, min, tiny, smallest_normal, bits.
+
+    Args:
+        type: a dtype of floats or complex numbers; the default dtype by default.
+
+    Raises:
+        TypeError: for another one.
+
+    Example:
+        >>> torch.finfo(torch.float32).eps, torch.finfo(torch.bfloat16).max
+        (1.1920928955078125e-07, 3.3895313892515355e+38)
+    """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
@@ -428,7 +453,18 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype: min, max, bits."""
+    """Limits of an integer dtype: min, max, bits.
+
+    Args:
+        type: a dtype of whole numbers.
+
+    Raises:
+        TypeError: for another one.
+
+    Example:
+        >>> torch.iinfo(torch.int8).max
+        127
+    """
 
     __slots__ = ("bits", "dtype", "max", "min")
 

@@ -39,9 +39,19 @@ def get_num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Set the number of threads that one op may use.
 
+    Args:
+        count: how many.
+
     Raises:
         TypeError: if ``count`` is no int.
         RuntimeError: if it is not positive.
+
+    Example:
+        >>> threads = torch.get_num_threads()
+        >>> torch.set_num_threads(1)
+        >>> torch.get_num_threads()
+        1
+        >>> torch.set_num_threads(threads)
     """
     if isinstance(count, bool) or not isinstance(count, int):
         raise TypeError(f"set_num_threads expects an int, but got {type(count).__name__}")

@@ -10,6 +10,7 @@ CALLS = {
     "storage": lambda lib: lib.ones(2).untyped_storage().pin_memory(),
     "typed storage": lambda lib: lib.ones(2)._typed_storage().pin_memory(),
     "factory": lambda lib: lib.ones(2, pin_memory=True),
+    "from data": lambda lib: lib.tensor([1.0, 2.0], pin_memory=True),
 }
 
 

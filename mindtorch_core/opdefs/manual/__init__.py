@@ -18,34 +18,56 @@ FAMILIES: Final = {
         "repeat_interleave reshape roll scatter split squeeze stack transpose tril triu unsqueeze"
     ),
     "creating": (
-        "arange empty eye full linspace multinomial ones ones_like rand randint randn randperm "
-        "zeros zeros_like"
+        "arange empty empty_like eye full full_like linspace multinomial ones ones_like rand "
+        "rand_like randint randn randn_like randperm zeros zeros_like"
     ),
     "elementwise": (
-        "abs add allclose ceil clamp cos div eq exp expm1 floor fmod ge gt isclose isfinite isinf "
-        "isnan le lerp log log1p logical_and logical_not logical_or lt maximum minimum mul "
-        "nan_to_num ne neg pow reciprocal relu remainder round rsqrt sigmoid sign sin sqrt sub "
-        "tanh where"
+        "abs add allclose bitwise_and bitwise_not bitwise_or ceil clamp cos div eq erf exp expm1 "
+        "floor floor_divide fmod ge gt isclose isfinite isinf isnan le lerp log log10 log1p log2 "
+        "logical_and logical_not logical_or lt maximum minimum mul nan_to_num ne neg pow reciprocal "
+        "relu remainder round rsqrt sigmoid sign sin sqrt square sub tan tanh trunc where"
+    ),
+    "layers": (
+        "adaptive_avg_pool1d avg_pool1d avg_pool2d conv_transpose1d conv_transpose2d "
+        "conv_transpose3d cosine_similarity glu pairwise_distance pixel_shuffle pixel_unshuffle "
+        "prelu rms_norm softplus"
     ),
     "linear": (
-        "addmm bmm conv1d conv2d conv3d diag dot gelu kron linear log_softmax matmul mm one_hot "
-        "outer pad scaled_dot_product_attention softmax"
+        "addmm baddbmm bmm conv1d conv2d conv3d cross diag dot gelu kron linear log_softmax "
+        "matmul mm mv one_hot outer pad scaled_dot_product_attention softmax"
+    ),
+    "methods": (
+        "add_ clamp_ clone contiguous copy_ detach div_ expand expand_as fill_ index_add_ "
+        "masked_fill_ mul_ new_full new_ones new_zeros normal_ repeat scatter_ scatter_add_ sub_ "
+        "unfold uniform_ view view_as zero_"
     ),
     "reductions": (
-        "all amax any argmax argmin argsort bincount cumprod cumsum logsumexp max mean median min "
-        "prod searchsorted sort std sum topk var"
+        "all amax any argmax argmin argsort bincount bucketize count_nonzero cumprod cumsum "
+        "logsumexp max mean median min prod quantile searchsorted sort std sum topk var"
+    ),
+    "selecting": (
+        "argwhere broadcast_to diagonal hstack index_add movedim scatter_add select t "
+        "take_along_dim tile unbind vstack"
     ),
 }
 _HOMES: Final = {name: family for family, names in FAMILIES.items() for name in names.split()}
 
 _NONE: Final = "none on the samples that PyTorch tests it with; see docs/opinfo.md."
 _OF_CHANCE: Final = "none on the CPU, where a seed gives the same numbers; see docs/random.md."
+_NO_SAMPLES: Final = "none; PyTorch has no samples to test it with, apart from those of other ops."
 DIFFERENCES: Final = {
+    "copy_": _NO_SAMPLES,
+    "detach": _NO_SAMPLES,
+    "zero_": _NO_SAMPLES,
+    "normal_": _OF_CHANCE,
     "multinomial": "``out`` may be of another dtype, as for every op.",
     "rand": _OF_CHANCE,
     "randn": _OF_CHANCE,
     "randint": _OF_CHANCE,
     "randperm": _OF_CHANCE,
+    "rand_like": _OF_CHANCE,
+    "randn_like": _OF_CHANCE,
+    "uniform_": _OF_CHANCE,
 }
 
 

@@ -200,4 +200,39 @@ Example:
     >>> torch.multinomial(torch.tensor([0.0, 1.0, 0.0]), 2, replacement=True)
     tensor([1, 1])
 """,
+    "full_like": f"""\
+Args:
+    input: a tensor whose shape is taken.
+    fill_value: the value of all elements.
+{_LIKE}
+Example:
+    >>> torch.full_like(torch.tensor([1.0, 2.0]), 7)
+    tensor([7., 7.])
+""",
+    "empty_like": f"""\
+Args:
+    input: a tensor whose shape is taken.
+{_LIKE}
+Example:
+    >>> torch.empty_like(torch.tensor([[1, 2]])).shape
+    torch.Size([1, 2])
+""",
+    "rand_like": f"""\
+Args:
+    input: a tensor whose shape is taken.
+    generator: the source of random numbers; the default one by default.
+{_LIKE}
+Example:
+    >>> torch.rand_like(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+""",
+    "randn_like": f"""\
+Args:
+    input: a tensor whose shape is taken.
+    generator: the source of random numbers; the default one by default.
+{_LIKE}
+Example:
+    >>> torch.randn_like(torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+""",
 }

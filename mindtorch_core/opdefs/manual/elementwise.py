@@ -372,4 +372,25 @@ Example:
     >>> torch.logical_or(torch.tensor([1, 2, 0]), torch.tensor([1.0, 0.0, 0.0]))
     tensor([ True,  True, False])
 """,
+    "square": _one(">>> torch.square(torch.tensor([-3, 2]))\ntensor([9, 4])"),
+    "log2": _one(">>> torch.log2(torch.tensor([1.0, 8.0]))\ntensor([0., 3.])", _FLOATING),
+    "log10": _one(">>> torch.log10(torch.tensor([1.0, 10.0]))\ntensor([0., 1.])", _FLOATING),
+    "erf": _one(">>> torch.erf(torch.tensor([0.0, 1.0]))\ntensor([0.0000, 0.8427])", _FLOATING),
+    "tan": _one(">>> torch.tan(torch.tensor([0.0, 1.0]))\ntensor([0.0000, 1.5574])", _FLOATING),
+    "trunc": _one(">>> torch.trunc(torch.tensor([-1.5, 1.5]))\ntensor([-1.,  1.])"),
+    "bitwise_not": _one(
+        ">>> torch.bitwise_not(torch.tensor([0, 5]))\ntensor([-1, -6])",
+        kinds=" of whole numbers or bools.",
+    ),
+    "bitwise_and": _two(
+        ">>> torch.bitwise_and(torch.tensor([6, 5]), 3)\ntensor([2, 1])",
+        kinds=" of whole numbers or bools.",
+    ),
+    "bitwise_or": _two(
+        ">>> torch.bitwise_or(torch.tensor([6, 5]), 3)\ntensor([7, 7])",
+        kinds=" of whole numbers or bools.",
+    ),
+    "floor_divide": _two(
+        ">>> torch.floor_divide(torch.tensor([7, -7]), 2)\ntensor([ 3, -4])",
+    ),
 }

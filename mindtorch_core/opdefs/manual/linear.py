@@ -306,4 +306,53 @@ Example:
     >>> torch.kron(torch.tensor([1, 10]), torch.tensor([1, 2]))
     tensor([ 1,  2, 10, 20])
 """,
+    "baddbmm": f"""\
+Args:
+    input: what is added; it broadcasts with (batch, n, m).
+    batch1: (batch, n, k).
+    batch2: (batch, k, m).
+    beta: what ``input`` is multiplied with; with 0 it is not looked at, so that NaN does not spread.
+    alpha: what the products are multiplied with.
+{_OUT}
+Returns:
+    ``beta * input + alpha * (batch1 @ batch2)``.
+
+Raises:
+    RuntimeError: if shapes or dtypes do not fit.
+
+Example:
+    >>> torch.baddbmm(torch.tensor([1.0]), torch.ones(1, 2, 3), torch.ones(1, 3, 2)).tolist()
+    [[[4.0, 4.0], [4.0, 4.0]]]
+""",
+    "mv": f"""\
+Args:
+    input: (n, k).
+    vec: (k).
+{_OUT}
+Returns:
+    (n).
+
+Raises:
+    RuntimeError: if shapes or dtypes do not fit.
+
+Example:
+    >>> torch.mv(torch.tensor([[1, 2], [3, 4]]), torch.tensor([10, 1]))
+    tensor([12, 34])
+""",
+    "cross": f"""\
+Args:
+    input: a tensor with three elements along ``dim``.
+    other: another one; the shapes broadcast.
+    dim: the dimension; by default the first of size 3.
+{_OUT}
+Returns:
+    The vector products.
+
+Raises:
+    RuntimeError: if there are not three elements along the dimension, or shapes do not fit.
+
+Example:
+    >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
+    tensor([0, 0, 1])
+""",
 }

@@ -361,4 +361,56 @@ Example:
     >>> torch.searchsorted(steps, torch.tensor([0, 3, 9])), torch.searchsorted(steps, 3, right=True)
     (tensor([0, 1, 3]), tensor(2))
 """,
+    "count_nonzero": """\
+Args:
+    input: a tensor.
+    dim: the dimension or dimensions that are reduced; all by default.
+
+Returns:
+    int64, without the reduced dimensions.
+
+Raises:
+    IndexError: if there is no such dimension.
+
+Example:
+    >>> torch.count_nonzero(torch.tensor([[0, 5], [6, 7]]), dim=1)
+    tensor([1, 2])
+""",
+    "bucketize": f"""\
+Args:
+    input: a tensor, or a number.
+    boundaries: one dimension, in ascending order.
+    out_int32: whether the result is int32, not int64.
+    right: whether a number equal to a boundary belongs behind it.
+{_OUT}
+Returns:
+    For each element the number of boundaries before it.
+
+Raises:
+    RuntimeError: if boundaries have not one dimension.
+
+Example:
+    >>> torch.bucketize(torch.tensor([0.5, 2.0, 9.0]), torch.tensor([1.0, 2.0, 3.0]))
+    tensor([0, 1, 3])
+""",
+    "quantile": f"""\
+Args:
+    input: a tensor of float32 or float64.
+    q: a number from 0 to 1, or several as a tensor of one dimension.
+    dim: one dimension; by default all elements are one row.
+    keepdim: whether the dimension stays, with size 1.
+    interpolation: between two elements: ``"linear"``, ``"lower"``, ``"higher"``, ``"nearest"`` or
+        ``"midpoint"``.
+{_OUT}
+Returns:
+    A tensor without that dimension; of several ``q`` they are the first dimension.
+
+Raises:
+    RuntimeError: for other dtypes, a ``q`` outside of its range, or another interpolation.
+    IndexError: if there is no such dimension.
+
+Example:
+    >>> torch.quantile(torch.tensor([0.0, 1.0, 2.0, 3.0]), 0.5)
+    tensor(1.5000)
+""",
 }

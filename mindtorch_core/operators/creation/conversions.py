@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op
@@ -22,6 +22,11 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     Called as ``to(dtype)``, ``to(device, dtype=None)`` or ``to(other)``, each with
     ``non_blocking``, ``copy`` and ``memory_format``. Leaving a device waits for the work queued on
     the tensor; in a pipeline that goes through backward the copy is recorded like any other op.
+
+    Args:
+        self: the tensor.
+        *args: a dtype; a device and a dtype; or a tensor that has both.
+        **kwargs: the same by name, and ``non_blocking``, ``copy`` and ``memory_format``.
 
     Raises:
         BackendUnavailableError: if no plugin serves the device.
@@ -79,13 +84,26 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return fn._to_dtype(self, d)
 
 
+_PAGE: Final = """The tensor in the dtype {dtype}: itself if it has that one, else a copy.
+
+Args:
+    self: the tensor.
+    memory_format: in which order elements of the result lie.
+
+Example:
+    >>> torch.tensor([1, 0]).{name}().dtype
+    {dtype}
+"""
+
+
 def _conversion(name: str) -> Any:
+    d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
+
     def convert(self: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
-        d = ALIASES.get(name) or DTYPES[{"byte": "uint8", "char": "int8"}.get(name, name)]
         return to(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
 
     convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"The tensor as {name}."
+    convert.__doc__ = _PAGE.format(name=name, dtype=d)
     return convert
 
 
@@ -96,7 +114,16 @@ _CONVERSIONS = (
 
 
 def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
-    """The tensor in host memory."""
+    """The tensor in host memory: itself if it is there, else a copy.
+
+    Args:
+        self: the tensor.
+        memory_format: in which order elements of a copy lie.
+
+    Example:
+        >>> torch.ones(2).cpu().device
+        device(type='cpu')
+    """
     try:
         return to(self, "cpu", memory_format=memory_format)
     except Exception as error:
@@ -105,7 +132,16 @@ def cpu(self: Tensor, memory_format: memory_format = preserve_format) -> Tensor:
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor in the dtype and on the device of another."""
+    """The tensor in the dtype and on the device of another.
+
+    Args:
+        self: the tensor.
+        other: whose dtype and device are taken.
+
+    Example:
+        >>> torch.ones(2).type_as(torch.tensor([1]))
+        tensor([1, 1])
+    """
     return to(self, other)
 
 
@@ -114,8 +150,16 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
 
     The name of a type, such as ``torch.DoubleTensor``, stands for its dtype.
 
+    Args:
+        self: the tensor.
+        dtype: the dtype, or a name of a type.
+
     Raises:
         ValueError: for any other name, and for what is neither.
+
+    Example:
+        >>> torch.ones(2).type(), torch.ones(2).type(torch.int64)
+        ('torch.FloatTensor', tensor([1, 1]))
     """
     if dtype is None:
         return f"torch.{self._dtype.label}Tensor"

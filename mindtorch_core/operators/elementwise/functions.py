@@ -224,7 +224,22 @@ unary(
 
 @public("nn:relu")
 def _relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Zero for negative elements."""
+    """Zero for negative elements.
+
+    Args:
+        input: a tensor of any shape; not of bools.
+        inplace: whether the input itself is changed.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        RuntimeError: for a tensor of bools.
+
+    Example:
+        >>> torch.nn.functional.relu(torch.tensor([-1.0, 0.0, 2.0]))
+        tensor([0., 0., 2.])
+    """
     return fn.relu_(input) if inplace else fn.relu(input)
 
 

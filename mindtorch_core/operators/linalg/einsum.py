@@ -205,6 +205,10 @@ def einsum(*args: Any) -> Any:
     stands for dimensions that broadcast, and a letter twice in one operand takes its diagonal.
     Operands may also be followed by lists of numbers: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
 
+    Args:
+        *args: the equation and the operands; or operands, each followed by its list of numbers, and the
+            list of the result.
+
     Raises:
         ValueError: if there are too few arguments.
         RuntimeError: if the equation and the operands do not fit.

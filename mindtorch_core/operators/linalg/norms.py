@@ -301,6 +301,10 @@ def norm(
 
     Raises:
         RuntimeError: for another word.
+
+    Example:
+        >>> torch.norm(torch.tensor([3.0, 4.0]))
+        tensor(5.)
     """
     if p == "nuc":
         dims = range(len(input._shape)) if dim is None else (dim,) if isinstance(dim, int) else dim

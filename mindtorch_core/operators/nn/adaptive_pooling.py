@@ -190,6 +190,18 @@ def _average_function(n: int) -> Callable[..., Tensor]:
         Args:
             input: (N, C, ...) or (C, ...).
             output_size: number of windows along each spatial dimension; None keeps its size.
+
+        Returns:
+            (N, C, *output_size) or (C, *output_size).
+
+        Raises:
+            RuntimeError: for other numbers of dimensions.
+        ValueError: for another number of sizes.
+
+        Example:
+            >>> x = torch.arange(16.0).reshape(1, 1, 4, 4)
+            >>> torch.nn.functional.adaptive_avg_pool2d(x, (2, 1)).flatten()
+            tensor([ 3.5000, 11.5000])
         """
         made: Tensor = getattr(fn, name)(input, _given(input, output_size, n))
         return made
@@ -213,6 +225,14 @@ def _max_function(n: int, *, always: bool = False) -> Callable[..., Any]:
             output_size: number of windows along each spatial dimension; None keeps its size.
             return_indices: return also where the elements are, in the spatial dimensions as one
                 row; functions ``..._with_indices`` always do.
+
+        Returns:
+            (N, C, *output_size) or (C, *output_size); and the positions, if they are asked for.
+
+        Example:
+            >>> x = torch.arange(16.0).reshape(1, 1, 4, 4)
+            >>> torch.nn.functional.adaptive_max_pool2d(x, (2, 1)).flatten()
+            tensor([ 7., 15.])
         """
         found = getattr(fn, name)(input, _given(input, output_size, n))
         return found if always or return_indices else found[0]

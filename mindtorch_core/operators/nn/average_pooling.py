@@ -237,6 +237,13 @@ def _power_pool(n: int) -> Callable[..., Tensor]:
             kernel_size: the window's size.
             stride: from one window to the next; by default they touch.
             ceil_mode: whether the last window may reach over the end.
+
+        Returns:
+            (N, C, windows, windows) or without the batch.
+
+        Example:
+            >>> torch.nn.functional.lp_pool2d(torch.tensor([[[3.0, 4.0]]]), 2, (1, 2))
+            tensor([[[5.]]])
         """
         sizes = spread(kernel_size, n, "kernel_size")
         steps = () if stride is None else stride

@@ -1,4 +1,4 @@
-"""Batch normalisation, and the response of neighbouring channels."""
+"""Batch normalisation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import Apart, TensorSpec
-from ...opdefs.define import op, public
+from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import uint8
 from ...values.shapes import numel, show
@@ -22,7 +22,6 @@ from .normalization import (
     scale_shift,
     standardised,
     statistics_dtype,
-    verify_size,
 )
 
 Three = tuple[Any, Any, Any]
@@ -360,72 +359,3 @@ op(
     saved_if=IN_EVALUATION,
     namespaces=("torch",),
 )
-
-
-# ---- as users call them -------------------------------------------------------------------------
-
-
-@public("nn")
-def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Mean 0 and variance 1 of each channel, then scale and shift (Ioffe and Szegedy, 2015).
-
-    Args:
-        input: shape (N, C, *).
-        running_mean: of shape (C): updated in training, used otherwise.
-        running_var: likewise.
-        weight: scale, of shape (C).
-        bias: shift, of the same shape.
-        training: use the batch's own statistics.
-        momentum: weight of the batch's statistics in the update.
-        eps: added to the variance.
-
-    Raises:
-        ValueError: in training, if a channel has one value.
-        RuntimeError: if a size does not fit.
-    """
-    if training:
-        verify_size(input._shape)
-    return fn.batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, True
-    )
-
-
-@public("nn")
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
-    """Each element divided by the strength of neighbouring channels (Krizhevsky et al., 2012).
-
-    Args:
-        input: shape (N, C, *).
-        size: how many channels count.
-        alpha: factor of the mean of squares.
-        beta: exponent: the divisor is ``(k + alpha * mean of squares) ** beta``.
-        k: what is added.
-
-    Raises:
-        ValueError: if the input has fewer than 3 dimensions.
-    """
-    if len(input._shape) < 3:
-        raise ValueError(
-            f"Expected 3D or higher dimensionality input (got {len(input._shape)} dimensions)"
-        )
-    if not numel(input._shape):
-        return input
-    squares: Any = input * input
-    sides = [0, 0] * (len(input._shape) - 2) + [size // 2, (size - 1) // 2]
-    padded = fn.constant_pad_nd(squares, sides, 0)
-    total = padded.unfold(1, size, 1).sum(-1)
-    whole = None if input._dtype.is_floating_point else "trunc"  # PyTorch's pooling of integers
-    strength: Any = fn.div(total, size, rounding_mode=whole)
-    scaled: Tensor = input / (strength * alpha + k) ** beta
-    return scaled

@@ -125,9 +125,25 @@ def binary_cross_entropy(
 ) -> Tensor:
     """Cross entropy of probabilities of two classes.
 
+    Args:
+        input: probabilities, of any shape.
+        target: numbers from 0 to 1, of the same shape.
+        weight: of each element; it broadcasts.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape. No element is above 100.
+
     Raises:
         ValueError: if input and target differ in size.
         RuntimeError: if an input is no probability.
+
+    Example:
+        >>> p, target = torch.tensor([0.5, 0.0]), torch.tensor([1.0, 1.0])
+        >>> torch.nn.functional.binary_cross_entropy(p, target, reduction="none")
+        tensor([  0.6931, 100.0000])
     """
     code = reduction_of(reduction, size_average, reduce)
     if target._shape != input._shape:
@@ -152,8 +168,25 @@ def binary_cross_entropy_with_logits(
 ) -> Tensor:
     """`binary_cross_entropy` of ``sigmoid(input)``, without overflow.
 
+    Args:
+        input: logits, of any shape.
+        target: numbers from 0 to 1, of the same shape.
+        weight: of each element; it broadcasts.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+        pos_weight: what ``target`` counts in the loss where it is 1; it broadcasts.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
         ValueError: if input and target differ in size.
+
+    Example:
+        >>> logits, target = torch.tensor([0.0, -1000.0]), torch.tensor([1.0, 0.0])
+        >>> torch.nn.functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+        tensor([0.6931, 0.0000])
     """
     code = reduction_of(reduction, size_average, reduce)
     if target._shape != input._shape:

@@ -233,7 +233,24 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1.
+
+    Args:
+        input: distances, of any shape.
+        target: 1 or -1 for each.
+        margin: distances below it count where the target is -1.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
+    Example:
+        >>> x, target = torch.tensor([0.2, 0.2]), torch.tensor([1, -1])
+        >>> torch.nn.functional.hinge_embedding_loss(x, target, reduction="none")
+        tensor([0.2000, 0.8000])
+    """
     code = reduction_of(reduction, size_average, reduce)
     return fn.hinge_embedding_loss(input, target, margin, code)
 
@@ -250,8 +267,25 @@ def margin_ranking_loss(
 ) -> Tensor:
     """``max(0, -target * (input1 - input2) + margin)``; targets are 1 or -1.
 
+    Args:
+        input1: a tensor of any shape.
+        input2: one that is compared with it, of the same shape.
+        target: 1 where the first shall be larger, -1 where the second shall be.
+        margin: by how much.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
         RuntimeError: if the tensors differ in their number of dimensions.
+
+    Example:
+        >>> x, y = torch.tensor([3.0, 1.0]), torch.tensor([1.0, 3.0])
+        >>> torch.nn.functional.margin_ranking_loss(x, y, torch.ones(2), reduction="none")
+        tensor([0., 2.])
     """
     code = reduction_of(reduction, size_average, reduce)
     if not len(input1._shape) == len(input2._shape) == len(target._shape):
@@ -334,7 +368,28 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1.
+
+    Args:
+        input1: vectors (N, D), or one (D).
+        input2: vectors that they are compared with.
+        target: 1 or -1 for each pair, (N) or ().
+        margin: cosines below it count nothing where the target is -1.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the target's shape.
+
+    Raises:
+        RuntimeError: if numbers of dimensions do not fit.
+
+    Example:
+        >>> x, y = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+        >>> torch.nn.functional.cosine_embedding_loss(x, y, torch.tensor([1, -1]), reduction="none")
+        tensor([1., 1.])
+    """
     code = reduction_of(reduction, size_average, reduce)
     return fn.cosine_embedding_loss(input1, input2, target, margin, code)
 
@@ -354,8 +409,28 @@ def triplet_margin_loss(
 ) -> Tensor:
     """``max(0, distance to positive - distance to negative + margin)`` (Balntas et al., 2016).
 
+    Args:
+        anchor: vectors (N, D), or one (D).
+        positive: vectors that shall be near.
+        negative: vectors that shall be far.
+        margin: how much farther.
+        p: which norm gives the distance.
+        eps: added to differences.
+        swap: take the distance from positive to negative if it is smaller.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of shape (N) or ().
+
     Raises:
         ValueError: if ``margin`` is not positive.
+
+    Example:
+        >>> anchor, near, far = torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])
+        >>> torch.nn.functional.triplet_margin_loss(anchor, near, far)
+        tensor(0.5000)
     """
     code = reduction_of(reduction, size_average, reduce)
     if margin <= 0:

@@ -301,7 +301,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Loss of label sequences of which nobody knows when each label occurs.
+    """Loss of label sequences whose alignment with the input is not known (Graves et al., 2006).
 
     Args:
         log_probs: log probabilities (time, batch, classes) or (time, classes).
@@ -311,6 +311,17 @@ def ctc_loss(
         blank: the class that stands for no label.
         reduction: ``none``; ``sum``; or ``mean``, of the losses divided by the labels' number.
         zero_infinity: count sequences too short for their labels as 0, without gradient.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one loss for each sequence.
+
+    Raises:
+        RuntimeError: if lengths do not fit.
+
+    Example:
+        >>> logs = torch.full((4, 1, 3), 1 / 3).log()
+        >>> torch.nn.functional.ctc_loss(logs, torch.tensor([[1, 2]]), [4], [2])
+        tensor(0.8432)
     """
     code = reduction_of(reduction)
     return fn.ctc_loss(

@@ -258,6 +258,17 @@ def normalize(
         dim: the dimension, or several that hold a vector together.
         eps: smaller norms count as it.
         out: where to write the result.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.nn.functional.normalize(torch.tensor([[3.0, 4.0], [0.0, 2.0]]))
+        tensor([[0.6000, 0.8000],
+                [0.0000, 1.0000]])
     """
     norm: Any = fn_linalg.vector_norm(input, p, dim, True)
     return fn.div(input, norm.clamp(min=eps), out=out)

@@ -159,9 +159,19 @@ def embedding(
         scale_grad_by_freq: divide gradients by how often an index occurs.
         sparse: whether the gradient is a sparse tensor.
 
+    Returns:
+        (*, dim), where * is the shape of ``input``.
+
     Raises:
+        IndexError: for an index outside the table.
         AssertionError: if ``padding_idx`` is outside the table.
         RuntimeError: in the backward pass, for sparse gradients with ``scale_grad_by_freq``.
+
+    Example:
+        >>> table = torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+        >>> torch.nn.functional.embedding(torch.tensor([2, 0]), table)
+        tensor([[2.0000, 2.5000],
+                [0.0000, 0.5000]])
     """
     rows = weight._shape[0] if weight._shape else 0
     if padding_idx is not None and not -rows <= padding_idx < rows:

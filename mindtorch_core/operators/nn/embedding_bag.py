@@ -198,8 +198,18 @@ def embedding_bag(
         include_last_offset: whether the last offset is the end of the last bag.
         padding_idx: an index that belongs to no bag.
 
+    Returns:
+        (bags, dim).
+
     Raises:
         ValueError: if the arguments do not fit together.
+
+    Example:
+        >>> table = torch.tensor([[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+        >>> bags = torch.tensor([[0, 1], [2, 2]])
+        >>> torch.nn.functional.embedding_bag(bags, table, mode="sum")
+        tensor([[1., 2.],
+                [4., 5.]])
     """
     if weight._dtype is int64 and input._dtype.is_floating_point:
         warnings.warn(

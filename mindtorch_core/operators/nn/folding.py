@@ -163,6 +163,20 @@ def unfold(
         dilation: from one element of a window to the next.
         padding: how far windows reach over both ends, where they see zeros.
         stride: from one window to the next.
+
+    Returns:
+        (N, C * window, windows), or without N.
+
+    Raises:
+        RuntimeError: for other numbers of dimensions, or if no window fits.
+
+    Example:
+        >>> x = torch.arange(9.0).reshape(1, 1, 3, 3)
+        >>> torch.nn.functional.unfold(x, 2)
+        tensor([[[0., 1., 3., 4.],
+                 [1., 2., 4., 5.],
+                 [3., 4., 6., 7.],
+                 [4., 5., 7., 8.]]])
     """
     return fn.im2col(input, kernel_size, dilation, padding, stride)
 
@@ -185,5 +199,18 @@ def fold(
         dilation: from one element of a window to the next.
         padding: how far windows reach over both ends.
         stride: from one window to the next.
+
+    Returns:
+        (N, C, *output_size), or without N.
+
+    Raises:
+        RuntimeError: if the sizes do not fit those of windows.
+
+    Example:
+        >>> columns = torch.ones(1, 4, 4)
+        >>> torch.nn.functional.fold(columns, (3, 3), 2)
+        tensor([[[[1., 2., 1.],
+                  [2., 4., 2.],
+                  [1., 2., 1.]]]])
     """
     return fn.col2im(input, output_size, kernel_size, dilation, padding, stride)

@@ -267,8 +267,18 @@ def grid_sample(
         align_corners: whether -1 and 1 are the centres of the outermost elements, rather than
             their outer edges.
 
+    Returns:
+        (N, C, ...), with the sizes of ``grid`` between N and its last dimension.
+
     Raises:
         ValueError: for an unknown mode.
+        RuntimeError: if shapes do not fit.
+
+    Example:
+        >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> middle = torch.zeros(1, 1, 1, 2)
+        >>> torch.nn.functional.grid_sample(image, middle, align_corners=False)
+        tensor([[[[2.5000]]]])
     """
     if mode not in _MODES:
         raise ValueError(
@@ -292,6 +302,18 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         theta: matrices (N, 2, 3) or (N, 3, 4).
         size: the shape of what `grid_sample` shall return, (N, C, H, W) or (N, C, D, H, W).
         align_corners: as for `grid_sample`.
+
+    Returns:
+        Positions (N, H, W, 2) or (N, D, H, W, 3).
+
+    Raises:
+        ValueError: if shapes do not fit.
+
+    Example:
+        >>> identity = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> torch.nn.functional.affine_grid(identity, (1, 1, 1, 2), align_corners=False)
+        tensor([[[[-0.5000,  0.0000],
+                  [ 0.5000,  0.0000]]]])
     """
     corners = _corners("affine_grid", align_corners)
     if theta._dtype.category != FLOATING:

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import Apart, TensorSpec
-from ...opdefs.define import op, public
+from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.shapes import numel, show, wrap_dim
+from ...values.shapes import wrap_dim
 from .batch_normalization import IN_EVALUATION, recorded_whole, writing_none
 
 
@@ -80,31 +80,3 @@ op(
     saved_if=dict.fromkeys(IN_EVALUATION, lambda use_input_stats: not use_input_stats),
     namespaces=("torch",),
 )
-
-
-@public("nn")
-def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Mean 0 and variance 1 of each channel of each sample (Ulyanov et al., 2016).
-
-    The arguments are those of `batch_norm`.
-
-    Raises:
-        ValueError: if a channel has one value.
-    """
-    if use_input_stats and numel(input._shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size "
-            f"torch.Size({show(input._shape)})"
-        )
-    return fn.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
-    )

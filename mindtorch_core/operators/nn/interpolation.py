@@ -97,9 +97,23 @@ def interpolate(
         antialias: average over what one result covers when shrinking; for ``bilinear``,
             ``bicubic`` and ``lanczos``.
 
+    Returns:
+        (N, C, ...) with the new sizes.
+
     Raises:
         ValueError: if options do not go together.
         NotImplementedError: if the mode does not serve tensors of this rank.
+
+    Example:
+        >>> x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> torch.nn.functional.interpolate(x, scale_factor=2)
+        tensor([[[[1., 1., 2., 2.],
+                  [1., 1., 2., 2.],
+                  [3., 3., 4., 4.],
+                  [3., 3., 4., 4.]]]])
+        >>> torch.nn.functional.interpolate(x, size=(2, 3), mode="bilinear", align_corners=True)
+        tensor([[[[1.0000, 1.5000, 2.0000],
+                  [3.0000, 3.5000, 4.0000]]]])
     """
     n = len(input._shape) - 2
     if mode not in _CORNERS and align_corners is not None:

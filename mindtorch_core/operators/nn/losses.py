@@ -278,6 +278,18 @@ def nll_loss(
         reduce: deprecated.
         ignore_index: a target that does not count.
         reduction: ``none``, ``mean`` (by weight) or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the target's shape.
+
+    Raises:
+        IndexError: if a target is no class.
+        ValueError: for an unknown reduction, or if sizes do not fit.
+
+    Example:
+        >>> logs = torch.tensor([[0.2, 0.8], [0.5, 0.5]]).log()
+        >>> torch.nn.functional.nll_loss(logs, torch.tensor([1, 0]), reduction="none")
+        tensor([0.2231, 0.6931])
     """
     code = reduction_of(reduction, size_average, reduce)
     return by_name("nll_loss")(input, target, weight, code, ignore_index)  # type: ignore[no-any-return]

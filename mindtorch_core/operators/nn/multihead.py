@@ -187,9 +187,9 @@ def multi_head_attention_forward(
     """Attention of several heads, with projections before and after (Vaswani et al., 2017).
 
     Args:
-        query: what looks, (length, batch, features) or (length, features).
-        key: what is looked at, by what it is found.
-        value: what is looked at, by what is seen of it.
+        query: (length, batch, features) or (length, features).
+        key: (keys, batch, features): what queries are compared with.
+        value: (keys, batch, features): what the results are weighted means of.
         embed_dim_to_check: the number of features that ``query`` shall have.
         num_heads: the heads, which share the features out among them.
         in_proj_weight: projections of query, key and value, one below the other.

@@ -225,8 +225,16 @@ def layer_norm(
         bias: shift, of the same shape.
         eps: added to the variance.
 
+    Returns:
+        A tensor of the shape of ``input``.
+
     Raises:
         RuntimeError: if a shape does not fit.
+
+    Example:
+        >>> torch.nn.functional.layer_norm(torch.tensor([[1.0, 3.0], [10.0, 30.0]]), (2,))
+        tensor([[-1.0000,  1.0000],
+                [-1.0000,  1.0000]])
     """
     return fn.layer_norm(input, normalized_shape, weight, bias, eps)
 
@@ -419,9 +427,17 @@ def group_norm(
         bias: shift, of the same shape.
         eps: added to the variance.
 
+    Returns:
+        A tensor of the shape of ``input``.
+
     Raises:
         RuntimeError: if a shape does not fit, or the groups do not divide the channels.
         ValueError: if a group has one value.
+
+    Example:
+        >>> x = torch.tensor([[1.0, 3.0, 10.0, 30.0]])
+        >>> torch.nn.functional.group_norm(x, num_groups=2)
+        tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
     shape = input._shape
     if len(shape) >= 2 and num_groups > 0:

@@ -245,6 +245,19 @@ def _function(n: int, *, always: bool = False) -> Callable[..., Any]:
             ceil_mode: whether the last window may reach over the end.
             return_indices: return also the positions, in the spatial dimensions as one row;
                 functions ``..._with_indices`` always do.
+
+        Returns:
+            (N, C, ...), with ``(size + 2 * padding - dilation * (kernel_size - 1) - 1) // stride + 1``
+            windows along a dimension; and the positions, of the same shape, if they are asked for.
+
+        Raises:
+            RuntimeError: if the padding is more than half the window, or nothing would be left.
+
+        Example:
+            >>> x = torch.arange(16.0).reshape(1, 1, 4, 4)
+            >>> torch.nn.functional.max_pool2d(x, 2)
+            tensor([[[[ 5.,  7.],
+                      [13., 15.]]]])
         """
         steps = () if stride is None else stride
         chosen = getattr(fn, indexed if always or return_indices else plain)

@@ -218,8 +218,23 @@ def l1_loss(
 ) -> Tensor:
     """Absolute differences, their mean or sum.
 
+    Args:
+        input: a tensor of any shape.
+        target: one of the same shape; others broadcast, with a warning.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+        weight: of each difference.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
         ValueError: for an unknown reduction, or weights of another size.
+
+    Example:
+        >>> torch.nn.functional.l1_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(1.)
     """
     _warn_of_sizes(input, target)
     code = reduction_of(reduction, size_average, reduce)
@@ -245,12 +260,15 @@ def mse_loss(
         reduction: ``none``, ``mean`` or ``sum``.
         weight: of each difference.
 
-    Example:
-        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
-        tensor(2.)
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
 
     Raises:
         ValueError: for an unknown reduction, or weights of another size.
+
+    Example:
+        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
+        tensor(2.)
     """
     _warn_of_sizes(input, target)
     code = reduction_of(reduction, size_average, reduce)
@@ -268,8 +286,25 @@ def smooth_l1_loss(
 ) -> Tensor:
     """Differences: squared below ``beta``, absolute above (Girshick, 2015).
 
+    Args:
+        input: a tensor of any shape.
+        target: one of the same shape; others broadcast, with a warning.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+        beta: differences below it count ``0.5 * d * d / beta``, the others ``d - 0.5 * beta``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
+        ValueError: for an unknown reduction.
         RuntimeError: if ``beta`` is negative.
+
+    Example:
+        >>> x, target = torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0])
+        >>> torch.nn.functional.smooth_l1_loss(x, target, reduction="none")
+        tensor([0.1250, 2.5000])
     """
     _warn_of_sizes(input, target)
     code = reduction_of(reduction, size_average, reduce)
@@ -286,8 +321,24 @@ def huber_loss(
 ) -> Tensor:
     """Differences: squared up to ``delta``, linear above (Huber, 1964).
 
+    Args:
+        input: a tensor of any shape.
+        target: one of the same shape; others broadcast, with a warning.
+        reduction: ``none``, ``mean`` or ``sum``.
+        delta: differences up to it count ``0.5 * d * d``, the others ``delta * (d - 0.5 * delta)``.
+        weight: of each difference.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
+        ValueError: for an unknown reduction.
         RuntimeError: if ``delta`` is not positive.
+
+    Example:
+        >>> x, target = torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0])
+        >>> torch.nn.functional.huber_loss(x, target, reduction="none", delta=2.0)
+        tensor([0.1250, 4.0000])
     """
     _warn_of_sizes(input, target)
     return _weighted("huber_loss", input, target, weight, reduction_of(reduction), delta)
@@ -312,6 +363,20 @@ def kl_div(
         reduction: ``none``, ``mean`` (over elements), ``sum`` or ``batchmean``, the divergence's
             definition: the sum divided by the size of the first dimension.
         log_target: whether ``target`` holds logarithms.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
+    Raises:
+        ValueError: for an unknown reduction.
+
+    Warns:
+        UserWarning: for ``mean``, which is not the divergence.
+
+    Example:
+        >>> p, q = torch.tensor([[0.5, 0.5]]), torch.tensor([[0.25, 0.75]])
+        >>> torch.nn.functional.kl_div(q.log(), p, reduction="batchmean")
+        tensor(0.1438)
     """
     if reduction == "batchmean":
         total = fn.kl_div(input, target, 2, log_target=log_target)
@@ -348,6 +413,16 @@ def poisson_nll_loss(
         reduce: deprecated.
         eps: added to rates before their logarithm is taken.
         reduction: ``none``, ``mean`` or ``sum``.
+
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
+    Raises:
+        ValueError: for an unknown reduction.
+
+    Example:
+        >>> torch.nn.functional.poisson_nll_loss(torch.tensor([0.0]), torch.tensor([2.0]))
+        tensor(1.)
     """
     code = reduction_of(reduction, size_average, reduce)
     return fn.poisson_nll_loss(input, target, log_input, full, eps, code)
@@ -372,8 +447,16 @@ def gaussian_nll_loss(
         eps: variances below it count as it, without changing gradients.
         reduction: ``none``, ``mean`` or ``sum``.
 
+    Returns:
+        A tensor without dimensions; with ``none`` one of the input's shape.
+
     Raises:
         ValueError: if a variance is negative, or its shape does not fit.
+
+    Example:
+        >>> x, target = torch.zeros(2), torch.tensor([0.0, 2.0])
+        >>> torch.nn.functional.gaussian_nll_loss(x, target, torch.ones(2), reduction="none")
+        tensor([0., 2.])
     """
     if isinstance(var, Tensor):
         variance = _variance_like(var, input)

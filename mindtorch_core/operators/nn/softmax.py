@@ -136,5 +136,21 @@ def softmax(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
 ) -> Tensor:
-    """Logarithm of `softmax`, computed without overflow."""
+    """Logarithm of `softmax`, computed without overflow.
+
+    Args:
+        input: a tensor, of floats.
+        dim: the dimension along which the results' exponentials add up to 1.
+        dtype: what elements are converted to before; whole numbers want one.
+
+    Returns:
+        A tensor of the shape of ``input``.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.nn.functional.log_softmax(torch.tensor([0.0, 1000.0]), dim=0)
+        tensor([-1000.,     0.])
+    """
     return fn.log_softmax(input, _implicit(input, dim), dtype)

@@ -189,6 +189,16 @@ def unique(
         return_inverse: return also the number of each element among the different ones.
         return_counts: return also how often each occurs.
         dim: the dimension whose slices are compared.
+
+    Returns:
+        A tensor; a tuple, if more than that is asked for.
+
+    Raises:
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
+        (tensor([1, 3]), tensor([1, 2]))
     """
     if dim is None:
         found: Any = fn._unique2(input, sorted, return_inverse, return_counts)
@@ -211,6 +221,13 @@ def unique_consecutive(
         return_inverse: return also the number of each element's run.
         return_counts: return also the lengths of the runs.
         dim: the dimension whose slices are compared.
+
+    Returns:
+        A tensor; a tuple, if more than that is asked for.
+
+    Example:
+        >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
+        tensor([1, 2, 1])
     """
     found = by_name("unique_consecutive")(input, return_inverse, return_counts, dim)
     return _asked(found, return_inverse, return_counts)

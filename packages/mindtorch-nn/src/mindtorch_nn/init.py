@@ -90,7 +90,19 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 def uniform_(
     tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Uniform between ``a`` and ``b``."""
+    """Uniform between ``a`` and ``b``.
+
+    Args:
+        tensor: what is filled.
+        a: the least value.
+        b: what values are below.
+        generator: the source of random numbers.
+
+    Example:
+        >>> w = torch.nn.init.uniform_(torch.empty(100), -1.0, 1.0)
+        >>> bool(w.min() >= -1) and bool(w.max() < 1)
+        True
+    """
     return tensor.uniform_(a, b, generator=generator)
 
 
@@ -99,7 +111,18 @@ def uniform_(
 def normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
 ) -> Tensor:
-    """Normal with a mean and a standard deviation."""
+    """Normal with a mean and a standard deviation.
+
+    Args:
+        tensor: what is filled.
+        mean: of the values.
+        std: their standard deviation.
+        generator: the source of random numbers.
+
+    Example:
+        >>> bool(torch.nn.init.normal_(torch.empty(10000), std=2.0).std() > 1.9)
+        True
+    """
     return tensor.normal_(mean, std, generator=generator)
 
 
@@ -116,6 +139,19 @@ def trunc_normal_(
 
     Where most of a normal's draws would be thrown away, draws are uniform and accepted with the
     probability that the density says.
+
+    Args:
+        tensor: what is filled.
+        mean: of the normal distribution.
+        std: its standard deviation.
+        a: the least value.
+        b: the largest value.
+        generator: the source of random numbers.
+
+    Example:
+        >>> w = torch.nn.init.trunc_normal_(torch.empty(100), std=0.02, a=-0.04, b=0.04)
+        >>> bool(w.abs().max() <= 0.04)
+        True
     """
     if tensor.is_meta:
         return tensor
@@ -164,19 +200,44 @@ def _accepted(t: Tensor, mean: float, std: float, a: float, b: float, generator:
 @_overridable
 @_unrecorded
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One value."""
+    """Fill a tensor with one value.
+
+    Args:
+        tensor: what is filled.
+        val: the value.
+
+    Example:
+        >>> torch.nn.init.constant_(torch.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     return tensor.fill_(val)
 
 
 @_unrecorded
 def ones_(tensor: Tensor) -> Tensor:
-    """Ones."""
+    """Fill a tensor with ones.
+
+    Args:
+        tensor: what is filled.
+
+    Example:
+        >>> torch.nn.init.ones_(torch.empty(2))
+        tensor([1., 1.])
+    """
     return tensor.fill_(1.0)
 
 
 @_unrecorded
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros."""
+    """Fill a tensor with zeros.
+
+    Args:
+        tensor: what is filled.
+
+    Example:
+        >>> torch.nn.init.zeros_(torch.empty(2))
+        tensor([0., 0.])
+    """
     return tensor.zero_()
 
 
@@ -259,7 +320,21 @@ def xavier_uniform_(
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal, scaled by both fans (Glorot and Bengio, 2010)."""
+    """Normal, scaled by both fans (Glorot and Bengio, 2010).
+
+    Args:
+        tensor: what is filled, of two dimensions or more.
+        gain: a factor, see `calculate_gain`.
+        generator: the source of random numbers.
+
+    Raises:
+        ValueError: for a tensor of fewer dimensions.
+
+    Example:
+        >>> w = torch.nn.init.xavier_normal_(torch.empty(300, 500))
+        >>> bool((w.std() - (2 / (300 + 500)) ** 0.5).abs() < 1e-3)
+        True
+    """
     return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
 
 
@@ -287,6 +362,14 @@ def kaiming_uniform_(
         mode: "fan_in" keeps the size of signals in forward, "fan_out" in backward.
         nonlinearity: the function that follows.
         generator: of the draws.
+
+    Raises:
+        ValueError: for a tensor of fewer than two dimensions, or another mode.
+
+    Example:
+        >>> w = torch.nn.init.kaiming_uniform_(torch.empty(3, 6), nonlinearity="relu")
+        >>> bool(w.abs().max() <= 1)
+        True
     """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     if std is None:
@@ -327,8 +410,18 @@ def kaiming_normal_(
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
     """Rows, or columns where there are fewer, that are orthogonal and of length ``gain``.
 
+    Args:
+        tensor: what is filled, of two dimensions or more; those after the first count as one.
+        gain: the length of rows.
+        generator: the source of random numbers.
+
     Raises:
         ValueError: for fewer than 2 dimensions.
+
+    Example:
+        >>> w = torch.nn.init.orthogonal_(torch.empty(2, 3))
+        >>> torch.allclose(w @ w.T, torch.eye(2), atol=1e-5)
+        True
     """
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")

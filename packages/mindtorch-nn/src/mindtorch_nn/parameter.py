@@ -93,6 +93,12 @@ class Buffer(torch.Tensor, metaclass=_Marked):
     Args:
         data: its values; an empty tensor if there are none.
         persistent: whether it is part of the module's ``state_dict``.
+
+    Example:
+        >>> layer = torch.nn.Identity()
+        >>> layer.mean = torch.nn.Buffer(torch.zeros(2))
+        >>> layer.state_dict()
+        OrderedDict([('mean', tensor([0., 0.]))])
     """
 
     mark: ClassVar[str] = "_is_buffer"

@@ -32,6 +32,19 @@ class Dataset(Constructed, Generic[T_co]):
 
     A subclass defines ``__getitem__``; ``__len__`` for samplers, and ``__getitems__`` where the samples of
     a list of keys are had more cheaply together.
+
+    Args:
+        *args: those of the subclass.
+        **kwargs: likewise.
+
+    Example:
+        >>> class Squares(torch.utils.data.Dataset):
+        ...     def __len__(self):
+        ...         return 3
+        ...     def __getitem__(self, i):
+        ...         return i * i
+        >>> [batch.tolist() for batch in torch.utils.data.DataLoader(Squares(), batch_size=2)]
+        [[0, 1], [4]]
     """
 
     def __getitem__(self, index: Any) -> T_co:
@@ -45,6 +58,17 @@ class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Base of data sets that are streams: a subclass defines ``__iter__``.
 
     Each worker of a loader has a copy of its own: `get_worker_info` tells which part is its.
+
+    Args:
+        *args: those of the subclass.
+        **kwargs: likewise.
+
+    Example:
+        >>> class Count(torch.utils.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(3))
+        >>> [batch.tolist() for batch in torch.utils.data.DataLoader(Count(), batch_size=2)]
+        [[0, 1], [2]]
     """
 
     def __add__(self, other: Dataset[T_co]) -> Dataset[T_co]:
@@ -148,6 +172,11 @@ class ConcatDataset(Dataset[T_co]):
 
     Raises:
         AssertionError: if there are none, or one is a stream.
+
+    Example:
+        >>> both = torch.utils.data.ConcatDataset([[1, 2], [3]])
+        >>> len(both), both[2]
+        (3, 3)
     """
 
     def __init__(self, datasets: Iterable[Dataset[Any]]) -> None:
@@ -218,6 +247,11 @@ class Subset(Dataset[T_co]):
     Raises:
         NotImplementedError: if a subclass changes ``__getitem__`` but not ``__getitems__``, which loaders
             prefer.
+
+    Example:
+        >>> part = torch.utils.data.Subset(["a", "b", "c"], [2, 0])
+        >>> len(part), part[0]
+        (2, 'c')
     """
 
     def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:

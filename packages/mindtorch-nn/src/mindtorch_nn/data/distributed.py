@@ -45,6 +45,12 @@ class DistributedSampler(Sampler[T_co]):
     Raises:
         RuntimeError: if there is no process group to ask.
         ValueError: if ``rank`` is none of them.
+
+    Example:
+        >>> kind = torch.utils.data.distributed.DistributedSampler
+        >>> sampler = kind(range(4), num_replicas=2, rank=1, shuffle=False)
+        >>> list(sampler)
+        [1, 3]
     """
 
     def __init__(

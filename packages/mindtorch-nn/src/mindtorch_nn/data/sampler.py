@@ -38,6 +38,10 @@ class SequentialSampler(Sampler[int]):
 
     Args:
         data_source: what is sampled.
+
+    Example:
+        >>> list(torch.utils.data.SequentialSampler("abc"))
+        [0, 1, 2]
     """
 
     def __init__(self, data_source: Sized) -> None:
@@ -62,6 +66,10 @@ class RandomSampler(Sampler[int]):
     Raises:
         TypeError: if ``replacement`` is no bool.
         ValueError: if ``num_samples`` is no positive int.
+
+    Example:
+        >>> sorted(torch.utils.data.RandomSampler(range(4)))
+        [0, 1, 2, 3]
     """
 
     def __init__(
@@ -111,6 +119,10 @@ class SubsetRandomSampler(Sampler[int]):
     Args:
         indices: the indices.
         generator: the source of random numbers.
+
+    Example:
+        >>> sorted(torch.utils.data.SubsetRandomSampler([3, 5]))
+        [3, 5]
     """
 
     def __init__(self, indices: Sequence[int], generator: torch.Generator | None = None) -> None:
@@ -136,6 +148,10 @@ class WeightedRandomSampler(Sampler[int]):
 
     Raises:
         ValueError: for other types, and weights that are no sequence of numbers.
+
+    Example:
+        >>> set(torch.utils.data.WeightedRandomSampler([0.0, 1.0], num_samples=5))
+        {1}
     """
 
     def __init__(
@@ -180,6 +196,10 @@ class BatchSampler(Sampler[list[int]]):
 
     Raises:
         ValueError: if ``batch_size`` is no positive int, or ``drop_last`` no bool.
+
+    Example:
+        >>> list(torch.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
+        [[0, 1], [2, 3], [4]]
     """
 
     def __init__(

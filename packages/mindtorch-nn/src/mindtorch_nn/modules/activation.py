@@ -12,6 +12,7 @@ from mindtorch_core.nn import functional as F
 from .. import init as _init
 from .module import Module
 from .multihead import MultiheadAttention
+from .softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from .utils import declare, shown
 
 __all__ = [
@@ -109,7 +110,19 @@ class RReLU(_Inplace):
 
 
 class Hardtanh(_Inplace):
-    """``x`` kept between two values."""
+    """``x`` kept between two values.
+
+    Args:
+        min_val: what smaller elements become.
+        max_val: what larger elements become.
+        inplace: whether the input is changed.
+        min_value: the same as ``min_val``; deprecated.
+        max_value: the same as ``max_val``; deprecated.
+
+    Example:
+        >>> torch.nn.Hardtanh()(torch.tensor([-3.0, 0.5, 3.0]))
+        tensor([-1.0000,  0.5000,  1.0000])
+    """
 
     _told: tuple[str, ...] = ("min_val", "max_val")
 
@@ -145,7 +158,15 @@ class Hardtanh(_Inplace):
 
 
 class ReLU6(Hardtanh):
-    """``x`` kept between 0 and 6."""
+    """``x`` kept between 0 and 6.
+
+    Args:
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.ReLU6()(torch.tensor([-1.0, 3.0, 9.0]))
+        tensor([0., 3., 6.])
+    """
 
     _told: tuple[str, ...] = ()
 
@@ -155,6 +176,10 @@ class ReLU6(Hardtanh):
 
 class Sigmoid(Module):
     """``1 / (1 + exp(-x))``.
+
+    Args:
+        *args: anything; it has no effect.
+        **kwargs: likewise.
 
     Example:
         >>> torch.nn.Sigmoid()(torch.tensor([0.0, 100.0]))
@@ -178,6 +203,10 @@ class Hardsigmoid(_Inplace):
 
 class Tanh(Module):
     """Hyperbolic tangent.
+
+    Args:
+        *args: anything; it has no effect.
+        **kwargs: likewise.
 
     Example:
         >>> torch.nn.Tanh()(torch.tensor([0.0, 100.0]))
@@ -206,7 +235,15 @@ class SiLU(_Inplace):
 
 
 class Mish(_Inplace):
-    """``x * tanh(softplus(x))`` (Misra, 2019)."""
+    """``x * tanh(softplus(x))`` (Misra, 2019).
+
+    Args:
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.Mish()(torch.tensor([-1.0, 0.0, 1.0]))
+        tensor([-0.3034,  0.0000,  0.8651])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
@@ -224,7 +261,16 @@ class Hardswish(_Inplace):
 
 
 class ELU(_Inplace):
-    """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015)."""
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015).
+
+    Args:
+        alpha: the limit of very negative elements, negated.
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.ELU()(torch.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
 
     _told: tuple[str, ...] = ("alpha",)
 
@@ -246,7 +292,15 @@ class CELU(ELU):
 
 
 class SELU(_Inplace):
-    """`ELU` scaled so that signals keep their size (Klambauer et al., 2017)."""
+    """`ELU` scaled so that signals keep their size (Klambauer et al., 2017).
+
+    Args:
+        inplace: whether the input is changed.
+
+    Example:
+        >>> torch.nn.SELU()(torch.tensor([-1.0, 1.0]))
+        tensor([-1.1113,  1.0507])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
@@ -254,7 +308,18 @@ class SELU(_Inplace):
 
 
 class GLU(Module):
-    """One half along a dimension times the sigmoid of the other (Dauphin et al., 2016)."""
+    """One half along a dimension times the sigmoid of the other (Dauphin et al., 2016).
+
+    Args:
+        dim: the dimension, of an even size.
+
+    Raises:
+        RuntimeError: for a size that is odd, or a tensor without dimensions.
+
+    Example:
+        >>> torch.nn.GLU()(torch.tensor([[1.0, 2.0, 0.0, 100.0]]))
+        tensor([[0.5000, 2.0000]])
+    """
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -349,7 +414,16 @@ class LogSigmoid(Module):
 
 
 class Softplus(Module):
-    """``log(1 + exp(beta * x)) / beta``; ``x`` itself above a threshold."""
+    """``log(1 + exp(beta * x)) / beta``; ``x`` itself above a threshold.
+
+    Args:
+        beta: the factor.
+        threshold: for which ``beta * x`` above it the result is ``x``.
+
+    Example:
+        >>> torch.nn.Softplus()(torch.tensor([0.0, 30.0]))
+        tensor([ 0.6931, 30.0000])
+    """
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -366,7 +440,18 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """`LeakyReLU` with slopes that are learnt, one or one per channel (He et al., 2015)."""
+    """`LeakyReLU` with slopes that are learnt, one or one per channel (He et al., 2015).
+
+    Args:
+        num_parameters: 1, or the channels, for a slope each.
+        init: the slopes at first.
+        device: of the slopes.
+        dtype: of the slopes.
+
+    Example:
+        >>> torch.nn.PReLU()(torch.tensor([-1.0, 2.0])).tolist()
+        [-0.25, 2.0]
+    """
 
     weight: Tensor
 
@@ -406,71 +491,3 @@ class Tanhshrink(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape, element by element."""
         return F.tanhshrink(input)
-
-
-class _AlongDim(Module):
-    """A function along a dimension."""
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("dim", None)
-
-    def extra_repr(self) -> str:
-        """The dimension."""
-        return shown(self, "dim")
-
-
-class Softmin(_AlongDim):
-    """`Softmax` of ``-x``."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of any shape; sums along the dimension are 1."""
-        return F.softmin(input, self.dim, _stacklevel=5)
-
-
-class Softmax(_AlongDim):
-    """``exp(x)`` divided by its sum along a dimension.
-
-    Args:
-        dim: the dimension along which results add up to 1; without it one is chosen, with a warning.
-
-    Example:
-        >>> torch.nn.Softmax(dim=1)(torch.zeros(1, 2))
-        tensor([[0.5000, 0.5000]])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of any shape; sums along the dimension are 1."""
-        return F.softmax(input, self.dim, _stacklevel=5)
-
-
-class LogSoftmax(_AlongDim):
-    """The logarithm of `Softmax`.
-
-    Args:
-        dim: the dimension along which it goes; without it one is chosen, with a warning.
-
-    Example:
-        >>> torch.nn.LogSoftmax(dim=1)(torch.zeros(1, 2))
-        tensor([[-0.6931, -0.6931]])
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Of any shape."""
-        return F.log_softmax(input, self.dim, _stacklevel=5)
-
-
-class Softmax2d(Module):
-    """`Softmax` over the channels of images."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, H, W) or (C, H, W) to the same shape."""
-        if input.dim() not in (3, 4):
-            raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
-            )
-        return F.softmax(input, -3, _stacklevel=5)

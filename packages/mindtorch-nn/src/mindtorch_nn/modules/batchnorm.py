@@ -186,7 +186,27 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W) (Ioffe and Szegedy, 2015)."""
+    """Batch normalisation of (N, C, D, H, W) (Ioffe and Szegedy, 2015).
+
+    Args:
+        num_features: channels.
+        eps: added to variances.
+        momentum: of the running statistics; None for the mean over all batches.
+        affine: whether there are weight and bias.
+        track_running_stats: whether there are running statistics, which `eval` computes with.
+        bias: whether there are biases where there are weights.
+        device: of parameters and buffers.
+        dtype: of parameters and buffers.
+
+    Raises:
+        ValueError: for inputs of other numbers of dimensions, and while it trains for a single value
+            in a channel.
+
+    Example:
+        >>> layer = torch.nn.BatchNorm3d(3)
+        >>> layer(torch.ones(2, 3, 4, 4, 4)).shape
+        torch.Size([2, 3, 4, 4, 4])
+    """
 
     _ranks = (5,)
 

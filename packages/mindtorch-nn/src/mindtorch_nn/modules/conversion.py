@@ -86,6 +86,10 @@ class Conversion(ModuleBase):
         Raises:
             TypeError: for another dtype.
             NotImplementedError: for a module on ``meta``, which has no values; see `to_empty`.
+
+        Example:
+            >>> torch.nn.Linear(2, 1).to(torch.float64).weight.dtype
+            torch.float64
         """
         device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None:

@@ -11,7 +11,17 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
-    """The p-norm of differences along the last dimension."""
+    """The p-norm of differences along the last dimension.
+
+    Args:
+        p: which norm.
+        eps: added to differences.
+        keepdim: whether the last dimension stays, with size 1.
+
+    Example:
+        >>> torch.nn.PairwiseDistance()(torch.tensor([[3.0, 4.0]]), torch.tensor([[0.0, 0.0]]))
+        tensor([5.0000])
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
@@ -25,7 +35,16 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along a dimension."""
+    """The cosine of the angle between vectors along a dimension.
+
+    Args:
+        dim: the dimension that vectors lie along.
+        eps: what norms count as at least.
+
+    Example:
+        >>> torch.nn.CosineSimilarity()(torch.tensor([[1.0, 1.0]]), torch.tensor([[1.0, 0.0]]))
+        tensor([0.7071])
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()

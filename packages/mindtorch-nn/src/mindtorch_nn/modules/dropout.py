@@ -65,7 +65,19 @@ class Dropout1d(_DropoutNd):
 
 
 class Dropout2d(_DropoutNd):
-    """Whole channels of images become zero (Tompson et al., 2015)."""
+    """Whole channels of images become zero (Tompson et al., 2015).
+
+    Args:
+        p: probability with which a channel becomes zero; the others are divided by ``1 - p``.
+        inplace: whether the input is changed.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
+    Example:
+        >>> torch.nn.Dropout2d(0.5)(torch.ones(8, 16, 2, 2)).unique()
+        tensor([0., 2.])
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """(N, C, H, W)."""
@@ -81,7 +93,20 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance behind `SELU` (Klambauer et al., 2017)."""
+    """Dropout that keeps mean and variance behind `SELU` (Klambauer et al., 2017).
+
+    Args:
+        p: probability with which an element is replaced.
+        inplace: whether the input is changed.
+
+    Raises:
+        ValueError: if ``p`` is not within [0, 1].
+
+    Example:
+        >>> layer = torch.nn.AlphaDropout(0.5)
+        >>> layer(torch.ones(1000)).unique().numel(), layer.eval()(torch.ones(2))
+        (2, tensor([1., 1.]))
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         """Of any shape."""

@@ -42,7 +42,20 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes a dimension several, of given sizes."""
+    """Makes a dimension several, of given sizes.
+
+    Args:
+        dim: the dimension.
+        unflattened_size: the sizes, of which one may be -1.
+
+    Raises:
+        RuntimeError: if the sizes do not fit.
+        TypeError: if they are no ints.
+
+    Example:
+        >>> torch.nn.Unflatten(1, (2, 3))(torch.ones(4, 6)).shape
+        torch.Size([4, 2, 3])
+    """
 
     def __init__(self, dim: int | str, unflattened_size: Any) -> None:
         super().__init__()

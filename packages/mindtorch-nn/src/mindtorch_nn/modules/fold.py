@@ -14,7 +14,19 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """Sums blocks up to images."""
+    """Sums blocks up to images.
+
+    Args:
+        output_size: height and width of the images.
+        kernel_size: the window: one int, or height and width.
+        dilation: how far the elements of the window are apart.
+        padding: zeros on both sides, which are cut off.
+        stride: how far the window moves.
+
+    Example:
+        >>> torch.nn.Fold((4, 4), 2)(torch.ones(1, 12, 9)).shape
+        torch.Size([1, 3, 4, 4])
+    """
 
     def __init__(
         self,
@@ -43,7 +55,18 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """Takes the blocks out of images."""
+    """Takes the blocks out of images.
+
+    Args:
+        kernel_size: the window: one int, or height and width.
+        dilation: how far the elements of the window are apart.
+        padding: zeros on both sides.
+        stride: how far the window moves.
+
+    Example:
+        >>> torch.nn.Unfold(2)(torch.ones(1, 3, 4, 4)).shape
+        torch.Size([1, 12, 9])
+    """
 
     def __init__(
         self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1

@@ -191,6 +191,16 @@ class HookRegistration(ModuleBase):
             hook: what is called.
             prepend: before the hooks that are there.
             with_kwargs: call it with ``(module, args, kwargs)``; it may return both.
+
+        Returns:
+            A handle, whose ``remove()`` takes the hook away.
+
+        Example:
+            >>> model = torch.nn.ReLU()
+            >>> handle = model.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
+            >>> model(torch.zeros(2))
+            tensor([1., 1.])
+            >>> handle.remove()
         """
         marks = {"kwargs": (self._forward_pre_hooks_with_kwargs, with_kwargs)}
         return _add(self._forward_pre_hooks, hook, marks, prepend=prepend)
@@ -210,6 +220,16 @@ class HookRegistration(ModuleBase):
             prepend: before the hooks that are there.
             with_kwargs: call it with ``(module, args, kwargs, output)``.
             always_call: also if forward raises.
+
+        Returns:
+            A handle, whose ``remove()`` takes the hook away.
+
+        Example:
+            >>> model = torch.nn.ReLU()
+            >>> handle = model.register_forward_hook(lambda module, args, output: output + 1)
+            >>> model(torch.zeros(2))
+            tensor([1., 1.])
+            >>> handle.remove()
         """
         marks = {
             "kwargs": (self._forward_hooks_with_kwargs, with_kwargs),

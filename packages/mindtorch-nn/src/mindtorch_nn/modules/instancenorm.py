@@ -98,13 +98,52 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Instance normalisation of (N, C, L) or (C, L) (Ulyanov et al., 2016)."""
+    """Instance normalisation of (N, C, L) or (C, L) (Ulyanov et al., 2016).
+
+    Args:
+        num_features: channels.
+        eps: added to variances.
+        momentum: of the running statistics; None for the mean over all batches.
+        affine: whether there are weight and bias.
+        track_running_stats: whether there are running statistics, which `eval` computes with.
+        bias: whether there are biases where there are weights.
+        device: of parameters and buffers.
+        dtype: of parameters and buffers.
+
+    Raises:
+        ValueError: for inputs of other numbers of dimensions, or if a channel has a single value.
+
+    Example:
+        >>> layer = torch.nn.InstanceNorm1d(2)
+        >>> layer(torch.tensor([[1.0, 3.0], [10.0, 30.0]]))
+        tensor([[-1.0000,  1.0000],
+                [-1.0000,  1.0000]])
+    """
 
     _ranks = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Instance normalisation of (N, C, H, W) or (C, H, W) (Ulyanov et al., 2016)."""
+    """Instance normalisation of (N, C, H, W) or (C, H, W) (Ulyanov et al., 2016).
+
+    Args:
+        num_features: channels.
+        eps: added to variances.
+        momentum: of the running statistics; None for the mean over all batches.
+        affine: whether there are weight and bias.
+        track_running_stats: whether there are running statistics, which `eval` computes with.
+        bias: whether there are biases where there are weights.
+        device: of parameters and buffers.
+        dtype: of parameters and buffers.
+
+    Raises:
+        ValueError: for inputs of other numbers of dimensions, or if a channel has a single value.
+
+    Example:
+        >>> layer = torch.nn.InstanceNorm2d(2)
+        >>> layer(torch.tensor([[[1.0, 3.0]], [[10.0, 30.0]]])).flatten()
+        tensor([-1.0000,  1.0000, -1.0000,  1.0000])
+    """
 
     _ranks = (3, 4)
 

@@ -20,6 +20,10 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 class Identity(Module):
     """Gives its input; takes any arguments when it is made.
 
+    Args:
+        *args: anything; it has no effect.
+        **kwargs: likewise.
+
     Example:
         >>> torch.nn.Identity(54, unused=True)(torch.ones(2))
         tensor([1., 1.])
@@ -89,7 +93,24 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``input1 @ weight @ input2 + bias`` for each output feature."""
+    """``input1 @ weight @ input2 + bias`` for each output feature.
+
+    Args:
+        in1_features: size of the last dimension of the first input.
+        in2_features: size of that of the second.
+        out_features: size of that of outputs.
+        bias: whether there is one.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Raises:
+        ValueError: if ``in1_features`` is not positive.
+
+    Example:
+        >>> layer = torch.nn.Bilinear(2, 3, 4)
+        >>> layer(torch.ones(5, 2), torch.ones(5, 3)).shape
+        torch.Size([5, 4])
+    """
 
     weight: Tensor
     bias: Tensor | None
@@ -131,7 +152,19 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """`Linear` that takes ``in_features`` from its first input."""
+    """`Linear` that takes ``in_features`` from its first input.
+
+    Args:
+        out_features: size of the last dimension of outputs.
+        bias: whether there is one.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> layer = torch.nn.LazyLinear(4)
+        >>> layer(torch.ones(2, 3)).shape, layer.in_features
+        (torch.Size([2, 4]), 3)
+    """
 
     cls_to_become = Linear
 

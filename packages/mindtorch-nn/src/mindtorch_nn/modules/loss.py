@@ -10,6 +10,14 @@ from mindtorch_core import Tensor
 from mindtorch_core.nn import LinearCrossEntropyOptions
 from mindtorch_core.nn import functional as F
 
+from .likelihood_losses import (
+    BCELoss,
+    BCEWithLogitsLoss,
+    CTCLoss,
+    GaussianNLLLoss,
+    KLDivLoss,
+    PoissonNLLLoss,
+)
 from .linear import Linear
 from .loss_base import _Loss, _WeightedLoss
 from .margin_losses import (
@@ -120,7 +128,16 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squares within ``delta``, a straight line of that slope beyond (Huber, 1964)."""
+    """Squares within ``delta``, a straight line of that slope beyond (Huber, 1964).
+
+    Args:
+        reduction: ``none``, ``mean`` or ``sum``.
+        delta: differences up to it count ``0.5 * d * d``, the others ``delta * (d - 0.5 * delta)``.
+
+    Example:
+        >>> torch.nn.HuberLoss()(torch.tensor([0.0, 0.0]), torch.tensor([0.5, 3.0]))
+        tensor(1.3125)
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         if not isinstance(delta, float | int):
@@ -300,135 +317,4 @@ class LinearCrossEntropyLoss(_WeightedLoss):
             f"out_features={self.out_features}, bias={self.linear.bias is not None}, "
             f"reduction={self.reduction}, ignore_index={self.ignore_index}, "
             f"label_smoothing={self.label_smoothing}, options={self.options}"
-        )
-
-
-class PoissonNLLLoss(_Loss):
-    """The negated log-likelihood of Poisson distributions."""
-
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_input = log_input
-        self.full = full
-        self.eps = eps
-
-    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
-        """Rates, or their logarithms, and counts."""
-        return F.poisson_nll_loss(
-            log_input,
-            target,
-            log_input=self.log_input,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
-        )
-
-
-class GaussianNLLLoss(_Loss):
-    """The negated log-likelihood of normal distributions."""
-
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
-        self.full = full
-        self.eps = eps
-
-    def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
-        """Means, values and variances."""
-        return F.gaussian_nll_loss(
-            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
-        )
-
-
-class KLDivLoss(_Loss):
-    """How far a distribution is from another one (Kullback and Leibler, 1951)."""
-
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        log_target: bool = False,
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.log_target = log_target
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Log-probabilities, and probabilities or their logarithms."""
-        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
-
-
-class BCELoss(_WeightedLoss):
-    """Cross entropy of two classes, from probabilities."""
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Two tensors of one shape, between 0 and 1."""
-        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
-
-
-class BCEWithLogitsLoss(_WeightedLoss):
-    """Cross entropy of two classes, from scores.
-
-    Args:
-        weight: of each element.
-        size_average: of old.
-        reduce: of old.
-        reduction: "mean", "sum" or "none".
-        pos_weight: of the positive class.
-
-    Example:
-        >>> criterion = torch.nn.BCEWithLogitsLoss()
-        >>> criterion(torch.zeros(2), torch.tensor([0.0, 1.0]))
-        tensor(0.6931)
-    """
-
-    pos_weight: Tensor | None
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
-        super().__init__(weight, size_average, reduce, reduction)
-        self.register_buffer("pos_weight", pos_weight)
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Scores, and targets of the same shape between 0 and 1."""
-        return F.binary_cross_entropy_with_logits(
-            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
-        )
-
-
-class CTCLoss(_Loss):
-    """Sequences against shorter ones of unknown alignment (Graves et al., 2006)."""
-
-    def __init__(
-        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
-    ) -> None:
-        super().__init__(reduction=reduction)
-        self.blank = blank
-        self.zero_infinity = zero_infinity
-
-    def forward(
-        self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any
-    ) -> Tensor:
-        """Log-probabilities (T, N, C), targets (N, S), and the lengths of both (N,)."""
-        return F.ctc_loss(
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            self.blank,
-            self.reduction,
-            self.zero_infinity,
         )

@@ -24,7 +24,19 @@ __all__ = [
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input for targets 1, how far it is below the margin for targets -1."""
+    """The input for targets 1, how far it is below the margin for targets -1.
+
+    Args:
+        margin: distances below it count where the target is -1.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Example:
+        >>> x, target = torch.tensor([0.2, 0.2]), torch.tensor([1, -1])
+        >>> torch.nn.HingeEmbeddingLoss(reduction="none")(x, target)
+        tensor([0.2000, 0.8000])
+    """
 
     def __init__(
         self,
@@ -116,7 +128,19 @@ class _PairLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_PairLoss):
-    """``1 - cos`` for targets 1, how far the cosine is above the margin for targets -1."""
+    """``1 - cos`` for targets 1, how far the cosine is above the margin for targets -1.
+
+    Args:
+        margin: cosines below it count nothing where the target is -1.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Example:
+        >>> x, y = torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([[0.0, 1.0], [1.0, 0.0]])
+        >>> torch.nn.CosineEmbeddingLoss(reduction="none")(x, y, torch.tensor([1, -1]))
+        tensor([1., 1.])
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Two tensors (N, D) or (D,), and targets (N,) or ()."""
@@ -126,7 +150,19 @@ class CosineEmbeddingLoss(_PairLoss):
 
 
 class MarginRankingLoss(_PairLoss):
-    """A hinge on the difference of two inputs, whose sign the target says."""
+    """A hinge on the difference of two inputs, whose sign the target says.
+
+    Args:
+        margin: by how much the one shall be larger.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Example:
+        >>> x, y = torch.tensor([3.0, 1.0]), torch.tensor([1.0, 3.0])
+        >>> torch.nn.MarginRankingLoss(reduction="none")(x, y, torch.ones(2))
+        tensor([0., 2.])
+    """
 
     def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """Three tensors of one shape."""
@@ -142,7 +178,25 @@ def _check_margin(name: str, margin: float) -> float:
 
 
 class TripletMarginLoss(_Loss):
-    """A hinge between the distances of an anchor to a positive and a negative example."""
+    """A hinge between the distances of an anchor to a positive and a negative example.
+
+    Args:
+        margin: how much farther the negative example shall be.
+        p: which norm gives the distance.
+        eps: added to differences.
+        swap: take the distance from positive to negative if it is smaller.
+        size_average: deprecated.
+        reduce: deprecated.
+        reduction: ``none``, ``mean`` or ``sum``.
+
+    Raises:
+        ValueError: if ``margin`` is not positive.
+
+    Example:
+        >>> anchor, near, far = torch.tensor([[0.0]]), torch.tensor([[1.0]]), torch.tensor([[1.5]])
+        >>> torch.nn.TripletMarginLoss()(anchor, near, far)
+        tensor(0.5000)
+    """
 
     def __init__(
         self,

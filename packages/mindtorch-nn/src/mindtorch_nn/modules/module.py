@@ -89,9 +89,27 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
     A subclass calls ``super().__init__()`` and defines ``forward``. What it assigns to its attributes
     becomes part of it: a `Parameter`, a `Buffer`, another module.
 
+    Args:
+        *args: for the next base class, if ``call_super_init`` is set; refused otherwise.
+        **kwargs: likewise.
+
     Attributes:
         training: whether the module is in training mode.
         call_super_init: whether ``__init__`` passes its arguments on to the next base class.
+
+    Raises:
+        TypeError: for arguments without ``call_super_init``.
+
+    Example:
+        >>> class Twice(torch.nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.scale = torch.nn.Parameter(torch.tensor(2.0))
+        ...     def forward(self, x):
+        ...         return x * self.scale
+        >>> model = Twice()
+        >>> model(torch.ones(2)).tolist(), [name for name, _ in model.named_parameters()]
+        ([2.0, 2.0], ['scale'])
     """
 
     dump_patches: bool = False
@@ -125,6 +143,12 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
         Raises:
             KeyError: for a name that is taken or cannot be one.
             TypeError: if it is no tensor.
+
+        Example:
+            >>> model = torch.nn.Module()
+            >>> model.register_buffer("mean", torch.zeros(2))
+            >>> model.mean, list(model.state_dict())
+            (tensor([0., 0.]), ['mean'])
         """
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -152,6 +176,12 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
             KeyError: for a name that is taken or cannot be one.
             TypeError: if it is no parameter.
             ValueError: if it is the result of an op.
+
+        Example:
+            >>> model = torch.nn.Module()
+            >>> model.register_parameter("scale", torch.nn.Parameter(torch.ones(2)))
+            >>> [name for name, _ in model.named_parameters()]
+            ['scale']
         """
         self._check_name("parameter", name, "_parameters")
         if param is None:
@@ -183,6 +213,12 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
         Raises:
             KeyError: for a name that is taken or cannot be one.
             TypeError: if it is no module.
+
+        Example:
+            >>> model = torch.nn.Module()
+            >>> model.add_module("act", torch.nn.ReLU())
+            >>> model.act
+            ReLU()
         """
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{torch.typename(module)} is not a Module subclass")
@@ -315,8 +351,16 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
     def train(self, mode: bool = True) -> Self:
         """Set training mode in this module and all below it.
 
+        Args:
+            mode: False for `eval`.
+
         Raises:
             ValueError: if ``mode`` is no bool.
+
+        Example:
+            >>> model = torch.nn.Sequential(torch.nn.Dropout())
+            >>> model.train(False)[0].training
+            False
         """
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
@@ -326,17 +370,44 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
         return self
 
     def eval(self) -> Self:
-        """Leave training mode."""
+        """Leave training mode.
+
+        Example:
+            >>> torch.nn.Dropout().eval()(torch.ones(3))
+            tensor([1., 1., 1.])
+        """
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Have all parameters require grad, or not."""
+        """Have all parameters require grad, or not.
+
+        Args:
+            requires_grad: whether they do.
+
+        Returns:
+            This module.
+
+        Example:
+            >>> torch.nn.Linear(2, 1).requires_grad_(False).weight.requires_grad
+            False
+        """
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Take the parameters' gradients away, or fill them with zeros."""
+        """Take the parameters' gradients away, or fill them with zeros.
+
+        Args:
+            set_to_none: False to fill them with zeros.
+
+        Example:
+            >>> model = torch.nn.Linear(2, 1)
+            >>> model(torch.ones(2)).sum().backward()
+            >>> model.zero_grad()
+            >>> print(model.weight.grad)
+            None
+        """
         if getattr(self, "_is_replica", False):
             warnings.warn(
                 "Calling .zero_grad() from a module created with nn.DataParallel() has no effect: its "

@@ -31,6 +31,10 @@ class MultiheadAttention(Module):
         device: of the parameters.
         dtype: of the parameters.
 
+    Raises:
+        AssertionError: if ``num_heads`` does not divide ``embed_dim``.
+        ValueError: if one of both is not positive.
+
     Example:
         >>> layer = torch.nn.MultiheadAttention(8, num_heads=2, batch_first=True)
         >>> x = torch.ones(1, 3, 8)

@@ -100,7 +100,17 @@ class ConstantPad1d(_ConstantPadNd):
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Pads images with a value."""
+    """Pads images with a value.
+
+    Args:
+        padding: one int, or (left, right, top, bottom).
+        value: what the padding is filled with.
+
+    Example:
+        >>> torch.nn.ConstantPad2d((1, 0, 0, 1), 9.0)(torch.ones(1, 1, 2))
+        tensor([[[9., 1., 1.],
+                 [9., 9., 9.]]])
+    """
 
     _rank = 2
 
@@ -121,7 +131,16 @@ class ZeroPad1d(ConstantPad1d):
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Pads images with zeros."""
+    """Pads images with zeros.
+
+    Args:
+        padding: one int, or (left, right, top, bottom).
+
+    Example:
+        >>> torch.nn.ZeroPad2d((1, 0, 0, 1))(torch.ones(1, 1, 2))
+        tensor([[[0., 1., 1.],
+                 [0., 0., 0.]]])
+    """
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
@@ -149,7 +168,15 @@ class ReflectionPad1d(_ReflectionPadNd):
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Pads images with their reflection at the sides."""
+    """Pads images with their reflection at the sides.
+
+    Args:
+        padding: one int, or (left, right, top, bottom); smaller than the size.
+
+    Example:
+        >>> torch.nn.ReflectionPad2d((2, 0, 0, 0))(torch.tensor([[[1.0, 2.0, 3.0]]]))
+        tensor([[[3., 2., 1., 2., 3.]]])
+    """
 
     _rank = 2
 
@@ -171,7 +198,15 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Pads images with the pixels at their sides."""
+    """Pads images with the pixels at their sides.
+
+    Args:
+        padding: one int, or (left, right, top, bottom).
+
+    Example:
+        >>> torch.nn.ReplicationPad2d((2, 0, 0, 0))(torch.tensor([[[1.0, 2.0, 3.0]]]))
+        tensor([[[1., 1., 1., 2., 3.]]])
+    """
 
     _rank = 2
 

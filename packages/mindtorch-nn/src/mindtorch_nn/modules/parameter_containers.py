@@ -33,7 +33,22 @@ def _shown(key: object, value: Any, kind: str) -> str:
 
 
 class ParameterList(Module):
-    """A list whose tensors are parameters; it may hold anything else too."""
+    """A list whose tensors are parameters; it may hold anything else too.
+
+    Args:
+        values: what it holds at first.
+
+    Example:
+        >>> scales = torch.nn.ParameterList([torch.ones(2), torch.zeros(3)])
+        >>> scales.append(torch.ones(1))
+        ParameterList(
+            (0): Parameter containing: [torch.float32 of size 2]
+            (1): Parameter containing: [torch.float32 of size 3]
+            (2): Parameter containing: [torch.float32 of size 1]
+        )
+        >>> [p.requires_grad for p in scales]
+        [True, True, True]
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -97,7 +112,20 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict whose tensors are parameters; it may hold anything else too."""
+    """A dict whose tensors are parameters; it may hold anything else too.
+
+    Args:
+        parameters: what it holds at first: a dict, or pairs of keys and values.
+
+    Raises:
+        TypeError: for a key that is no string.
+
+    Example:
+        >>> scales = torch.nn.ParameterDict({"left": torch.ones(2)})
+        >>> scales["right"] = torch.zeros(3)
+        >>> list(scales.keys()), len(list(scales.parameters()))
+        (['left', 'right'], 2)
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

@@ -12,7 +12,20 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 
 
 class PixelShuffle(Module):
-    """(*, C r r, H, W) to (*, C, H r, W r)."""
+    """(*, C r r, H, W) to (*, C, H r, W r).
+
+    Args:
+        upscale_factor: ``r``.
+
+    Raises:
+        RuntimeError: if ``r * r`` does not divide the channels, for fewer than three dimensions, or a
+            factor that is not positive.
+
+    Example:
+        >>> torch.nn.PixelShuffle(2)(torch.arange(4.0).reshape(1, 4, 1, 1))
+        tensor([[[[0., 1.],
+                  [2., 3.]]]])
+    """
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -28,7 +41,19 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """(*, C, H r, W r) to (*, C r r, H, W)."""
+    """(*, C, H r, W r) to (*, C r r, H, W).
+
+    Args:
+        downscale_factor: ``r``.
+
+    Raises:
+        RuntimeError: if ``r`` does not divide height and width, for fewer than three dimensions, or a
+            factor that is not positive.
+
+    Example:
+        >>> torch.nn.PixelUnshuffle(2)(torch.ones(1, 1, 4, 4)).shape
+        torch.Size([1, 4, 2, 2])
+    """
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()

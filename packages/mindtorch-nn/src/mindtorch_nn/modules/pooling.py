@@ -7,6 +7,14 @@ from typing import Any
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
 
+from .adaptive_pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+)
 from .module import Module
 from .utils import _ntuple, shown
 
@@ -69,7 +77,23 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest value of each window of sequences."""
+    """The largest value of each window of sequences.
+
+    Args:
+        kernel_size: the window.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        dilation: how far the elements of the window are apart.
+        return_indices: whether positions of the values are returned too.
+        ceil_mode: whether windows may stick out at the end.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window.
+
+    Example:
+        >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[3., 2.]])
+    """
 
     def forward(self, input: Tensor) -> Any:
         """(N, C, L) or (C, L)."""
@@ -167,7 +191,22 @@ class MaxUnpool3d(_MaxUnpoolNd):
 
 
 class AvgPool1d(_Windows):
-    """The mean of each window of sequences."""
+    """The mean of each window of sequences.
+
+    Args:
+        kernel_size: the window.
+        stride: how far the window moves; its own size by default.
+        padding: how much is added on both sides, half the window at most.
+        ceil_mode: whether windows may stick out at the end.
+        count_include_pad: whether zeros that were added count.
+
+    Raises:
+        RuntimeError: if the padding is more than half the window.
+
+    Example:
+        >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[2., 1.]])
+    """
 
     _rank = 1
 
@@ -348,81 +387,3 @@ class LPPool3d(_LPPoolNd):
     def forward(self, input: Tensor) -> Any:
         """(N, C, D, H, W) or (C, D, H, W)."""
         return self._pooled(F.lp_pool3d, input)
-
-
-class _AdaptiveMaxPoolNd(Module):
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size = output_size
-        self.return_indices = return_indices
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return shown(self, "output_size")
-
-
-class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """The largest value of as many windows of sequences as are wanted."""
-
-    def forward(self, input: Tensor) -> Any:
-        """(N, C, L) or (C, L)."""
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
-
-
-class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """The largest value of as many windows of images as are wanted."""
-
-    def forward(self, input: Tensor) -> Any:
-        """(N, C, H, W) or (C, H, W)."""
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
-
-
-class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """The largest value of as many windows of volumes as are wanted."""
-
-    def forward(self, input: Tensor) -> Any:
-        """(N, C, D, H, W) or (C, D, H, W)."""
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
-
-
-class _AdaptiveAvgPoolNd(Module):
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
-
-    def extra_repr(self) -> str:
-        """The size."""
-        return shown(self, "output_size")
-
-
-class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of sequences as are wanted."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, L) or (C, L)."""
-        return F.adaptive_avg_pool1d(input, self.output_size)
-
-
-class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of images as are wanted.
-
-    Args:
-        output_size: how many windows: one int, or one for each dimension; None keeps a dimension.
-
-    Example:
-        >>> layer = torch.nn.AdaptiveAvgPool2d(1)
-        >>> layer(torch.arange(16.0).reshape(1, 4, 4)).tolist()
-        [[[7.5]]]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, H, W) or (C, H, W)."""
-        return F.adaptive_avg_pool2d(input, self.output_size)
-
-
-class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """The mean of as many windows of volumes as are wanted."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """(N, C, D, H, W) or (C, D, H, W)."""
-        return F.adaptive_avg_pool3d(input, self.output_size)

@@ -94,7 +94,22 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """A step of `RNN`; ``nonlinearity`` is "tanh" or "relu"."""
+    """One step of `RNN`; inputs are (batch, input_size), states (batch, hidden_size).
+
+    Args:
+        input_size: features of inputs.
+        hidden_size: features of the state.
+        bias: whether there are biases.
+        nonlinearity: "tanh" or "relu".
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> cell = torch.nn.RNNCell(3, 4)
+        >>> hidden = cell(torch.ones(2, 3))
+        >>> cell(torch.ones(2, 3), hidden).shape
+        torch.Size([2, 4])
+    """
 
     def __init__(
         self,
@@ -117,7 +132,21 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of `LSTM`."""
+    """One step of `LSTM`; inputs are (batch, input_size), both states (batch, hidden_size).
+
+    Args:
+        input_size: features of inputs.
+        hidden_size: features of the states.
+        bias: whether there are biases.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> cell = torch.nn.LSTMCell(3, 4)
+        >>> hidden, memory = cell(torch.ones(2, 3))
+        >>> hidden.shape, memory.shape
+        (torch.Size([2, 4]), torch.Size([2, 4]))
+    """
 
     def __init__(
         self,
@@ -142,7 +171,20 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of `GRU`."""
+    """One step of `GRU`; inputs are (batch, input_size), states (batch, hidden_size).
+
+    Args:
+        input_size: features of inputs.
+        hidden_size: features of the state.
+        bias: whether there are biases.
+        device: of the parameters.
+        dtype: of the parameters.
+
+    Example:
+        >>> cell = torch.nn.GRUCell(3, 4)
+        >>> cell(torch.ones(2, 3)).shape
+        torch.Size([2, 4])
+    """
 
     def __init__(
         self,

@@ -172,6 +172,15 @@ class EmbeddingBag(_Table):
         padding_idx: a row that is left out.
         device: of the table.
         dtype: of the table.
+
+    Raises:
+        ValueError: for another mode, or inputs and offsets that do not fit together.
+
+    Example:
+        >>> layer = torch.nn.EmbeddingBag(10, 3, mode="sum")
+        >>> bags = torch.tensor([[1, 2], [4, 5]])
+        >>> layer(bags).shape
+        torch.Size([2, 3])
     """
 
     def __init__(

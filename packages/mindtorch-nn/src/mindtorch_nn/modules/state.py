@@ -74,6 +74,10 @@ class StateDict(ModuleBase):
             destination: a dict to fill; a new one by default.
             prefix: of all keys.
             keep_vars: whether values keep their place in the graph.
+
+        Example:
+            >>> torch.nn.Linear(2, 1).state_dict().keys()
+            odict_keys(['weight', 'bias'])
         """
         if args:
             warnings.warn(
@@ -176,6 +180,11 @@ class StateDict(ModuleBase):
         Raises:
             RuntimeError: if shapes do not fit, or keys in strict mode.
             TypeError: if ``state_dict`` is no mapping.
+
+        Example:
+            >>> model = torch.nn.Linear(2, 1)
+            >>> model.load_state_dict({"weight": torch.ones(1, 2), "bias": torch.zeros(1)})
+            <All keys matched successfully>
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -29,6 +29,11 @@ class Traversal(ModuleBase):
             memo: those that are left out; the ones that are found are added.
             prefix: of all paths.
             remove_duplicate: whether a module that is found by several paths is given once.
+
+        Example:
+            >>> model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.ReLU())
+            >>> [name for name, _ in model.named_modules()]
+            ['', '0', '1']
         """
         memo = set() if memo is None else memo
         if self in memo:
@@ -42,7 +47,15 @@ class Traversal(ModuleBase):
                 yield from module.named_modules(memo, path, remove_duplicate)
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
-        """This module and all below it."""
+        """This module and all below it.
+
+        Args:
+            remove_duplicate: whether a module that is found by several paths is given once.
+
+        Example:
+            >>> len(list(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh()).modules()))
+            3
+        """
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
@@ -55,7 +68,12 @@ class Traversal(ModuleBase):
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The modules directly below, each once."""
+        """The modules directly below, each once.
+
+        Example:
+            >>> list(torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Tanh()).children())
+            [ReLU(), Tanh()]
+        """
         for _, module in self.named_children():
             yield module
 
@@ -82,13 +100,32 @@ class Traversal(ModuleBase):
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """The parameters with their paths; with ``recurse`` also those of submodules."""
+        """The parameters with their paths.
+
+        Args:
+            prefix: of all paths.
+            recurse: whether those of submodules are given as well.
+            remove_duplicate: whether one that is found by several paths is given once.
+
+        Example:
+            >>> model = torch.nn.Sequential(torch.nn.Linear(2, 1, bias=False), torch.nn.ReLU())
+            >>> [name for name, _ in model.named_parameters()]
+            ['0.weight']
+        """
         yield from self._named_members(
             lambda m: m._parameters.items(), prefix, recurse, remove_duplicate
         )
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters, each once; with ``recurse`` also those of submodules."""
+        """The parameters, each once.
+
+        Args:
+            recurse: whether those of submodules are given as well.
+
+        Example:
+            >>> [p.shape for p in torch.nn.Linear(2, 1).parameters()]
+            [torch.Size([1, 2]), torch.Size([1])]
+        """
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
@@ -106,7 +143,21 @@ class Traversal(ModuleBase):
             yield buffer
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Call a function with every module below, and then with this one."""
+        """Call a function with every module below, and then with this one.
+
+        Args:
+            fn: what is called with a module; its result is not used.
+
+        Returns:
+            This module.
+
+        Example:
+            >>> def zero(module):
+            ...     if isinstance(module, torch.nn.Linear):
+            ...         torch.nn.init.zeros_(module.weight)
+            >>> torch.nn.Linear(2, 1).apply(zero).weight.tolist()
+            [[0.0, 0.0]]
+        """
         for module in self.children():
             module.apply(fn)
         fn(self)  # type: ignore[arg-type]
@@ -118,8 +169,15 @@ class Traversal(ModuleBase):
     def get_submodule(self, target: str) -> Module:
         """The module at a path; this one for "".
 
+        Args:
+            target: names with dots between them.
+
         Raises:
             AttributeError: if there is none.
+
+        Example:
+            >>> torch.nn.Sequential(torch.nn.Sequential(torch.nn.Tanh())).get_submodule("0.0")
+            Tanh()
         """
         found: Any = self
         for name in target.split(".") if target else ():

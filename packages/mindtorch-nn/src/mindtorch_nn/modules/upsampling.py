@@ -13,7 +13,20 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class Upsample(Module):
-    """Resamples to a size, or by a factor, as `functional.interpolate`."""
+    """Resamples to a size, or by a factor, as `functional.interpolate`.
+
+    Args:
+        size: the spatial shape wanted, or
+        scale_factor: the factors to it.
+        mode: ``nearest``, ``linear``, ``bilinear``, ``bicubic`` or ``trilinear``.
+        align_corners: whether the outermost elements keep their places.
+        recompute_scale_factor: use the factors between the sizes, not those given.
+
+    Example:
+        >>> torch.nn.Upsample(scale_factor=2)(torch.tensor([[[[1.0, 2.0]]]]))
+        tensor([[[[1., 1., 2., 2.],
+                  [1., 1., 2., 2.]]]])
+    """
 
     def __init__(
         self,

@@ -29,6 +29,14 @@ class Adadelta(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.Adadelta([w], lr=1.0)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> bool(w < 1)
+        True
     """
 
     _counts = False

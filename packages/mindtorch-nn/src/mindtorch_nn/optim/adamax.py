@@ -41,6 +41,14 @@ class Adamax(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.Adamax([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> bool(w < 1)
+        True
     """
 
     def __init__(

@@ -42,6 +42,14 @@ class ASGD(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.ASGD([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> bool(w < 1)
+        True
     """
 
     _numbers: ClassVar[tuple[str, ...]] = ("step", "eta", "mu")

@@ -28,6 +28,15 @@ class AveragedModel(Module):
 
     Raises:
         AssertionError: if both functions are given.
+
+    Example:
+        >>> model = torch.nn.Linear(1, 1, bias=False)
+        >>> average = torch.optim.swa_utils.AveragedModel(model)
+        >>> for value in (1.0, 3.0):
+        ...     _ = torch.nn.init.constant_(model.weight, value)
+        ...     average.update_parameters(model)
+        >>> average.module.weight.tolist()
+        [[2.0]]
     """
 
     def __init__(

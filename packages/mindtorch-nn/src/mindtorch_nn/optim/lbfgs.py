@@ -32,6 +32,18 @@ class LBFGS(Optimizer):
 
     Raises:
         ValueError: for a negative learning rate, or several groups.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.LBFGS([w])
+        >>> def closure():
+        ...     optimizer.zero_grad()
+        ...     loss = (w * w).sum()
+        ...     loss.backward()
+        ...     return loss
+        >>> loss = optimizer.step(closure)
+        >>> bool(w.abs() < 1e-3)
+        True
     """
 
     def __init__(

@@ -221,6 +221,12 @@ class Optimizer(Constructed):
             TypeError: if it is no dict, or its parameters are no tensors or in a set.
             ValueError: if a parameter is no leaf or in another group, names or a required option are
                 missing.
+
+        Example:
+            >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.5)
+            >>> optimizer.add_param_group({"params": [torch.ones(2, requires_grad=True)], "lr": 0.1})
+            >>> [group["lr"] for group in optimizer.param_groups]
+            [0.5, 0.1]
         """
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
@@ -273,6 +279,13 @@ class Optimizer(Constructed):
 
         Args:
             set_to_none: whether they become None, or zeros otherwise.
+
+        Example:
+            >>> w = torch.tensor([1.0], requires_grad=True)
+            >>> w.sum().backward()
+            >>> torch.optim.SGD([w], lr=0.5).zero_grad()
+            >>> print(w.grad)
+            None
         """
         for group in self.param_groups:
             for p in group["params"]:
@@ -292,6 +305,14 @@ class Optimizer(Constructed):
 
         Args:
             closure: computes the loss again and returns it.
+
+        Example:
+            >>> w = torch.tensor([1.0], requires_grad=True)
+            >>> optimizer = torch.optim.SGD([w], lr=0.5)
+            >>> w.sum().backward()
+            >>> optimizer.step()
+            >>> w.tolist()
+            [0.5]
         """
         raise NotImplementedError
 

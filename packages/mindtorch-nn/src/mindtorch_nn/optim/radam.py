@@ -42,6 +42,14 @@ class RAdam(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.RAdam([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> bool(w < 1)
+        True
     """
 
     _since_then: ClassVar[Mapping[str, Any]] = {

@@ -29,6 +29,14 @@ class Rprop(Stepping):
 
     Raises:
         ValueError: for options out of their range.
+
+    Example:
+        >>> w = torch.tensor([1.0], requires_grad=True)
+        >>> optimizer = torch.optim.Rprop([w], lr=0.5)
+        >>> (w * w).sum().backward()
+        >>> optimizer.step()
+        >>> bool(w < 1)
+        True
     """
 
     _counts = False

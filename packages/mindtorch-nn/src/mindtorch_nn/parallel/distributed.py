@@ -32,15 +32,15 @@ class DistributedDataParallel(Module, Joinable):
     Args:
         module: what is trained; `module` of this one.
         device_ids: None, or the one device that the module is on.
-        output_device: taken for PyTorch's sake.
-        dim: taken for PyTorch's sake.
+        output_device: accepted; without effect.
+        dim: accepted; without effect.
         broadcast_buffers: whether forward begins with rank 0's buffers everywhere.
         init_sync: whether the copies are compared and made equal now.
         process_group: the processes; None for all.
         bucket_cap_mb: how many MiB of gradients are summed at once; 25 by default.
         find_unused_parameters: whether outputs may depend on fewer parameters than there are, which is
             looked up after each forward.
-        check_reduction: taken for PyTorch's sake.
+        check_reduction: accepted; without effect.
         gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
         static_graph: whether all steps use the same parameters, so that it is looked up once.
 

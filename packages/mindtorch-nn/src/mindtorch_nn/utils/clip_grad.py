@@ -124,7 +124,20 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Keep all elements of gradients within ``[-clip_value, clip_value]``, in place."""
+    """Keep all elements of gradients within ``[-clip_value, clip_value]``, in place.
+
+    Args:
+        parameters: whose gradients, a tensor or several.
+        clip_value: the largest absolute value that stays.
+        foreach: accepted; it makes no difference here.
+
+    Example:
+        >>> w = torch.tensor([1.0, 1.0], requires_grad=True)
+        >>> (w * torch.tensor([5.0, 0.2])).sum().backward()
+        >>> torch.nn.utils.clip_grad_value_([w], 1.0)
+        >>> w.grad
+        tensor([1.0000, 0.2000])
+    """
     bound = float(clip_value)
     with torch.no_grad():
         for grad in _grads(parameters):

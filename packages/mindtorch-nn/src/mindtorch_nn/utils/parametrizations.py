@@ -198,6 +198,11 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         module: whose parameter it is.
         name: its name.
         dim: the dimension along which there are several norms; None for one of all.
+
+    Example:
+        >>> layer = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(2, 3))
+        >>> [name for name, _ in layer.named_parameters()]
+        ['bias', 'parametrizations.weight.original0', 'parametrizations.weight.original1']
     """
     register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
     module._register_load_state_dict_pre_hook(_Renamed(name))
@@ -275,6 +280,11 @@ def spectral_norm(
 
     Raises:
         ValueError: if there is no such parameter.
+
+    Example:
+        >>> layer = torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(2, 2))
+        >>> layer.weight.shape
+        torch.Size([2, 2])
     """
     weight: Any = getattr(module, name, None)
     if not isinstance(weight, Tensor):

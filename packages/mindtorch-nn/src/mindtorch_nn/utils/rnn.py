@@ -149,6 +149,12 @@ def pack_padded_sequence(
 
     Raises:
         RuntimeError: for lengths that do not fit.
+
+    Example:
+        >>> padded = torch.tensor([[1, 2], [3, 0]])
+        >>> packed = torch.nn.utils.rnn.pack_padded_sequence(padded, [2, 1], batch_first=True)
+        >>> packed.data, packed.batch_sizes
+        (tensor([1, 3, 2]), tensor([2, 1]))
     """
     if isinstance(lengths, Tensor):
         lengths = lengths.to(dtype=torch.int64)
@@ -182,6 +188,12 @@ def pad_packed_sequence(
 
     Raises:
         ValueError: if ``total_length`` is too short.
+
+    Example:
+        >>> packed = torch.nn.utils.rnn.pack_sequence([torch.tensor([1, 2]), torch.tensor([3])])
+        >>> torch.nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+        (tensor([[1, 2],
+                [3, 0]]), tensor([2, 1]))
     """
     steps = sequence.batch_sizes.size(0)
     if total_length is not None:
@@ -216,6 +228,11 @@ def pad_sequence(
 
     Raises:
         RuntimeError: for no sequences, or another side.
+
+    Example:
+        >>> torch.nn.utils.rnn.pad_sequence([torch.tensor([1, 2]), torch.tensor([3])], batch_first=True)
+        tensor([[1, 2],
+                [3, 0]])
     """
     if not isinstance(sequences, Iterable):
         raise RuntimeError(

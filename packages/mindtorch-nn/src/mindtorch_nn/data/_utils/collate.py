@@ -179,5 +179,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
 
     Raises:
         TypeError: if an element is of another type.
+
+    Example:
+        >>> torch.utils.data.default_collate([{"x": 1}, {"x": 2}])
+        {'x': tensor([1, 2])}
     """
     return collate(batch, collate_fn_map=default_collate_fn_map)

@@ -96,6 +96,20 @@ class SequentialLR(_Combined):
     Raises:
         TypeError: if one is no schedule.
         ValueError: if there is none, one of another optimizer, or milestones do not fit.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> schedulers = torch.optim.lr_scheduler
+        >>> warm = schedulers.ConstantLR(optimizer, factor=0.1, total_iters=1)
+        >>> decay = schedulers.ExponentialLR(optimizer, gamma=0.5)
+        >>> scheduler = schedulers.SequentialLR(optimizer, [warm, decay], milestones=[1])
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> rates
+        [0.1, 1.0, 0.5]
     """
 
     def __init__(

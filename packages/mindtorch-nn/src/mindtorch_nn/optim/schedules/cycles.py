@@ -62,6 +62,17 @@ class CyclicLR(_WithMomentum):
     Raises:
         TypeError: if ``optimizer`` is none.
         ValueError: for an unknown mode, or an optimizer without momentum.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+        >>> scheduler = torch.optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.1, max_lr=0.3, step_size_up=2)
+        >>> rates = []
+        >>> for epoch in range(5):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [0.1, 0.2, 0.3, 0.2, 0.1]
     """
 
     _unsaved = ("optimizer", "_scale_fn_ref")
@@ -178,6 +189,17 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Raises:
         ValueError: if a number of steps is not positive, or ``eta_min`` no number.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=2)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [1.0, 0.5, 1.0, 0.5]
     """
 
     def __init__(

@@ -96,6 +96,17 @@ class MultiplicativeLR(LambdaLR):
     Raises:
         ValueError: if there are not as many functions as groups.
         TypeError: if one is no function.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.MultiplicativeLR(optimizer, lambda epoch: 0.5)
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [1.0, 0.5, 0.25]
     """
 
     def _check_functions(self) -> None:
@@ -158,6 +169,17 @@ class MultiStepLR(LRScheduler):
         milestones: numbers of the steps; one that stands there twice counts twice.
         gamma: the factor.
         last_epoch: number of the last step; -1 to begin.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.MultiStepLR(optimizer, milestones=[1, 2], gamma=0.5)
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -194,6 +216,17 @@ class ConstantLR(LRScheduler):
 
     Raises:
         ValueError: if ``factor`` is not between 0 and 1.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.ConstantLR(optimizer, factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [0.5, 0.5, 1.0, 1.0]
     """
 
     def __init__(
@@ -235,6 +268,17 @@ class LinearLR(LRScheduler):
 
     Raises:
         ValueError: if a share is not between 0 and 1, or the first one is 0.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.5, total_iters=2)
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [0.5, 0.75, 1.0]
     """
 
     def __init__(
@@ -281,6 +325,17 @@ class ExponentialLR(LRScheduler):
         optimizer: whose learning rates change.
         gamma: the factor.
         last_epoch: number of the last step; -1 to begin.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
+        >>> rates = []
+        >>> for epoch in range(3):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
@@ -304,6 +359,17 @@ class PolynomialLR(LRScheduler):
         total_iters: after how many steps it is 0.
         power: the power.
         last_epoch: number of the last step; -1 to begin.
+
+    Example:
+        >>> optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
+        >>> scheduler = torch.optim.lr_scheduler.PolynomialLR(optimizer, total_iters=4)
+        >>> rates = []
+        >>> for epoch in range(4):
+        ...     rates += scheduler.get_last_lr()
+        ...     optimizer.step()
+        ...     scheduler.step()
+        >>> [round(rate, 4) for rate in rates]
+        [1.0, 0.75, 0.5, 0.25]
     """
 
     def __init__(
