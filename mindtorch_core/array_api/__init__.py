@@ -10,6 +10,7 @@ What tensors themselves do (``x + y``, ``x.size()``) stays PyTorch's way: ``docs
 from __future__ import annotations
 
 from math import e, inf, nan, pi
+from types import FunctionType
 from typing import Final
 
 from ..values.dtypes import bool_ as bool
@@ -28,6 +29,7 @@ from ..values.dtypes import (
     uint64,
 )
 from . import fft, linalg
+from .arrays import of_arrays
 from .creation import (
     arange,
     asarray,
@@ -322,3 +324,12 @@ __all__ = [
 
 __array_api_version__: Final = "2024.12"
 newaxis: Final = None
+
+for _names, _module in (
+    (__all__, globals()),
+    (fft.__all__, vars(fft)),
+    (linalg.__all__, vars(linalg)),
+):
+    for _name in _names:
+        if isinstance(_function := _module[_name], FunctionType):
+            _module[_name] = of_arrays(_function)
