@@ -4,7 +4,8 @@ Programs get it from a tensor, ``xp = x.__array_namespace__()``, and run with mi
 another library. It is imported when it is first asked for. Each function calls ops, so that it works on
 every device that has them, records gradients, and is deferred inside `torch.pipeline()`.
 
-What tensors themselves do (``x + y``, ``x.size()``) stays PyTorch's way: ``docs/array_api.md``.
+What ordinary tensors themselves do (``x + y``, ``x.size()``) stays PyTorch's way; what the namespace makes of
+numbers has the standard's operators: `mindtorch_core.array_api.arrays`, ``docs/array_api.md``.
 """
 
 from __future__ import annotations
