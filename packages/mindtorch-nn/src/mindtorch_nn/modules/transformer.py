@@ -318,6 +318,11 @@ class _Layer(Module):
     """What layers share: attentions, a feed-forward part, a normalisation and a dropout for each."""
 
     _attentions: tuple[str, ...]
+    self_attn: MultiheadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
 
     def __init__(
         self,
@@ -368,14 +373,9 @@ class _Layer(Module):
         self, x: Tensor, attn_mask: Mask, key_padding_mask: Mask, is_causal: bool = False
     ) -> Tensor:
         made, _ = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            need_weights=False,
+            x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False,
             is_causal=is_causal,
-        )
+        )  # fmt: skip
         dropped: Tensor = self.dropout1(made)
         return dropped
 
@@ -457,6 +457,9 @@ class TransformerDecoderLayer(_Layer):
     """
 
     _attentions = ("self_attn", "multihead_attn")
+    multihead_attn: MultiheadAttention
+    norm3: LayerNorm
+    dropout3: Dropout
 
     def forward(
         self,
@@ -488,13 +491,8 @@ class TransformerDecoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         made, _ = self.multihead_attn(
-            x,
-            mem,
-            mem,
-            attn_mask=attn_mask,
-            key_padding_mask=key_padding_mask,
-            is_causal=is_causal,
-            need_weights=False,
-        )
+            x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
+            is_causal=is_causal, need_weights=False,
+        )  # fmt: skip
         dropped: Tensor = self.dropout2(made)
         return dropped

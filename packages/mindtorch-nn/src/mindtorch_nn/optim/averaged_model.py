@@ -30,6 +30,8 @@ class AveragedModel(Module):
         AssertionError: if both functions are given.
     """
 
+    n_averaged: Tensor
+
     def __init__(
         self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None,
         use_buffers: bool = False,
