@@ -4,12 +4,14 @@ Programs get it from a tensor, ``xp = x.__array_namespace__()``, and run with mi
 another library. It is imported when it is first asked for. Each function calls ops, so that it works on
 every device that has them, records gradients, and is deferred inside `torch.pipeline()`.
 
-What tensors themselves do (``x + y``, ``x.size()``) stays PyTorch's way: ``docs/array_api.md``.
+What ordinary tensors themselves do (``x + y``, ``x.size()``) stays PyTorch's way; what the namespace makes of
+numbers has the standard's operators: `mindtorch_core.array_api.arrays`, ``docs/array_api.md``.
 """
 
 from __future__ import annotations
 
 from math import e, inf, nan, pi
+from types import FunctionType
 from typing import Final
 
 from ..values.dtypes import bool_ as bool
@@ -28,6 +30,7 @@ from ..values.dtypes import (
     uint64,
 )
 from . import fft, linalg
+from .arrays import of_arrays
 from .creation import (
     arange,
     asarray,
@@ -322,3 +325,12 @@ __all__ = [
 
 __array_api_version__: Final = "2024.12"
 newaxis: Final = None
+
+for _names, _module in (
+    (__all__, globals()),
+    (fft.__all__, vars(fft)),
+    (linalg.__all__, vars(linalg)),
+):
+    for _name in _names:
+        if isinstance(_function := _module[_name], FunctionType):
+            _module[_name] = of_arrays(_function)

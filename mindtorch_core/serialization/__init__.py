@@ -9,7 +9,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
 from ..dispatch.asked_wrongly import guarded
 from ..tensors.storage import Storage
@@ -122,6 +122,15 @@ def save(
         write(*pickled(obj, pickle_module, pickle_protocol), f)
 
 
+class PickleArguments(TypedDict, total=False):
+    """What ``pickle.Unpickler`` takes besides a file."""
+
+    fix_imports: bool
+    encoding: str
+    errors: str
+    buffers: Any
+
+
 @guarded
 def load(
     f: Path | IO[bytes],
@@ -130,7 +139,7 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **pickle_load_args: Any,
+    **pickle_load_args: Unpack[PickleArguments],
 ) -> Any:
     """Read what `save`, PyTorch's ``torch.save`` or safetensors wrote.
 

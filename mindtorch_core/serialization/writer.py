@@ -244,8 +244,8 @@ class Writer:
             return
         storage = t._settled()._own_storage()
         attributes = dict(t.__dict__)
-        derived = type(t) is not Tensor
-        if attributes or derived:
+        kind = Tensor if getattr(t, "_kept_as_tensor", False) else type(t)
+        if attributes or kind is not Tensor:
             self.name(_WITH_ATTRIBUTES)
             self.out += b"("
         if not row_of(t.device.type).runtime.executes:
@@ -257,15 +257,15 @@ class Writer:
         else:
             self.name(_TENSOR_V3)
             arguments = self._arguments_with_dtype
-        if attributes or derived:
-            self.save(type(t), at)
+        if attributes or kind is not Tensor:
+            self.save(kind, at)
         self.out += b"("
         arguments(t, storage, at)
         marks = unresolved(t)
         if marks and arguments != self._meta_arguments:  # there is no place for them
             self.fresh(dict.fromkeys(marks, True), at)
         self.out += b"t"
-        if attributes or derived:
+        if attributes or kind is not Tensor:
             self.fresh(attributes, f"{at}.__dict__")
             self.out += b"t"
         self.out += b"R"

@@ -7,6 +7,7 @@ from scipy import cluster, fft, integrate, ndimage, signal, special, stats
 from scipy.spatial.transform import Rotation
 
 import mindtorch_core as torch
+from mindtorch_core import array_api as xp
 
 warnings.simplefilter("ignore")
 X = np.random.default_rng(0).normal(size=(30, 4))
@@ -49,8 +50,10 @@ CASES = {
 }
 
 for name, case in CASES.items():
-    ours, theirs = case(torch.asarray), case(np.asarray)
-    if isinstance(theirs, np.ndarray):
-        assert isinstance(ours, torch.Tensor), (name, type(ours))
-    np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-7, atol=1e-10, err_msg=name)
+    theirs = case(np.asarray)
+    for make in (torch.asarray, xp.asarray):
+        ours = case(make)
+        if isinstance(theirs, np.ndarray):
+            assert isinstance(ours, torch.Tensor), (name, type(ours))
+        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-7, atol=1e-10, err_msg=name)
     print(name, "agrees")

@@ -46,15 +46,20 @@ class Block(nn.Module):
 class Network(nn.Module):
     """Two blocks, a pool and a linear layer."""
 
+    scale: torch.Tensor
+
     def __init__(self, classes: int = 4, *, dropout: float = 0.1) -> None:
         super().__init__()
         self.blocks = nn.Sequential(Block(1, 4), nn.MaxPool2d(2), Block(4, 8))
         self.drop = nn.Dropout(dropout)
         self.head = nn.Linear(8, classes)
-        nn.init.xavier_uniform_(self.head.weight)
+        self.register_buffer("scale", torch.tensor(0.5))
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                nn.init.xavier_uniform_(part.weight)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         hidden: torch.Tensor = self.blocks(x)
         pooled = F.adaptive_avg_pool2d(hidden, 1).flatten(1)
-        logits: torch.Tensor = self.head(self.drop(scaled(pooled, 0.5)))
+        logits: torch.Tensor = self.head(self.drop(scaled(pooled, 2.0) * self.scale))
         return logits

@@ -45,6 +45,21 @@ nn.LSTM(2, 3, num_layers=2, batch_first=True)
 nn.TransformerEncoderLayer(8, heads=2)  # wrong: keyword
 nn.TransformerEncoderLayer(8, nhead=2)
 model.train(mod=True)  # wrong: keyword
+model.trian()  # wrong: name
+model.parametrs()  # wrong: name
+model.load_statedict({})  # wrong: name
+linear = nn.Linear(2, 3)
+torch.relu(linear.wieght)  # wrong: name
+torch.relu(linear.weight)
+range(linear.out_featurs)  # wrong: name
+range(linear.out_features)
+layer = nn.TransformerEncoderLayer(8, 2)
+range(layer.self_attn.num_heads)
+float(layer.norm1.eps + layer.dropout2.p)
+nn.Sequential(3)  # wrong: type
+nn.utils.clip_grad_norm(model.parameters(), max_nrom=1.0)  # wrong: keyword
+torch.load("weights.pt", weight_only=True)  # wrong: keyword
+torch.load("weights.pt", weights_only=False, encoding="latin1")
 model.eval(1)  # wrong: no argument
 model.load_state_dict({}, stric=False)  # wrong: keyword
 torch.save(model.state_dict())  # wrong: the file is missing

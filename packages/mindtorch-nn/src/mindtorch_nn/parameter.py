@@ -58,7 +58,7 @@ class Parameter(torch.Tensor, metaclass=_Marked):
     def __new__(cls, data: torch.Tensor | None = None, requires_grad: bool = True) -> Self:  # noqa: D102
         if data is None:
             data = torch.empty(0)
-        if type(data) in (torch.Tensor, Parameter):
+        if type(data) in (torch.Tensor, Parameter) or getattr(data, "_kept_as_tensor", False):
             of_class: Self = torch.Tensor._make_subclass(cls, data, requires_grad)
             return of_class
         made: Any = data.detach().requires_grad_(requires_grad)

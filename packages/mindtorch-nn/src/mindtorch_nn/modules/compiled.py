@@ -24,6 +24,7 @@ class OptimizedModule(Module):
     """
 
     _is_compiled_module = True
+    _orig_mod: Any  # a module, with all that its class adds
 
     def __init__(self, mod: Module, compiled_call: Callable[..., Any]) -> None:
         super().__init__()

@@ -251,11 +251,11 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
 
     # ---- attributes ----------------------------------------------------------------------------
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Tensor | Module:
         fields = self.__dict__
         for table in ("_parameters", "_buffers", "_modules"):
             if table in fields and name in fields[table]:
-                return fields[table][name]
+                return fields[table][name]  # type: ignore[no-any-return]
         raise AttributeError(
             f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
         )

@@ -47,6 +47,9 @@ class MultiheadAttention(Module):
     bias_v: Tensor | None
     in_proj_weight: Tensor | None
     in_proj_bias: Tensor | None
+    q_proj_weight: Tensor | None
+    k_proj_weight: Tensor | None
+    v_proj_weight: Tensor | None
 
     def __init__(
         self,

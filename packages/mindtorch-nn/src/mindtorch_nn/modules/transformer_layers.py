@@ -36,6 +36,11 @@ class _Layer(Module):
     """What layers share: attentions, a feed-forward part, a normalisation and a dropout for each."""
 
     _attentions: tuple[str, ...]
+    self_attn: MultiheadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
 
     def __init__(
         self,
@@ -193,6 +198,9 @@ class TransformerDecoderLayer(_Layer):
     """
 
     _attentions = ("self_attn", "multihead_attn")
+    multihead_attn: MultiheadAttention
+    norm3: LayerNorm
+    dropout3: Dropout
 
     def forward(
         self,

@@ -39,6 +39,8 @@ class AveragedModel(Module):
         [[2.0]]
     """
 
+    n_averaged: Tensor
+
     def __init__(
         self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None,
         use_buffers: bool = False,

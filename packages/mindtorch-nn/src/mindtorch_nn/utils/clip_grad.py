@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from types import GeneratorType
-from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -112,7 +111,13 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+def clip_grad_norm(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
     """`clip_grad_norm_` under a name of old."""
     warnings.warn(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
@@ -120,7 +125,7 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
         FutureWarning,
         stacklevel=2,
     )
-    return clip_grad_norm_(*args, **kwargs)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:

@@ -53,7 +53,7 @@ def fuse_linear_bn_eval(linear: M, bn: Any) -> M:
     Raises:
         AssertionError: in training mode, without running statistics, or for other features.
     """
-    features: int = linear.out_features
+    features: Any = linear.out_features
     if bn.num_features not in (features, 1):
         raise AssertionError(
             f"To fuse, linear.out_features == bn.num_features or bn.num_features == 1, got "
