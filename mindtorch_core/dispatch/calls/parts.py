@@ -23,6 +23,7 @@ __all__ = [
     "NUMBERS",
     "Naming",
     "call_scope",
+    "foreign_scope",
     "is_default",
     "is_kept",
     "joined",
@@ -297,7 +298,7 @@ def is_default(a: Argument, name: str) -> str:
 
 def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
     """What the lines that compute keys and look kernels up need as globals."""
-    return {
+    return foreign_scope(entry) | {
         "ACTIVE": ACTIVE,
         "CONCRETE": concrete,
         "DEVICES": TABLE,
@@ -310,12 +311,16 @@ def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "REQUIRED": REQUIRED,
         "Tensor": tensor_type,
-        "FOREIGN": refusing(partial(_keys_of_foreign, entry)),
         "OVERRIDDEN": OVERRIDDEN,
     }
 
 
-def _keys_of_foreign(entry: OpEntry, which: str, value: Any) -> int:
+def foreign_scope(entry: OpEntry, *, method: bool = False) -> dict[str, Any]:
+    """What such lines call for an argument that is no tensor."""
+    return {"FOREIGN": refusing(partial(_keys_of_foreign, entry, method=method))}
+
+
+def _keys_of_foreign(entry: OpEntry, which: str, value: Any, *, method: bool = False) -> int:
     """The keys of what stands for a tensor, because it overrides functions.
 
     Raises:
@@ -323,5 +328,5 @@ def _keys_of_foreign(entry: OpEntry, which: str, value: Any) -> int:
     """
     keys = keys_of_foreign(value)
     if not keys:
-        raise tensor_type_error(entry, which, value) from None
+        raise tensor_type_error(entry, which, value, method=method) from None
     return keys
