@@ -137,7 +137,7 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
             isinstance(value, numeric.Integral) or _is_index_tensor(value)
         )
     if kind == "bool":
-        return isinstance(value, bool | numeric.Integral)
+        return isinstance(value, bool)
     if kind == "float":
         return isinstance(value, numeric.Real) or (hasattr(value, "_keys") and not value._shape)
     if kind in ("Scalar", "complex"):

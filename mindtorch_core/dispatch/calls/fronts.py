@@ -27,6 +27,8 @@ from .numpy_names import has_names, refuse, renamed
 from .older_forms import has_older_form, newer
 from .overridden import hand_on
 from .parts import (
+    FRONT_ONLY,
+    NUMBERS,
     call_scope,
     foreign_scope,
     is_kept,
@@ -36,6 +38,7 @@ from .parts import (
     parameters,
     python_name,
 )
+from .wrong_types import defaults_of, looks_at, taker
 
 __all__ = ["make_front", "shown_as", "shown_by"]
 
@@ -51,6 +54,7 @@ def $name($parameters):
     $look_up
     try:
         $memory
+        $looks
         $call
     except @Exception as @error:
         @EXPLAIN(@error, {$given})
@@ -150,7 +154,8 @@ def make_front(
         keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
-        call=kernel_call(schema, result=f"return {returned}"),
+        looks=looks_at(schema, options | FRONT_ONLY),
+        call=_call(schema, returned),
         given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
     )
     scope = own_scope(
@@ -162,22 +167,33 @@ def make_front(
             "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
-            "PYTHON_TYPES": PYTHON_TYPES,
             "RESULT": result,
             "WITH_GRAD": _with_grad,
             "WRITE_OUT": None if write_out is None else refusing(write_out),
         }
     )
     made = compile_function(name, source, scope)
+    scope |= defaults_of(made)
     scope[own("@FRONT")] = scope[own("@SHOWN")] = made
     return made
 
 
+def _call(schema: OperatorSchema, returned: str) -> str:
+    """Lines that call the kernel, with a look at the options where there are any."""
+    given = {a.name for a in schema.positional}
+    return kernel_call(
+        schema, result=f"return {returned}", before_options=looks_at(schema, given | FRONT_ONLY)
+    )
+
+
 def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, Any]:
-    """What a front calls where its own call, or its kernel's, has failed."""
+    """What a front calls where a value is unusual, or a name is not its own."""
     defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
     defaults["out"] = None
     return {
+        "PLAIN": NUMBERS,
+        "PYTHON_TYPES": PYTHON_TYPES,
+        "TAKEN": taker(schema),
         "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
         "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
     }

@@ -260,6 +260,8 @@ def kernel_call(
     kernel: str = KERNEL,
     result: str = "return {}",
     naming: Naming = python_name,
+    *,
+    before_options: str = "",
 ) -> str:
     """Lines that call a kernel; keyword-only arguments go along only when one is not its default.
 
@@ -268,6 +270,7 @@ def kernel_call(
         kernel: name of the function to call.
         result: what is done with the call, such as ``return {}``.
         naming: how arguments are called in the generated function.
+        before_options: lines in front of a call that keyword-only arguments go along with.
     """
     positional = ", ".join(naming(a) for a in schema.positional)
     options = [
@@ -282,11 +285,11 @@ def kernel_call(
     arguments = ", ".join(part for part in (positional, keywords) if part)
     call = result.format(f"{kernel}({arguments})")
     if not options or not all(a.has_default and a.name != "device" for a in options):
-        return f"{call}\n"
+        return f"{before_options}{call}\n"
     return _CALL_WITHOUT_OPTIONS.fill(
         default=" and ".join(is_default(a, naming(a)) for a in options),
         short=result.format(f"{kernel}({positional})"),
-        long=call,
+        long=f"{before_options}{call}",
     )
 
 
