@@ -52,7 +52,8 @@ VERSIONS = {"newest": "highest", "oldest": "lowest-direct"}
 # What `nox -s programs` runs, and what of it requires PyTorch: mindtorch-torch is that to pip.
 LIBRARIES = (
     "transformers", "accelerate", "peft", "timm", "lightning", "torchmetrics", "einops", "safetensors",
-    "torchvision", "jinja2", "tensorboard", "kornia", "torch_geometric",
+    "torchvision", "jinja2", "tensorboard", "kornia", "torch_geometric", "diffusers",
+    "sentence-transformers", "trl",
 )  # fmt: skip
 
 

@@ -27,6 +27,8 @@ __all__: list[str] = [
     "_chunk_cat",
     "_conj",
     "_conj_physical",
+    "_convert_indices_from_coo_to_csr",
+    "_convert_indices_from_csr_to_coo",
     "_convolution_mode",
     "_convolution_weight",
     "_ctc_loss",
@@ -140,6 +142,7 @@ __all__: list[str] = [
     "_index_positions",
     "_index_put_impl_",
     "_index_put_positions",
+    "_int_mm",
     "_is_all_true",
     "_is_any_true",
     "_lexicographic_order",
@@ -815,6 +818,25 @@ def _conj(input: Tensor) -> Tensor:
 
 def _conj_physical(input: Tensor) -> Tensor:
     """Complex conjugate, written out into new memory, also of real tensors."""
+
+def _convert_indices_from_coo_to_csr(
+    input: Tensor,
+    size: _int,
+    *,
+    out_int32: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Where each of ``size`` rows ends, behind a 0, from the rows of elements in order."""
+
+def _convert_indices_from_csr_to_coo(
+    crow_indices: Tensor,
+    col_indices: Tensor,
+    *,
+    out_int32: _bool = False,
+    transpose: _bool = False,
+    out: Tensor | None = None,
+) -> Tensor:
+    """Positions of elements, a column each, from where rows end and the elements' columns."""
 
 def _convolution_mode(
     input: Tensor,
@@ -1771,6 +1793,9 @@ def _index_put_positions(
     accumulate: _bool = False,
 ) -> Tensor:
     """A copy of ``input`` with values put (or added) at integer positions."""
+
+def _int_mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Product of two matrices of int8, or of uint8 and int8, in int32."""
 
 def _is_all_true(input: Tensor) -> Tensor:
     """Whether all elements of a boolean tensor are true."""

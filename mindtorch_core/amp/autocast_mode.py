@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
 from types import TracebackType
 from typing import Any, TypeVar
@@ -218,7 +218,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Ca
 def cast_nested(value: Any, device_type: str, to: dtype) -> Any:
     """Floating-point tensors of a device, but not float64 ones, in another dtype.
 
-    Looks into lists, tuples and mappings; everything else stays as it is.
+    Looks into lists, tuples, mappings and what else gives values one by one; the rest stays as it is.
     """
     if isinstance(value, Tensor):
         narrow = value._dtype.category == FLOATING and value._dtype is not float64
@@ -227,4 +227,10 @@ def cast_nested(value: Any, device_type: str, to: dtype) -> Any:
         return {k: cast_nested(v, device_type, to) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(cast_nested(v, device_type, to) for v in value)
+    whole = isinstance(value, str | bytes) or hasattr(value, "__array_interface__")
+    if isinstance(value, Iterable) and not whole:
+        return (cast_nested(v, device_type, to) for v in value)
     return value
+
+
+_cast = cast_nested  # PyTorch's name for it, which transformers asks for

@@ -127,7 +127,7 @@ def _no_tensor(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     """What is to be said of the first argument that should be a tensor and is none; or nothing."""
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     given = dict(zip(names, args, strict=False)) | kwargs
-    for position, name in enumerate(names, 1):
+    for position, name in enumerate(names, 0 if names[:1] == ("self",) else 1):
         kind = function.__annotations__.get(name)
         if name not in given or kind not in _TENSORS:
             continue

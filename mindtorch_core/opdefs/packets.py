@@ -63,12 +63,13 @@ class OpPacket:
 
             prefix = {"torch": "", "nn": ""}.get(self.namespace, f"{self.namespace}.")
             name = f"{prefix}{self.name}"
+            method = self.namespace == "Tensor"
             if len(self.entries) > 1:
-                self.made = _overloaded(self.name, name, self.entries)
+                self.made = _overloaded(self.name, name, self.entries, method=method)
             else:
                 only = front(self.entries[0])
-                self.made = shown_as(only, name) if prefix else only
-            show_signature(self.made, self.entries, method=self.namespace == "Tensor")
+                self.made = shown_as(only, name, method=method) if prefix else only
+            show_signature(self.made, self.entries, method=method)
             _MADE.add(self.made)
         return self.made
 
@@ -204,7 +205,9 @@ def _writer(d: OpDef | None) -> Callable[..., Any] | None:
     )
 
 
-def _overloaded(name: str, qualified: str, entries: list[OpEntry]) -> Callable[..., Any]:
+def _overloaded(
+    name: str, qualified: str, entries: list[OpEntry], *, method: bool
+) -> Callable[..., Any]:
     """One function for several overloads: the first whose schema fits is called."""
     ordered = tensors_first(entries)
     fronts: list[Callable[..., Any]] = []
@@ -221,7 +224,7 @@ def _overloaded(name: str, qualified: str, entries: list[OpEntry]) -> Callable[.
                 return choose(args, renamed)
             if active((*args, *kwargs.values())):
                 return None, kwargs
-            raise no_overload(name, entries, args, kwargs)
+            raise no_overload(name, entries, args, kwargs, method=method)
         if certain:
             chosen[key_of_types(args, kwargs)] = fronts[index]
         return fronts[index], kwargs
@@ -246,14 +249,14 @@ def _overloaded(name: str, qualified: str, entries: list[OpEntry]) -> Callable[.
                 and not active((*args, *kwargs.values()))
                 and pick(candidates, args, kwargs)[0] is None
             ):
-                raise no_overload(name, entries, args, kwargs) from None
+                raise no_overload(name, entries, args, kwargs, method=method) from None
             hide(error)
             raise
 
     call.__name__, call.__qualname__ = name, qualified
     call.__module__ = sys.modules["mindtorch_core"].__name__
     call.__doc__ = docstring(name, ordered)
-    fronts += [shown_as(front(e), name, call) for e in ordered]
+    fronts += [shown_as(front(e), name, call, method=method) for e in ordered]
     return call
 
 

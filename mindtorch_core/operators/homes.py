@@ -149,6 +149,8 @@ HOMES: Final = (
      "_unsafe_index.Tensor index_fill.int_Scalar,int_Tensor index_fill_.int_Scalar,int_Tensor; "
      "aten torch: _index_put_impl_ _unsafe_index_put _unsafe_masked_index "
      "_unsafe_masked_index_put_accumulate; torch: _unsafe_index unravel_index"),
+    ("indexing.row_ends",
+     "aten torch: _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo"),
     ("indexing.scattering",
      "Tensor: scatter_reduce_; Tensor aten: index_reduce_; Tensor aten torch: index_reduce; Tensor "
      "torch: scatter_reduce; aten: scatter_reduce.two scatter_reduce_.two"),
@@ -209,6 +211,7 @@ HOMES: Final = (
      "Tensor aten: addbmm_ addr_ baddbmm_; Tensor aten linalg torch: cross; Tensor aten torch: "
      "addbmm addmv addmv_ addr baddbmm ger inner kron outer trace vdot; aten: linalg_cross "
      "linalg_vecdot; linalg: vecdot"),
+    ("linalg.whole_products", "aten torch: _int_mm"),
     ("nn.activation_functions",
      "nn: celu elu gumbel_softmax hardsigmoid hardswish hardtanh leaky_relu mish relu6 selu silu "
      "softmin softsign tanhshrink threshold"),

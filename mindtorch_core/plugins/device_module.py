@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -36,6 +37,13 @@ class DeviceModule:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+
+    def __getattr__(self, name: str) -> Any:
+        """``amp``: autocast and scaling, where PyTorch has names of old for devices of this type."""
+        found = f"mindtorch_core.{vars(self)['_runtime'].type}.amp"
+        if name == "amp" and importlib.util.find_spec(found):
+            return importlib.import_module(found)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ---- devices -------------------------------------------------------------------------------
 

@@ -325,7 +325,7 @@ def wrap_dims(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
         return (wrap_dim(dims, rank),) if rank else (wrap_dim(dims, rank),)[:0]
     if hasattr(dims, "__index__") and not hasattr(dims, "__len__"):  # as NumPy's integers
         return wrap_dims(operator.index(dims), rank)
-    out = [wrap_dim(d, rank) for d in dims]
+    out = [wrap_dim(operator.index(d), rank) for d in dims]
     if len(set(out)) != len(out):
         twice = next(d for d in out if out.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")

@@ -95,4 +95,15 @@ def test_the_words_of_who_gave_the_kernel_stay():
 
 def test_only_arguments_by_position_have_a_position():
     assert "argument 'dtype' must be" in str(failed(lambda: torch.ones(2, dtype="float32")))
-    assert "argument 'dim' (position 2) must be" in str(failed(lambda: A.sum("x")))
+    assert "argument 'dim' (position 2) must be" in str(failed(lambda: torch.sum(A, "x")))
+
+
+def test_a_methods_object_is_not_counted():
+    assert "'dim' (position 1) must be" in str(failed(lambda: A.sum("x")))
+    assert "'dim' (position 1) must be" in str(failed(lambda: torch.Tensor.sum(A, "x")))
+    assert "'other' (position 1) must be Tensor" in str(failed(lambda: A.add("x")))
+    assert "'mat2' (position 1) must be Tensor" in str(failed(lambda: torch.ones(2, 2).mm("x")))
+    text = str(failed(lambda: A.clamp("x")))
+    assert "got (str), but" in text
+    assert " * (Tensor min = None, Tensor max = None" in text
+    assert "takes 2 positional arguments, not 3" in str(failed(lambda: A.clamp(1, 2, 3)))

@@ -3,6 +3,8 @@
 import importlib
 import io
 import pickle
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -15,7 +17,8 @@ import mindtorch_core as torch
 pt = pytest.importorskip("torch")
 
 NAMES = {
-    "": "StorageBase Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2",
+    "": "_int_mm _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo StorageBase Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2",
+    "_C": "Generator _get_accelerator",
     "_C._functorch": "is_batchedtensor get_unwrapped _add_batch_dim",
     "_dynamo.utils": "warn_once",
     "_functorch.vmap": "_add_batch_dim _maybe_remove_batch_dim _process_batched_inputs tree_flatten",
@@ -27,7 +30,9 @@ NAMES = {
     "ao.quantization": "FakeQuantizeBase PlaceholderObserver",
     "backends.cuda": "SDPAParams can_use_flash_attention can_use_efficient_attention",
     "backends.nnpack": "set_flags",
+    "amp.autocast_mode": "_cast",
     "cuda.amp": "common",
+    "cuda.amp.autocast_mode": "_cast",
     "cuda.amp.common": "amp_definitely_not_available",
     "distributions.transforms": "_InverseTransform",
     "distributions.utils": "_standard_normal _sum_rightmost",
@@ -428,3 +433,26 @@ def test_functions_in_pickles(path):
     for name in path.split("."):
         wanted = getattr(wanted, name)
     assert pt.load(file, weights_only=False) is wanted
+
+
+def test_cpu_amp_is_there_after_import_torch():
+    text = "import mindtorch_core as torch\nwith torch.cpu.amp.autocast():\n    print(torch.is_autocast_enabled('cpu'))"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_casts_of_nested_values():
+    def found(lib):
+        cast = importlib.import_module(f"{lib.__name__}.amp.autocast_mode")._cast
+        x = lib.ones(2)
+        made = cast({"a": [x, x.double()], "b": (v for v in (x, "c"))}, "cpu", lib.bfloat16)
+        rest = list(made["b"])
+        return [str(t.dtype) for t in (*made["a"], rest[0])], rest[1]
+
+    assert found(torch) == found(pt)
+
+
+def test_no_accelerator_is_the_cpu():
+    assert torch._C._get_accelerator() == (
+        torch.accelerator.current_accelerator() or torch.device("cpu")
+    )

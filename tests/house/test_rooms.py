@@ -34,6 +34,7 @@ BY_NAME = {
     "func/modules.py": "torch.func.functional_call, which is mindtorch-nn's",
     "nn/functional.py": "names that libraries take from it, which stand in other rooms",
     "overrides.py": "the modules where users find functions",
+    "plugins/device_module.py": "names of old of autocast, such as torch.cpu.amp",
     "plugins/moved.py": "modules that moved",
     "plugins/private_names.py": "what the sources of a plugin name",
     "serialization/homes.py": "classes that files name",

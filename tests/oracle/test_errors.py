@@ -399,7 +399,7 @@ TEXTS = [
     (lambda: torch.tensor([[1, 2], [3]]), r"length 2 at dim 1 \(got 1\)"),
     (lambda: torch.zeros(2, -3), r"-3"),
     (lambda: torch.add(torch.ones(2), "a"), r"'other' \(position 2\) must be Tensor, not str"),
-    (lambda: torch.ones(2).sum("a"), r"'dim' \(position 2\) must be .* not str"),
+    (lambda: torch.ones(2).sum("a"), r"'dim' \(position 1\) must be .* not str"),
     (lambda: torch.ones(2).transpose("a", 0), r"'dim0'.*int.*str"),
     (lambda: torch.add(torch.ones(2), 1, beta=2), r"unexpected keyword argument 'beta'"),
     (lambda: torch.ones(2, dtype=torch.int64).add_(1.5), r"Float can't be cast to .* Long"),

@@ -49,8 +49,12 @@ def plain_number(value: Any) -> Any:
     return value if number is None else number
 
 
-def operand_of(entry: OpEntry, which: str, value: Any, tensor_type: type) -> tuple[Any, int]:
+def operand_of(
+    entry: OpEntry, which: str, value: Any, tensor_type: type, *, method: bool = False
+) -> tuple[Any, int]:
     """An operand that is neither exactly a Tensor nor a Python number, and its keys.
+
+    Of a method's arguments the object itself is not counted.
 
     Raises:
         TypeError: if it cannot take part in the op.
@@ -61,7 +65,7 @@ def operand_of(entry: OpEntry, which: str, value: Any, tensor_type: type) -> tup
     if number is None:
         keys = keys_of_foreign(value)
         if not keys:
-            raise tensor_type_error(entry, which, value) from None
+            raise tensor_type_error(entry, which, value, method=method) from None
         return value, keys
     return number, 0
 
@@ -84,10 +88,10 @@ def named(value: Any) -> str:
     return f"PyTorch's {name} (from_dlpack() takes its memory)" if of_pytorch(type(value)) else name
 
 
-def tensor_type_error(entry: OpEntry, which: str, value: Any) -> TypeError:
+def tensor_type_error(entry: OpEntry, which: str, value: Any, *, method: bool = False) -> TypeError:
     """The error for an argument that should have been a tensor, or tensors."""
     schema = _schema(entry)
-    for position, a in enumerate(schema.arguments, 1):
+    for position, a in enumerate(schema.arguments, 0 if method else 1):
         if a.name == which or (a.name == "self" and which == "input"):
             if a.is_list and isinstance(value, list | tuple):
                 for i, element in enumerate(value):
@@ -133,7 +137,7 @@ def _accepts_one(kind: str, value: Any, numbers: bool) -> bool:
             isinstance(value, numeric.Integral) or _is_index_tensor(value)
         )
     if kind == "bool":
-        return isinstance(value, bool | numeric.Integral)
+        return isinstance(value, bool)
     if kind == "float":
         return isinstance(value, numeric.Real) or (hasattr(value, "_keys") and not value._shape)
     if kind in ("Scalar", "complex"):

@@ -25,7 +25,12 @@ _NOTE: Final = "_mindtorch_shapes"
 
 
 def explain(
-    entry: OpEntry, error: Exception, values: dict[str, Any], operands: tuple[Any, ...] = ()
+    entry: OpEntry,
+    error: Exception,
+    values: dict[str, Any],
+    operands: tuple[Any, ...] = (),
+    *,
+    method: bool = False,
 ) -> None:
     """Raise PyTorch's TypeError if a failed call had an argument of the wrong type.
 
@@ -38,6 +43,7 @@ def explain(
         error: what its kernel raised, caught by the op's generated function.
         values: the call's arguments by name.
         operands: those of an operator, which have no names and are all of the right type.
+        method: whether it was called as one: the object is not counted among its arguments.
     """
     schema = entry.schema
     if schema is None:
@@ -46,7 +52,7 @@ def explain(
     if isinstance(error, MemoryError):
         raise out_of_memory(schema.name, error) from None
     numbers = entry.definition is not None and entry.definition.operands.numbers
-    for position, a in enumerate(schema.arguments, 1):
+    for position, a in enumerate(schema.arguments, 0 if method else 1):
         name = "input" if a.name == "self" else a.name
         if name in values and not accepts(a, values[name], numbers=numbers):
             at = "" if a.kwarg_only else f" (position {position})"

@@ -26,7 +26,19 @@ from .generated import Template, compile_function, function_name, own, own_scope
 from .numpy_names import has_names, refuse, renamed
 from .older_forms import has_older_form, newer
 from .overridden import hand_on
-from .parts import call_scope, is_kept, kernel_call, keys_of, look_up, parameters, python_name
+from .parts import (
+    FRONT_ONLY,
+    NUMBERS,
+    call_scope,
+    foreign_scope,
+    is_kept,
+    kernel_call,
+    keys_of,
+    look_up,
+    parameters,
+    python_name,
+)
+from .wrong_types import defaults_of, looks_at, taker
 
 __all__ = ["make_front", "shown_as", "shown_by"]
 
@@ -42,6 +54,7 @@ def $name($parameters):
     $look_up
     try:
         $memory
+        $looks
         $call
     except @Exception as @error:
         @EXPLAIN(@error, {$given})
@@ -141,50 +154,75 @@ def make_front(
         keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
-        call=kernel_call(schema, result=f"return {returned}"),
+        looks=looks_at(schema, options | FRONT_ONLY),
+        call=_call(schema, returned),
         given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
     )
     scope = own_scope(
         call_scope(entry, tensor_type)
         | _refusals(entry, schema, out)
+        | _of_arguments(entry, tensor_type)
         | {
             "CHECK_MEMORY": check_memory,
             "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
-            "OPERAND": partial(operand_of, entry, tensor_type=tensor_type),
-            "PYTHON_TYPES": PYTHON_TYPES,
             "RESULT": result,
             "WITH_GRAD": _with_grad,
             "WRITE_OUT": None if write_out is None else refusing(write_out),
         }
     )
     made = compile_function(name, source, scope)
+    scope |= defaults_of(made)
     scope[own("@FRONT")] = scope[own("@SHOWN")] = made
     return made
 
 
+def _call(schema: OperatorSchema, returned: str) -> str:
+    """Lines that call the kernel, with a look at the options where there are any."""
+    given = {a.name for a in schema.positional}
+    return kernel_call(
+        schema, result=f"return {returned}", before_options=looks_at(schema, given | FRONT_ONLY)
+    )
+
+
 def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, Any]:
-    """What a front calls where its own call, or its kernel's, has failed."""
+    """What a front calls where a value is unusual, or a name is not its own."""
     defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
     defaults["out"] = None
     return {
-        "EXPLAIN": refusing(partial(explain, entry)),
+        "PLAIN": NUMBERS,
+        "PYTHON_TYPES": PYTHON_TYPES,
+        "TAKEN": taker(schema),
         "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
         "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
     }
 
 
-def shown_as(front: Callable[..., Any], name: str, shown: Any = None) -> Callable[..., Any]:
+def _of_arguments(entry: OpEntry, tensor_type: type, *, method: bool = False) -> dict[str, Any]:
+    """What a front calls where an argument may be wrong: a method's object is not counted among them."""
+    return foreign_scope(entry, method=method) | {
+        "EXPLAIN": refusing(partial(explain, entry, method=method)),
+        "OPERAND": partial(operand_of, entry, tensor_type=tensor_type, method=method),
+    }
+
+
+def shown_as(
+    front: Callable[..., Any], name: str, shown: Any = None, *, method: bool = False
+) -> Callable[..., Any]:
     """Another function that does the same: the one that is seen under another name.
 
     Args:
         front: as `make_front` or `make_operator` made it.
         name: its qualified name.
         shown: what those who override the call are told it is; by default the function itself.
+        method: whether the first argument is the object.
     """
     assert isinstance(front, FunctionType)
     scope = dict(front.__globals__)
+    if method:
+        entry, tensor_type = scope[own("@ENTRY")], scope[own("@Tensor")]
+        scope |= own_scope(_of_arguments(entry, tensor_type, method=True))
     made = FunctionType(front.__code__, scope, front.__name__, front.__defaults__)
     made.__kwdefaults__ = front.__kwdefaults__
     made.__doc__, made.__module__, made.__qualname__ = front.__doc__, front.__module__, name

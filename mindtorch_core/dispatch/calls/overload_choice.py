@@ -144,10 +144,18 @@ def _type_decides(a: Argument, value: Any) -> bool:
 
 
 def no_overload(
-    name: str, entries: Sequence[OpEntry], args: tuple[Any, ...], kwargs: dict[str, Any]
+    name: str,
+    entries: Sequence[OpEntry],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    method: bool = False,
 ) -> TypeError:
-    """The error for a call that fits none of an op's overloads: what each takes, and why it is not meant."""
-    got = [named(a) for a in args] + [f"{k}={named(v)}" for k, v in kwargs.items()]
+    """The error for a call that fits none of an op's overloads: what each takes, and why it is not meant.
+
+    Of a method's arguments the object itself is not spoken.
+    """
+    got = [named(a) for a in args[method:]] + [f"{k}={named(v)}" for k, v in kwargs.items()]
     lines, known = [], []
     for entry in entries:
         if entry.schema is None:
@@ -156,8 +164,8 @@ def no_overload(
         names = [each.naming(a) for a in each.schema.arguments]
         has_out = entry.definition is not None and entry.definition.out is not None
         known += [n for n in (*names, *["out"] * has_out) if n not in known]
-        lines.append(f" * ({_signature(each, has_out)})")
-        why = _why_not(each, args, {k: v for k, v in kwargs.items() if k != "out"})
+        lines.append(f" * ({_signature(each, has_out, method)})")
+        why = _why_not(each, args, {k: v for k, v in kwargs.items() if k != "out"}, method)
         lines += [f"      {why}"] * bool(why)
     near = [suggestion(k, [n for n in known if n not in kwargs]) for k in kwargs if k not in known]
     return TypeError(
@@ -166,10 +174,10 @@ def no_overload(
     )
 
 
-def _signature(c: Candidate, has_out: bool) -> str:
+def _signature(c: Candidate, has_out: bool, method: bool) -> str:
     """The arguments of an overload, with PyTorch's names for their types."""
     parts = []
-    for a in c.schema.arguments:
+    for a in c.schema.arguments[method:]:
         if a.kwarg_only and "*" not in parts:
             parts.append("*")
         text = f"{printed(a)} {c.naming(a)}"
@@ -179,7 +187,7 @@ def _signature(c: Candidate, has_out: bool) -> str:
     return ", ".join(parts)
 
 
-def _why_not(c: Candidate, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+def _why_not(c: Candidate, args: tuple[Any, ...], kwargs: dict[str, Any], method: bool) -> str:
     """Why a call does not fit an overload; empty if that takes a closer look than at names and types."""
     names = [c.naming(a) for a in c.schema.arguments]
     unknown = [k for k in kwargs if k not in names]
@@ -187,7 +195,7 @@ def _why_not(c: Candidate, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str
         return f"it has no argument {' or '.join(map(repr, unknown))}"
     positional = c.schema.positional
     if len(args) > len(positional) and not c.varargs:
-        return f"it takes {len(positional)} positional arguments, not {len(args)}"
+        return f"it takes {len(positional) - method} positional arguments, not {len(args) - method}"
     given = dict(zip(map(c.naming, positional), args, strict=False)) | kwargs
     for a in c.schema.arguments:
         n = c.naming(a)

@@ -23,6 +23,7 @@ __all__ = [
     "NUMBERS",
     "Naming",
     "call_scope",
+    "foreign_scope",
     "is_default",
     "is_kept",
     "joined",
@@ -259,6 +260,8 @@ def kernel_call(
     kernel: str = KERNEL,
     result: str = "return {}",
     naming: Naming = python_name,
+    *,
+    before_options: str = "",
 ) -> str:
     """Lines that call a kernel; keyword-only arguments go along only when one is not its default.
 
@@ -267,6 +270,7 @@ def kernel_call(
         kernel: name of the function to call.
         result: what is done with the call, such as ``return {}``.
         naming: how arguments are called in the generated function.
+        before_options: lines in front of a call that keyword-only arguments go along with.
     """
     positional = ", ".join(naming(a) for a in schema.positional)
     options = [
@@ -281,11 +285,11 @@ def kernel_call(
     arguments = ", ".join(part for part in (positional, keywords) if part)
     call = result.format(f"{kernel}({arguments})")
     if not options or not all(a.has_default and a.name != "device" for a in options):
-        return f"{call}\n"
+        return f"{before_options}{call}\n"
     return _CALL_WITHOUT_OPTIONS.fill(
         default=" and ".join(is_default(a, naming(a)) for a in options),
         short=result.format(f"{kernel}({positional})"),
-        long=call,
+        long=f"{before_options}{call}",
     )
 
 
@@ -297,7 +301,7 @@ def is_default(a: Argument, name: str) -> str:
 
 def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
     """What the lines that compute keys and look kernels up need as globals."""
-    return {
+    return foreign_scope(entry) | {
         "ACTIVE": ACTIVE,
         "CONCRETE": concrete,
         "DEVICES": TABLE,
@@ -310,12 +314,16 @@ def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
         "REQUIRED": REQUIRED,
         "Tensor": tensor_type,
-        "FOREIGN": refusing(partial(_keys_of_foreign, entry)),
         "OVERRIDDEN": OVERRIDDEN,
     }
 
 
-def _keys_of_foreign(entry: OpEntry, which: str, value: Any) -> int:
+def foreign_scope(entry: OpEntry, *, method: bool = False) -> dict[str, Any]:
+    """What such lines call for an argument that is no tensor."""
+    return {"FOREIGN": refusing(partial(_keys_of_foreign, entry, method=method))}
+
+
+def _keys_of_foreign(entry: OpEntry, which: str, value: Any, *, method: bool = False) -> int:
     """The keys of what stands for a tensor, because it overrides functions.
 
     Raises:
@@ -323,5 +331,5 @@ def _keys_of_foreign(entry: OpEntry, which: str, value: Any) -> int:
     """
     keys = keys_of_foreign(value)
     if not keys:
-        raise tensor_type_error(entry, which, value) from None
+        raise tensor_type_error(entry, which, value, method=method) from None
     return keys

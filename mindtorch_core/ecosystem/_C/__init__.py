@@ -10,6 +10,7 @@ from mindtorch_core.tensors.subclasses import DISABLED_DISPATCH as _disabled_tor
 
 from ...dispatch.keys import DispatchKey, DispatchKeySet
 from ...dispatch.masks import exclude_keys, include_keys
+from ...random import Generator
 from ...tensors.tensor import Tensor
 from ..absent import names_of
 from . import _nn
@@ -20,6 +21,7 @@ __all__ = [
     "DisableTorchFunctionSubclass",
     "DispatchKey",
     "DispatchKeySet",
+    "Generator",
     "_VariableFunctions",
     "_VariableFunctionsClass",
     "_disabled_torch_dispatch_impl",
@@ -58,6 +60,14 @@ def _get_privateuse1_backend_name() -> str:
 
     key = int(DispatchKey.PrivateUse1)
     return next((row.type for row in TABLE.values() if row.key == key), "privateuseone")
+
+
+def _get_accelerator() -> Any:
+    """The device of the accelerator that is there; the CPU if there is none."""
+    from ...values.devices import device
+    from ..accelerator import current_accelerator
+
+    return current_accelerator() or device("cpu")
 
 
 def _jit_setting(*args: Any) -> bool:

@@ -20,6 +20,17 @@ _MASK: Final = t(2, 4, dtype="bool", values=(True, False, True, True, True, True
 
 SAMPLES: Final = FamilySamples(
     calls={
+        # row_ends
+        "_convert_indices_from_coo_to_csr": (
+            s("rows", ints(0, 0, 2), 4),
+            s("narrow", t(3, dtype="int32", values=(1, 1, 2)), 3, out_int32=True),
+            s("none", t(0, dtype="int64"), 2),
+        ),
+        "_convert_indices_from_csr_to_coo": (
+            s("rows", ints(0, 2, 2, 3), ints(4, 5, 6)),
+            s("columns first", ints(0, 2, 2, 3), ints(4, 5, 6), out_int32=True, transpose=True),
+            s("batch", ints(0, 1, 2, 0, 2, 2, shape=(2, 3)), ints(0, 1, 0, 2, shape=(2, 2))),
+        ),
         # gathering
         "scatter.reduce": tuple(
             s(how, t(3, 3), 0, _INDEX, t(2, 3), reduce=how) for how in ("add", "multiply")

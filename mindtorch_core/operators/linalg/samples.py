@@ -76,6 +76,12 @@ _SIGNS_ARE_FREE: Final = "vectors are unique but for a sign or a phase"
 
 SAMPLES: Final = FamilySamples(
     calls={
+        # whole_products
+        "_int_mm": (
+            s("bytes", t(2, 3, dtype="int8"), t(3, 4, dtype="int8")),
+            s("unsigned", t(2, 3, dtype="uint8", low=0), t(3, 4, dtype="int8")),
+            s("nothing between", t(2, 0, dtype="int8"), t(0, 4, dtype="int8")),
+        ),
         # aliases
         "linalg_matmul": (s("matrices", t(2, 3), t(3, 2)),),
         "linalg_diagonal": (s("batch", t(2, 3, 3)), s("offset", t(3, 4), offset=1)),

@@ -1,0 +1,90 @@
+"""Arguments of a wrong type that no kernel stumbles over: what a generated function looks at itself.
+
+Most of what a call may get wrong, its kernel fails on, and only then it is asked what was wrong. But a
+flag may be anything that is true or false, and a kernel that computes with a number takes a float for
+an int. A default is told by its identity, and a value of the very type by that, in a few nanoseconds.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any, Final
+
+from ..schema import Argument, OperatorSchema
+from .binding import accepts, python_number
+from .generated import Template, own, own_scope
+from .parts import python_name
+
+__all__ = ["defaults_of", "looks_at", "taker"]
+
+# What is true of the usual values of a type.
+_OTHER: Final = {
+    "bool": Template("$name is not True and $name is not False"),
+    "int": Template("@type($name) is not @int"),
+    "float": Template("@type($name) is not @float and @type($name) is not @int"),
+    "Scalar": Template("@type($name) not in @PLAIN"),
+}
+_LOOK: Final = Template("""\
+if $unlike:
+    $name = @TAKEN($number, $name)
+""")
+
+
+def looks_at(schema: OperatorSchema, left: Collection[str]) -> str:
+    """Lines in front of the kernel's call that refuse what it would take.
+
+    Args:
+        schema: the op's signature. Views say themselves what is no int, and are too quick to be asked.
+        left: names of arguments that are not looked at.
+    """
+    lines = []
+    for i, a in enumerate(schema.arguments):
+        name = python_name(a)
+        tests = [] if a.name in left else _tests(schema, a, name)
+        if tests:
+            lines.append(_LOOK.fill(unlike=" and ".join(tests), number=str(i), name=name))
+    return "".join(lines)
+
+
+def _tests(schema: OperatorSchema, a: Argument, name: str) -> list[str]:
+    """What is true of a value that is to be looked at; nothing if none is."""
+    if a.is_list:
+        return [] if a.optional or a.type == "Tensor" else [f"{name} is None"]
+    if a.type not in _OTHER or (a.type == "int" and not a.has_default and schema.is_view):
+        return []
+    tests = [f"{name} is not None"] if a.optional or (a.has_default and a.default is None) else []
+    if a.has_default and a.default is not None and a.type != "bool":
+        tests.append(f"{name} is not {own(f'@DEFAULT_{name}')}")
+    return [*tests, _OTHER[a.type].fill(name=name)]
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """The globals that such lines tell a generated function's defaults by."""
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount][::-1]
+    given = dict(zip(names, (function.__defaults__ or ())[::-1], strict=False))
+    return own_scope(
+        {f"DEFAULT_{name}": v for name, v in (given | (function.__kwdefaults__ or {})).items()}
+    )
+
+
+def taker(schema: OperatorSchema) -> Callable[[int, Any], Any]:
+    """What is called with the number of an argument and an unusual value, for what the kernel gets.
+
+    It raises TypeError for what the schema does not take; the words are those for a kernel that failed.
+    """
+    return partial(_taken, schema.arguments)
+
+
+def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
+    a = arguments[number]
+    if not accepts(a, value):
+        raise TypeError(f"{a.name} has another type")
+    if value is None or a.type not in ("int", "float"):
+        return value
+    if a.type == "int":
+        return operator.index(value)
+    plain = python_number(value)
+    return value if plain is None else float(plain)

@@ -1,0 +1,113 @@
+"""Arguments of a wrong type, one at a time in the samples of every op: refused where PyTorch refuses them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core.dispatch.schema import parse_schema
+from mindtorch_core.opdefs.define import definitions
+from mindtorch_core.testing.comparison import outcome
+from mindtorch_core.testing.samples import samples
+
+pt = pytest.importorskip("torch")
+
+# By the type of the argument; PyTorch's parser takes none of these for it.
+WRONG = {
+    "bool": (1, "a", 1.0),
+    "int": (2.0, True, "a"),
+    "float": ("a", [1.0]),
+    "Scalar": ("a", [1.0]),
+}
+# Functions that are written in Python, here or there: what they do with an argument is theirs.
+IN_PYTHON = {"cov", "gradient.scalararray", "norm.ScalarOpt_dim"}
+OPS = [
+    d
+    for d in definitions()
+    if d.functional is None
+    and "torch" in d.exposure.namespaces
+    and not d.base_name.startswith("_")
+    and d.name not in IN_PYTHON
+]
+
+
+def cases(d):
+    """Calls of PyTorch's function of an op and ours with one wrong argument by name."""
+    schema = parse_schema(d.schema)
+    sample = next(iter(samples(d)), None)
+    if sample is None:
+        return
+    args, kwargs = sample.build("cpu")
+    # A view takes True for 1: it looks at its ints itself, and refuses floats.
+    bools = not schema.is_view and d.base_name != "unflatten"
+    for i, a in enumerate(schema.arguments):
+        if not i or a.is_list or a.optional or a.name in ("requires_grad", "pin_memory"):
+            continue
+        for wrong in WRONG.get(a.type, ()):
+            if wrong is True and not bools:
+                continue
+            if i < len(args):
+                yield a.name, wrong, (*args[:i], wrong, *args[i + 1 :]), kwargs
+            else:
+                yield a.name, wrong, args, {**kwargs, a.name: wrong}
+
+
+def test_every_op_refuses_them():
+    found, seen = [], 0
+    for d in OPS:
+        theirs, ours = getattr(pt, d.base_name, None), getattr(torch, d.base_name)
+        if not callable(theirs) or hasattr(theirs, "__code__"):
+            continue  # written in Python there
+        for name, wrong, args, kwargs in cases(d):
+            seen += 1
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                error = outcome(ours, *args, **kwargs)
+            if not isinstance(error, TypeError):
+                found.append(f"{d.name}: {name}={wrong!r} gives {type(error).__name__}")
+    assert seen > 300
+    assert not found, "\n".join(found)
+
+
+def x(lib):
+    return lib.ones(2, 3)
+
+
+CALLS = {
+    "one_hot of a float": lambda lib: lib.nn.functional.one_hot(lib.tensor([0, 1]), 2.0),
+    "permute of None": lambda lib: x(lib).permute(None),
+    "a flag of 1": lambda lib: x(lib).sum(0, 1),
+    "a flag of numpy": lambda lib: x(lib).sum(0, np.bool_(True)),
+    "a flag of a tensor": lambda lib: x(lib).mean(0, keepdim=lib.tensor(True)),
+    "largest of 1": lambda lib: x(lib).topk(2, largest=1),
+    "tril of a float": lambda lib: x(lib).tril(1.0),
+    "tril of True": lambda lib: lib.tril(x(lib), True),
+    "alpha of None": lambda lib: lib.add(x(lib), x(lib), alpha=None),
+    "eps of None": lambda lib: lib.nn.functional.layer_norm(x(lib), (3,), eps=None),
+    "eps of a list": lambda lib: lib.nn.functional.layer_norm(x(lib), (3,), eps=[1]),
+    "floats for dims": lambda lib: x(lib).sum([1.0, 0.0]),
+    "a list for a dim": lambda lib: x(lib).argmax([1]),
+    "cat along None": lambda lib: lib.cat([x(lib)], dim=None),
+    "logsumexp along None": lambda lib: lib.logsumexp(x(lib), None),
+    "eye of a float": lambda lib: lib.eye(2.0),
+}
+
+
+@pytest.mark.parametrize("what", CALLS)
+def test_refused_as_there(what):
+    ours, theirs = outcome(CALLS[what], torch), outcome(CALLS[what], pt)
+    assert type(ours) is type(theirs) is TypeError
+    assert str(ours).partition("()")[0] == str(theirs).partition("()")[0]
+
+
+@pytest.mark.parametrize(
+    "diagonal", [lambda lib: np.int64(1), lambda lib: lib.tensor(1)], ids=["numpy", "tensor"]
+)
+def test_whole_numbers_of_others_are_ints(diagonal):
+    assert torch.triu(x(torch), diagonal(torch)).tolist() == pt.triu(x(pt), diagonal(pt)).tolist()
+
+
+def test_a_bool_is_a_float():
+    ours, theirs = (lib.nn.functional.layer_norm(x(lib), (3,), eps=True) for lib in (torch, pt))
+    assert ours.tolist() == theirs.tolist()
