@@ -70,7 +70,7 @@ def test_no_overload_fits():
             TypeError, match=r"max\(\) received an invalid combination of arguments"
         ):
             torch.max(x, "a")
-        with pytest.raises(TypeError, match=r"got \(Tensor, list\), but expected one of"):
+        with pytest.raises(TypeError, match=r"got \(list\), but expected one of"):
             x.view(["a"])
 
 

@@ -111,3 +111,29 @@ def test_whole_numbers_of_others_are_ints(diagonal):
 def test_a_bool_is_a_float():
     ours, theirs = (lib.nn.functional.layer_norm(x(lib), (3,), eps=True) for lib in (torch, pt))
     assert ours.tolist() == theirs.tolist()
+
+
+TAKEN = {
+    "stride of None": lambda lib: lib.nn.functional.avg_pool1d(lib.ones(1, 2, 4), 2, stride=None),
+    "stride of None, in order": lambda lib: lib.nn.functional.max_pool1d(
+        lib.ones(1, 2, 4), 2, None
+    ),
+    "amax along None": lambda lib: x(lib).amax(dim=None),
+    "roll along None": lambda lib: lib.arange(3).roll(1, None),
+    "no gradients, by None": lambda lib: lib.arange(3, requires_grad=None),
+    "nor for a window": lambda lib: lib.hann_window(2, requires_grad=None),
+}
+
+
+@pytest.mark.parametrize("what", TAKEN)
+def test_none_is_taken_where_it_is_there(what):
+    ours, theirs = TAKEN[what](torch), TAKEN[what](pt)
+    assert ours.tolist() == theirs.tolist()
+    assert not ours.requires_grad
+
+
+def test_the_gradient_of_pooling_without_a_stride():
+    ours, theirs = (lib.arange(8.0).reshape(1, 1, 8).requires_grad_() for lib in (torch, pt))
+    for lib, leaf in ((torch, ours), (pt, theirs)):
+        lib.nn.functional.avg_pool1d(leaf, 2, None).square().sum().backward()
+    assert ours.grad.tolist() == theirs.grad.tolist()

@@ -117,8 +117,8 @@ def _schema(entry: OpEntry) -> OperatorSchema:
 
 def accepts(a: Argument, value: Any, *, numbers: bool = False) -> bool:
     """Whether a Python value can be bound to a schema argument."""
-    if value is None:
-        return a.optional
+    if value is None:  # it may stand for an empty list that is the default, as `stride` of pooling
+        return a.optional or a.name == "requires_grad" or (a.is_list and a.default == ())
     if a.is_list:
         if isinstance(value, list | tuple):
             return all(

@@ -82,7 +82,9 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
     a = arguments[number]
     if not accepts(a, value):
         raise TypeError(f"{a.name} has another type")
-    if value is None or a.type not in ("int", "float"):
+    if value is None:
+        return a.default
+    if a.type not in ("int", "float"):
         return value
     if a.type == "int":
         return operator.index(value)
