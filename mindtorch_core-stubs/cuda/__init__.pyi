@@ -20,6 +20,7 @@ get_amp_supported_dtype = _functions.get_amp_supported_dtype
 is_bf16_supported = _functions.is_bf16_supported
 Stream = _functions.Stream
 Event = _functions.Event
+amp = _functions.amp
 current_stream = _functions.current_stream
 default_stream = _functions.default_stream
 stream = _functions.stream

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -37,13 +37,6 @@ class DeviceModule:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-
-    def __getattr__(self, name: str) -> Any:
-        """``amp``: autocast and scaling, where PyTorch has names of old for devices of this type."""
-        found = f"mindtorch_core.{vars(self)['_runtime'].type}.amp"
-        if name == "amp" and importlib.util.find_spec(found):
-            return importlib.import_module(found)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ---- devices -------------------------------------------------------------------------------
 
@@ -122,6 +115,19 @@ class DeviceModule:
         if found is None:
             raise AttributeError(f"the {self._runtime.type} backend has no events")
         return found
+
+    @property
+    def amp(self) -> Any:
+        """Autocast and scaling under the names of old that PyTorch has for some types of devices.
+
+        Raises:
+            AttributeError: if it has none for this one.
+        """
+        kind = self._runtime.type
+        try:
+            return importlib.import_module(f"mindtorch_core.{kind}.amp")
+        except ModuleNotFoundError:
+            raise AttributeError(f"torch.{kind} has no amp; torch.amp serves all devices") from None
 
     def current_stream(self, device: Device | str | int | None = None) -> Any:
         """The stream on which this thread's ops are queued on a device."""
