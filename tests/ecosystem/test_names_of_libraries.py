@@ -456,3 +456,12 @@ def test_no_accelerator_is_the_cpu():
     assert torch._C._get_accelerator() == (
         torch.accelerator.current_accelerator() or torch.device("cpu")
     )
+
+
+def test_a_device_without_amp_of_its_own_says_what_serves_it():
+    from mindtorch_core.plugins import DeviceModule
+    from mindtorch_core.values.devices import row_of
+
+    assert DeviceModule(row_of("cpu").runtime).amp is torch.cpu.amp
+    with pytest.raises(AttributeError, match=r"torch\.meta has no amp; torch\.amp serves all"):
+        _ = DeviceModule(row_of("meta").runtime).amp
