@@ -98,3 +98,42 @@ for n in (3000, 3100, 3200):
 print(torch.empty(40_000_000).shape, torch.full((39_000_000,), 2.0).sum().item())
 """
     assert told(code, 230) == "torch.Size([40000000]) 78000000.0\n"
+
+
+def test_a_thread_that_gets_no_memory_is_not_waited_for():
+    """Each allocation in turn that a thread asks for after an item fails: a hang ends in an error."""
+    pytest.importorskip("_testcapi", reason="CPython's own tests are not installed here")
+    code = """
+import _testcapi, faulthandler, sys, threading, time
+from mindtorch_cpu.workers import share_out
+
+torch.set_num_threads(2)
+sys.unraisablehook = lambda _: None
+faulthandler.dump_traceback_later(60, exit=True)
+ends = []
+
+def work(item):
+    if threading.current_thread() is threading.main_thread():
+        time.sleep(0.001)
+    else:
+        _testcapi.set_nomemory(first, first + many)
+
+for many in (1, 2, 9):
+    for first in range(40):
+        try:
+            share_out(work, range(6))
+            ends.append("done")
+        except MemoryError:
+            ends.append("MemoryError")
+        finally:
+            _testcapi.remove_mem_hooks()
+print(len(ends), *sorted({*ends}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", f"import mindtorch_core as torch\n{code}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout == "120 MemoryError done\n"

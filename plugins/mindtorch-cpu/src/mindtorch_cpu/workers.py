@@ -1,7 +1,9 @@
 """The threads that share out tiles. NumPy releases the interpreter's lock while it computes.
 
 They are made of what the interpreter supplies in C. A Ctrl-C that comes between the lines of what is
-written in Python, such as conditions and the executors that use them, may leave a lock taken for good.
+written in Python, such as conditions and the executors that use them, may leave a lock taken for good;
+so may memory that is not there for the operands of ``__exit__``. What says that a thread has done its
+work asks for no memory: an item of a list is set, a lock is released.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ import _thread
 import os
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
-from mindtorch_core.backend import fork_safe, get_num_threads
+from mindtorch_core.backend import get_num_threads
 
 __all__ = ["share_out"]
 
@@ -27,24 +30,30 @@ class _Workers:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the pool: its threads do not exist in a forked child, nor whoever held the lock."""
-        self.lock = threading.Lock()
+        """Drop the pool: its threads do not exist in a forked child."""
         self.jobs: SimpleQueue[Job] = SimpleQueue()
-        self.size = 0
+        self.size = 0  # about: two callers that come at once may each make a thread
 
-    def hand_out(self, job: Job, count: int) -> None:
-        """Have a number of threads do a job, once each."""
-        with self.lock:
-            while self.size < count:
-                self.size += 1
+    def hand_out(self, jobs: Sequence[Job]) -> None:
+        """Have a thread do each of some jobs; those that the system refuses do theirs later, or never."""
+        while self.size < len(jobs):
+            self.size += 1
+            try:
                 _thread.start_new_thread(_serve, (self.jobs,))
-        for _ in range(count):
+            except (RuntimeError, MemoryError):  # no room for its stack
+                self.size -= 1
+                break
+        for job in jobs:
             self.jobs.put(job)
 
 
 def _serve(jobs: SimpleQueue[Job]) -> None:
     while True:
-        jobs.get()()
+        try:
+            _SHARING.active = True
+            jobs.get()()
+        except MemoryError:
+            pass  # before an item was taken, so another thread takes it
 
 
 class _Sharing(threading.local):
@@ -73,14 +82,13 @@ def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
         for item in items:
             work(item)
         return
-    shared = _Shared(work, items)
+    shared = _Shared(work, items, count - 1)
     try:
         _SHARING.active = True
-        _WORKERS.hand_out(shared.assist, count - 1)
-        while (item := shared.next()) is not None:
-            work(item)
+        _WORKERS.hand_out([partial(shared.assist, place) for place in range(count - 1)])
+        shared.work_on()
     except BaseException as error:  # noqa: BLE001 (raised when all threads have stopped)
-        shared.errors.append(error)
+        shared.fail(error)
     finally:
         _SHARING.active = False
     while True:
@@ -88,55 +96,58 @@ def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
             shared.wait()
             break
         except BaseException as error:  # noqa: BLE001 (an interrupt: nobody may go on meanwhile)
-            shared.errors.append(error)
-    if shared.errors:
+            shared.fail(error)
+    if shared.error is not None:
         try:
-            raise shared.errors[0]
+            raise shared.error
         finally:
-            shared.errors.clear()  # their tracebacks hold this frame
+            shared.error = None  # its traceback holds this frame
 
 
 class _Shared:
     """Items that several threads work on.
 
     Attributes:
-        errors: what went wrong; no item is begun after that.
+        error: what first went wrong; no item is begun after that.
     """
 
-    def __init__(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
-        self.errors: list[BaseException] = []
+    def __init__(
+        self, work: Callable[[Any], None], items: Sequence[Any], assistants: int
+    ) -> None:
+        self.error: BaseException | None = None
         self._work = work
-        self._remaining = iter(items)
-        # No condition: an interrupt can leave one locked, which it cannot do to what is C's.
-        self._lock = fork_safe(threading.Lock())
-        self._busy = 0  # assistants at work
-        self._done: SimpleQueue[None] = SimpleQueue()  # an element for each item they have done
+        self._remaining = iter(items)  # of a list, tuple or range: no two threads get the same
+        self._at_work = [False] * assistants
+        self._changed = _thread.allocate_lock()  # released when an assistant stops
+        self._changed.acquire()
 
-    def next(self, assistants: int = 0) -> Any:
-        """The next item, None if there is no more; counts an assistant that takes it."""
-        with self._lock:
-            item = None if self.errors else next(self._remaining, None)
-            if item is not None:
-                self._busy += assistants
-            return item
+    def work_on(self) -> None:
+        """Work on items until none is left, or something has gone wrong."""
+        while self.error is None and (item := next(self._remaining, None)) is not None:
+            self._work(item)
 
-    def assist(self) -> None:
+    def assist(self, place: int) -> None:
         """Work on items, in a thread of the pool: nothing interrupts it."""
-        _SHARING.active = True
-        while (item := self.next(1)) is not None:
-            try:
-                self._work(item)
-            except BaseException as error:  # noqa: BLE001 (raised by the calling thread)
-                self.errors.append(error)
-            with self._lock:
-                self._busy -= 1
-            self._done.put(None)
-        _SHARING.active = False
+        self._at_work[place] = True  # before it looks at what is left: whoever waits looks at it after
+        try:
+            self.work_on()
+        except BaseException as error:  # noqa: BLE001 (raised by the calling thread)
+            self.fail(error)
+        self._at_work[place] = False
+        try:
+            self._changed.release()
+        except RuntimeError:
+            pass  # it is already
+
+    def fail(self, error: BaseException) -> None:
+        """Keep an error, the first."""
+        if self.error is None:
+            self.error = error
 
     def wait(self) -> None:
-        """Wait until no assistant is at work: none begins any more."""
-        while self._busy:
-            self._done.get()
+        """Wait until no assistant is at work: what one that comes later finds is nothing."""
+        while True in self._at_work:
+            self._changed.acquire()
         self._work = _nothing  # an assistant that comes too late holds on to no operand
 
 
