@@ -12,6 +12,7 @@ import _thread
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -134,10 +135,8 @@ class _Shared:
         except BaseException as error:  # noqa: BLE001 (raised by the calling thread)
             self.fail(error)
         self._at_work[place] = False
-        try:
+        with suppress(RuntimeError):  # it is released already
             self._changed.release()
-        except RuntimeError:
-            pass  # it is already
 
     def fail(self, error: BaseException) -> None:
         """Keep an error, the first."""
