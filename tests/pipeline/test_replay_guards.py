@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.deferred.replay import replaying
+from mindtorch_core.deferred.replay import following, replaying
 
 
 def repeated(block, given, wanted, times=5):
@@ -194,6 +194,39 @@ def test_a_handler_that_launches_what_is_being_learned(monkeypatch):
     for n in range(1, 8):
         assert block().tolist() == [2 * n] * 2
         assert w.tolist() == [n] * 2
+
+
+@pytest.mark.parametrize(("where", "call"), [("entries_of", 1), ("_given", 2), ("retraced", 1)])
+def test_a_handler_that_goes_on_as_expected_while_others_are_looked_for(monkeypatch, where, call):
+    """What a handler has recorded once, at this place, is expected; there it comes, a moment too late."""
+    inner, x = [], torch.tensor([1.0, -2.0])
+
+    def handler():
+        inner.append((x * 5 - 1).sum().item())
+
+    def block(comes):
+        with torch.pipeline():
+            y = (x * 2).relu() + 1
+            if comes:
+                handler()
+            return y.sum().item()
+
+    for comes in [True] * 4 + [False] * 4 + [True] * 2:
+        assert block(comes) == 4
+    work, calls = getattr(following, where), []
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == call:
+            handler()
+        return work(*args)
+
+    monkeypatch.setattr(following, where, interrupted)
+    assert block(False) == 4
+    assert len(calls) >= call
+    monkeypatch.undo()
+    assert block(True) == block(False) == 4
+    assert {*inner} == {-7}
 
 
 PATTERNS = [(0, 0, 0), (0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1)]

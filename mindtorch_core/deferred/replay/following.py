@@ -144,22 +144,22 @@ class Following:
         """
         known, values, numbers = self.known, self.values, self.numbers
         others = () if known is None or self.skipped else self.others()
-        if not others or known is None or self.expected is not e:
-            self.unfold()
-            return True
-        entries = entries_of(known, e, values, numbers)
-        self.tried = [*self.tried, known]
-        for other in others:
-            self.tried = [*self.tried, other]
-            found = retraced(other, entries)
-            # Together: a handler may have recorded something, or followed it, wherever something is called.
-            if found is not None and (found[0] is END or not ends):
-                if self.expected is e and self.values is values:
-                    self.expected, self.values, self.numbers = found
-                    self.known = other
-                    return False
-                break
-        del entries
+        if others and known is not None and self.expected is e:
+            entries = entries_of(known, e, values, numbers)
+            self.tried = [*self.tried, known]
+            for other in others:
+                # A handler may have gone on wherever something is called: the values may be over.
+                if self.expected is not e or self.values is not values:
+                    break
+                self.tried = [*self.tried, other]
+                found = retraced(other, entries)
+                if found is not None and (found[0] is END or not ends):
+                    if self.expected is e and self.values is values:  # from here on together
+                        self.expected, self.values, self.numbers = found
+                        self.known = other
+                        return False
+                    break
+            del entries
         self.unfold()
         return True
 

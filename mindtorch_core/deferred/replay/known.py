@@ -104,15 +104,13 @@ class Ready:
         program: what it computes; its values stand at their numbers among those of the trace.
         needed: how many ops it computes.
         again: places of results that may be handed out again by the next run.
-        gone: places of all other values.
         peak_bytes: memory that it takes at most.
         in_order: whether it is right however the inputs share memory, see `Executable`.
     """
 
-    __slots__ = ("again", "executable", "gone", "in_order", "needed", "peak_bytes", "program")
+    __slots__ = ("again", "executable", "in_order", "needed", "peak_bytes", "program")
 
     again: Sequence[int]
-    gone: Sequence[int]
 
     def __init__(self, executable: Executable, program: Program) -> None:
         self.executable = executable
@@ -139,7 +137,7 @@ class Known:
         device: whose ops they are.
         default: the default dtype, by which ops without one go.
         blank: the values before the first op: None for each, and one that no operand is, at `nowhere`.
-        spare: lists of values whose last run is over, see `keep_spare`.
+        spare: lists of values with tensors of a run that is over, see `keep_spare`.
         no_numbers, kinds: the same of the Python numbers, and their types.
         inputs: places of the tensors that are there before.
         guards: by place of one: shape, dtype, device and strides.
@@ -274,7 +272,6 @@ class Known:
         if executable is not None:
             ready = Ready(executable, kept.program)
             ready.again = sorted(self._again.difference(seen))
-            ready.gone = [n for n in range(self.nowhere) if n not in ready.again]
             self.ready[seen] = ready  # whole: an interrupt may come at any of these lines
         return True
 
@@ -297,16 +294,15 @@ class Known:
         """
         if self.spare:
             return
-        for n in ready.gone:
-            values[n] = None
+        spare = self.blank.copy()  # who was interrupted by this run may still look at its own values
         for n in ready.again:
-            t = values[n]
+            spare[n] = t = values[n]
             s = t._storage
             if t._data is not None or _weakrefs(t) or _weakrefs(s) or t.__dict__:
                 return
             s.pending = s.views = t._autograd = None
             s.version = 0
-        self.spare.append(values)
+        self.spare.append(spare)
 
     def seen(self, values: list[Any]) -> tuple[int, ...]:
         """Places of what was made that somebody refers to, to itself or its storage."""
