@@ -294,7 +294,7 @@ class Known:
         """
         if self.spare:
             return
-        spare = self.blank.copy()  # who was interrupted by this run may still look at its own values
+        spare = self.blank.copy()  # who was interrupted by this run may look at its values yet
         for n in ready.again:
             spare[n] = t = values[n]
             s = t._storage

@@ -112,9 +112,7 @@ class _Shared:
         error: what first went wrong; no item is begun after that.
     """
 
-    def __init__(
-        self, work: Callable[[Any], None], items: Sequence[Any], assistants: int
-    ) -> None:
+    def __init__(self, work: Callable[[Any], None], items: Sequence[Any], assistants: int) -> None:
         self.error: BaseException | None = None
         self._work = work
         self._remaining = iter(items)  # of a list, tuple or range: no two threads get the same
@@ -129,7 +127,7 @@ class _Shared:
 
     def assist(self, place: int) -> None:
         """Work on items, in a thread of the pool: nothing interrupts it."""
-        self._at_work[place] = True  # before it looks at what is left: whoever waits looks at it after
+        self._at_work[place] = True  # first: who waits looks at this when nothing is left
         try:
             self.work_on()
         except BaseException as error:  # noqa: BLE001 (raised by the calling thread)
