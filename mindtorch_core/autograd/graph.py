@@ -210,7 +210,7 @@ class _Several:
     def __init__(self, nodes: list[Node], fn: Callable[[Any], None]) -> None:
         self.nodes = nodes
         self.fn = fn
-        self.lock = fork_safe(threading.Lock())
+        self.lock = fork_safe(threading.RLock())
         # By walk: one that fails leaves nothing.
         self.collected: WeakKeyDictionary[Walk, tuple[list[int], list[Any]]] = WeakKeyDictionary()
 

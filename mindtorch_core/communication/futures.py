@@ -188,7 +188,7 @@ class _All(Future[list[Future[Any]]]):
         super().__init__()
         self._futures = list(futures)
         self._left = len(self._futures)
-        self._count = threading.Lock()
+        self._count = threading.RLock()
         for each in self._futures:
             each._when_done(self._one)
         if not self._futures:

@@ -76,7 +76,7 @@ class ProcessGroup:
         self._numbers = 0
         self._messages = 0
         self.splits = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.closed = False
 
     def rank(self) -> int:

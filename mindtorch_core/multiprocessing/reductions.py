@@ -21,7 +21,7 @@ __all__ = ["install", "reduce_storage", "reduce_tensor"]
 # Storages over memory that has come from elsewhere or gone there, by the file that it is: memory that
 # comes again is the same storage.
 _known: Final[weakref.WeakValueDictionary[tuple[int, int], Storage]] = weakref.WeakValueDictionary()
-_lock: Final = threading.Lock()
+_lock: Final = threading.RLock()
 
 
 def reduce_tensor(t: Tensor) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ Global = Callable[..., Any] | tuple[Callable[..., Any], str]
 BLOCKED: Final = frozenset({"nt", "os", "posix", "sys"})  # never, even if somebody allows them
 
 _marked: set[Global] = set()
-_lock: Final = threading.Lock()
+_lock: Final = threading.RLock()
 
 
 def add_safe_globals(safe_globals: list[Global]) -> None:

@@ -5,10 +5,12 @@ planned or launched. What was interrupted must not notice.
 """
 
 import gc
+import importlib
 import random
 import signal
 import sys
 import time
+import types
 
 import pytest
 
@@ -187,6 +189,68 @@ def test_at_each_place_of_a_block(outer, inner, step):
         assert places.errors == []
         assert places.made in ([expected], [])  # what is replayed has fewer places
         assert state() == before, first
+
+
+def large_block(x):
+    with torch.pipeline():
+        y = (x * 2 + 1).exp()
+        z = y.sum(1)
+    return y + 1, z
+
+
+def handler_of_large(x):
+    with torch.pipeline():
+        y = (x - 1).relu() * 3
+        z = y.amax(1)
+    return y + 1, z
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no such timer")
+def test_where_a_lock_is_held():
+    """What takes a lock may be called by a handler that comes while the lock is held."""
+    planning = pytest.importorskip("mindtorch_cpu.fusion.planning", reason="wants the CPU backend")
+    pool = importlib.import_module("mindtorch_cpu.memory_pool").Pool
+    holders = {
+        f.__code__: f.__qualname__
+        for f in (planning._Plans.get, planning._Plans.put, pool._take, pool.give_back)
+    }
+    size, met = 700, []
+    x = torch.ones(size, size)
+
+    def fresh(f):
+        """The same at a place of its own, where nothing is known."""
+        return types.FunctionType(f.__code__.replace(), f.__globals__)
+
+    def seen(frame, event, arg):
+        name = holders.get(frame.f_code)
+        if event == "c_return" and name and met.count(name) < 9:
+            sys.setprofile(None)
+            met.append(name)
+            inner = fresh(handler_of_large)
+            for _ in range(2):
+                assert inner(x)[1][0].item() == 0
+            sys.setprofile(seen)
+
+    def waited(number, frame):
+        raise TimeoutError("a lock is waited for by the thread that has it")
+
+    old = signal.signal(signal.SIGALRM, waited)
+    signal.setitimer(signal.ITIMER_REAL, 20)
+    try:
+        wanted = torch.exp(torch.tensor(3.0)).item()
+        outer = fresh(large_block)
+        for _ in range(5):
+            sys.setprofile(seen)
+            try:
+                y, z = outer(x)
+            finally:
+                sys.setprofile(None)
+            assert abs(y[0, 0].item() - wanted - 1) < 1e-4
+            assert abs(z[0].item() / size - wanted) < 1e-4
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert {*met} == {*holders.values()}
 
 
 class Runs:

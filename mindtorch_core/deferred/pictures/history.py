@@ -66,7 +66,7 @@ class Tracing:
         self.histories: list[History] = []
         self.threads: dict[int, str] = {}
         self.describer = Describer()
-        self.lock = fork_safe(threading.Lock())
+        self.lock = fork_safe(threading.RLock())
 
     def new_history(self) -> History:
         """The history of one more pipeline."""

@@ -37,7 +37,7 @@ class Programs:
 
     def __init__(self, bound: int = 512) -> None:
         self.bound = bound
-        self._lock = fork_safe(threading.Lock())
+        self._lock = fork_safe(threading.RLock())
         self._kept: OrderedDict[tuple[str, Hashable], Kept] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
         self._seconds = 0.0

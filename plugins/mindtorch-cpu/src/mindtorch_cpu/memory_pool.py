@@ -7,13 +7,9 @@ is never handed out again: a block comes back when the last array over it is gon
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from typing import Any, Final
 
 import numpy as np
-
-from mindtorch_core.backend import fork_safe
 
 __all__ = ["POOL", "Pool"]
 
@@ -42,8 +38,9 @@ class _Block:
 class Pool:
     """Blocks of memory by size.
 
-    Blocks come back from finalisers, which may interrupt any thread at any place, also inside the
-    pool: giving one back only appends it to a queue, and whoever gets the lock puts it away.
+    There is no lock. Blocks come back from finalisers, which may interrupt any thread at any place, also
+    inside the pool, as may handlers, and these may wait for threads that ask for blocks. A block is taken
+    from a list or put there in one step of the interpreter.
 
     Attributes:
         limit: bytes it keeps at most.
@@ -51,8 +48,6 @@ class Pool:
 
     def __init__(self, limit: int = 1 << 30) -> None:
         self.limit = limit
-        self._lock = fork_safe(threading.Lock())
-        self._returned: deque[Any] = deque()
         self._free: dict[int, list[Any]] = {}
         self._held = 0
         self._reused = 0
@@ -82,51 +77,32 @@ class Pool:
         return np.asarray(_Block(self, memory, shape, d))
 
     def _take(self, size: int) -> Any:
-        with self._lock:
-            self._put_away()
-            blocks = self._free.get(size)
-            if not blocks:
-                self._made += 1
-                return None
-            self._held -= size
-            self._reused += 1
-            return blocks.pop()
+        try:
+            memory = self._free[size].pop()
+        except (KeyError, IndexError):
+            self._made += 1
+            return None
+        self._held -= size
+        self._reused += 1
+        return memory
 
     def give_back(self, memory: Any) -> None:
         """Keep a block for later, or let it go if the pool is full."""
-        self._returned.append(memory)
-        self._settle()
-
-    def _settle(self) -> None:
-        """Put away what came back, unless somebody has the lock: then the next call does.
-
-        That may be this thread. If it is another one that takes it now, this one waits for it: only ``with``
-        leaves no lock taken where an interrupt comes.
-        """
-        while self._returned and not self._lock.locked():
-            with self._lock:
-                self._put_away()
-
-    def _put_away(self) -> None:
-        """Keep what came back, as far as the limit allows; the caller has the lock."""
-        returned = self._returned
-        while returned:
-            memory = returned.popleft()
-            size = memory.nbytes
-            if self._held + size <= self.limit:
-                self._free.setdefault(size, []).append(memory)
-                self._held += size
+        size = memory.nbytes
+        if self._held + size > self.limit:
+            kept = self._free.copy()  # counted again: an interrupt may have come before a count
+            self._held = sum(n * len(blocks) for n, blocks in kept.items())
+        if self._held + size <= self.limit:
+            self._free.setdefault(size, []).append(memory)
+            self._held += size
 
     def empty_cache(self) -> None:
         """Return what nobody uses to the system."""
-        with self._lock:
-            self._returned.clear()
-            self._free.clear()
-            self._held = 0
+        self._free = {}
+        self._held = 0
 
     def stats(self) -> dict[str, int]:
         """Bytes kept for later, and how many blocks were made and reused."""
-        self._settle()
         return {
             "cached_bytes": self._held,
             "blocks_made": self._made,

@@ -202,7 +202,7 @@ class _Plans:
 
     def __init__(self, bound: int) -> None:
         self._bound = bound
-        self._lock = fork_safe(threading.Lock())
+        self._lock = fork_safe(threading.RLock())
         self._kept: OrderedDict[Any, _Grouping] = OrderedDict()
 
     def get(self, structure: Any) -> _Grouping | None:

@@ -119,7 +119,7 @@ class Kernels:
 
     def forget(self) -> None:
         """Drop what waits: after a fork its thread is not there."""
-        self._lock = fork_safe(threading.Lock())
+        self._lock = fork_safe(threading.RLock())
         self._queue: SimpleQueue[Program | Walk | None] = SimpleQueue()
         self._waiting = set()
         self._busy = False

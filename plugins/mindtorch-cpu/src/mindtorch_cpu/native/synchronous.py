@@ -52,7 +52,7 @@ class Direct:
 
 # By kind, whose type counts: named tuples of different types may be equal.
 _MADE: dict[tuple[type, Kind], Direct | None] = {}
-_LOCK: Final = fork_safe(threading.Lock())
+_LOCK: Final = fork_safe(threading.RLock())
 
 
 @functools.cache
