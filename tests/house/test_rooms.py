@@ -59,7 +59,7 @@ def sources(folder):
     return [
         folder,
         *(folder / "plugins" / name / "src" for name in plugins),
-        folder / "packages" / "mindtorch-nn" / "src",
+        *(folder / "packages" / name / "src" for name in ("mindtorch", "mindtorch-nn")),
     ]
 
 
