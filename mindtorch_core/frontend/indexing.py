@@ -109,21 +109,23 @@ def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Ten
 
 
 def _items(self: Tensor, index: Any) -> list[Any]:
-    """The index as a list with one Ellipsis at most."""
+    """The index as a list with one Ellipsis at most: others stand for nothing where they end it."""
     items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
-    used = 0
-    ellipses = 0
+    used = ellipses = 0
+    late = False  # whether something takes a dimension after a second Ellipsis
     for item in items:
         if item is Ellipsis:
             ellipses += 1
-        elif isinstance(item, Tensor) and item._dtype in _MASKS:
-            used += len(item._shape)
         elif item is not None and not isinstance(item, bool):
-            used += 1
-    if ellipses > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+            used += len(item._shape) if isinstance(item, Tensor) and item._dtype in _MASKS else 1
+            late = late or ellipses > 1
     if used > len(self._shape):
         raise IndexError(f"too many indices for tensor of dimension {len(self._shape)}")
+    if ellipses > 1:
+        if late and used < len(self._shape):
+            raise IndexError("an index can only have a single ellipsis ('...')")
+        first = next(i for i, item in enumerate(items) if item is Ellipsis)
+        items = [item for i, item in enumerate(items) if i == first or item is not Ellipsis]
     return items
 
 

@@ -123,7 +123,7 @@ def cases(draw):
     for _ in range(draw(st.integers(0, len(shape) + 1))):
         a, b, used = draw(item(shape, dim, common))
         if a is Ellipsis and any(x is Ellipsis for x in theirs):
-            continue  # refused, as in NumPy; PyTorch lets several pass
+            continue  # see `test_several_ellipses`
         theirs.append(a)
         ours.append(b)
         dim += used
@@ -236,6 +236,19 @@ def distinct(index):
         or (isinstance(i, pt.Tensor) and i.dtype in (pt.int64, pt.int32) and i.dim())
         for i in parts
     )
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        (..., ...), (..., 0, ...), (0, ..., ...), (..., None, ...), ([1], ..., ...), (..., slice(1), ...),
+        (..., ..., 0), (0, 1, ..., 2, ...), (0, ..., 1, ..., 2),
+    ],
+)  # fmt: skip
+def test_several_ellipses(index):
+    """PyTorch takes those that stand for nothing; what would be past the last dimension is refused."""
+    theirs = sample((2, 3, 4))
+    assert_same_outcome(lambda: from_pytorch(theirs)[index], lambda: theirs[index])
 
 
 @EXAMPLES

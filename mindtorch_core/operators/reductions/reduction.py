@@ -246,6 +246,19 @@ op(
     ),
     namespaces=("torch",),
 )
+
+
+def _all_max(name: str, over_dims: str) -> Any:
+    """`max` or `min` of all elements."""
+
+    def extreme(self: Any) -> Any:
+        if self._dtype.is_complex:
+            raise NotImplementedError(f"\"{name}_all\" not implemented for '{self._dtype.label}'")
+        return getattr(fn, over_dims)(self)
+
+    return extreme
+
+
 for _name, _all, _arg, _other in (
     ("max", "amax", "argmax", "maximum"),
     ("min", "amin", "argmin", "minimum"),
@@ -253,7 +266,7 @@ for _name, _all, _arg, _other in (
     op(
         f"{_name}(Tensor self) -> Tensor",
         doc=f"The {_name}imum element.",
-        decomposition=lambda self, _all=_all: getattr(fn, _all)(self),
+        decomposition=_all_max(_name, _all),
         out=True,
         tags=frozenset({"reduction"}),
     )
