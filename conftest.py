@@ -4,17 +4,28 @@
 Modules change places, and tests within their module, so that fixtures of modules are made once each.
 
 At the end, no compiled kernel was found wrong: NumPy serves on then, and tests of kernels are skipped.
+
+Compiled sources are kept, in a folder of their own where the user wants none beside the sources: tests start
+hundreds of processes, and each would compile all that it imports, which takes seconds.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = tempfile.mkdtemp(prefix="mindtorch-")
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+    sys.dont_write_bytecode = False
 
 SEED = "MINDTORCH_RANDOM_ORDER"  # by which processes of one run, as pytest-xdist starts them, agree
 
