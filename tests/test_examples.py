@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DIGITS = Path(__file__).parent.parent / "examples" / "digits.py"
 
 pytest.importorskip("sklearn")

@@ -11,6 +11,8 @@ import pytest
 
 from mindtorch_core.cli import main
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 

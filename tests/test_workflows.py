@@ -82,7 +82,9 @@ def test_what_compares_with_pytorch_or_a_neighbour_runs_beside_them():
     beside = re.search(r"^beside=\(([^)]*)\)", text, re.M)[1].split()
     for file in sorted((ROOT / "plugins").glob("*/tests/**/test_*.py")):
         name = file.relative_to(ROOT).as_posix()
-        alone = "resource|_testcapi|mindtorch_mpi" + ("|numpy|mindtorch_meta" if "npu/" in name else "")
+        alone = "resource|_testcapi|mindtorch_mpi" + (
+            "|numpy|mindtorch_meta" if "npu/" in name else ""
+        )
         wants = re.search(rf"as_pytorch|importorskip\(\"(?!{alone})", file.read_text("utf-8"))
         assert not wants or name.startswith(tuple(beside)), file
     assert all((ROOT / path.partition("::")[0]).exists() for path in beside)

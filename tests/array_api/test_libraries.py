@@ -10,6 +10,8 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core import array_api as xp
 
+pytestmark = pytest.mark.slow
+
 np = pytest.importorskip("numpy")
 
 PROGRAMS = Path(__file__).parent / "programs"

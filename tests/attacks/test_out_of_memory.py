@@ -6,7 +6,10 @@ import pytest
 from attack import SECONDS, alone, first_seed
 
 pytest.importorskip("resource")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="limits of the address space"),
+    pytest.mark.slow,
+]
 
 
 def test_out_of_memory(monkeypatch):

@@ -14,6 +14,8 @@ from mindtorch_core.plugins import diagnose
 from mindtorch_core.values.errors import BackendUnavailableError
 from mindtorch_core.values.threads import get_num_threads
 
+pytestmark = pytest.mark.slow
+
 TOY = Path(__file__).parents[1] / "toy_backend" / "plugin.py"
 HOOK = """
 

@@ -13,6 +13,8 @@ from mindtorch_core.measuring.timeline.facts import _thinned, facts_of
 from mindtorch_core.measuring.timeline.following import Follower
 from mindtorch_core.measuring.timeline.memory import Held
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """\
 import mindtorch_core as torch
 

@@ -10,6 +10,8 @@ import pytest
 
 from mindtorch_core.testing.conformance.round_trip import COMMAND, NOT_INSTALLED
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 ABOVE = [path for path in (os.environ.get("PYTHONPATH"),) if path]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).parents[1]
 ABOVE = [path for path in (os.environ.get("PYTHONPATH"),) if path]
 KIT = "mindtorch_core.testing.conformance"

@@ -21,6 +21,8 @@ from mindtorch_core.testing.samples import samples
 
 plugins.load_all()
 
+pytestmark = pytest.mark.slow
+
 
 class Passing(torch.DispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -12,6 +12,8 @@ from mindtorch_core.testing.comparison import assert_close, outcome
 from mindtorch_core.testing.samples import samples
 
 registry.load_backends()
+
+pytestmark = pytest.mark.slow
 SOURCES = Path(__file__).parents[1] / "toy_backend"
 DEFINED = {d.name: d for d in definitions()}
 

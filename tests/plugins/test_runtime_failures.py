@@ -6,6 +6,8 @@ folder on its path.
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
 from mindtorch_core.plugins import Backend, hookimpl
 from mindtorch_core.runtime import Runtime

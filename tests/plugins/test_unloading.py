@@ -6,6 +6,8 @@ folder on its path.
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 USES = {
     "an op": "a + 1",
     "an op of another device": "torch.ones(2).copy_(a)",

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # A right backend. Each mistake below replaces a part of it.
 PLUGIN = """
 import mindtorch_core as torch

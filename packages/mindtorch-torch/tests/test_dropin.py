@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Path(__file__).parents[1] / "src"
 CORE = Path(__file__).parents[3] / "mindtorch_core"
 

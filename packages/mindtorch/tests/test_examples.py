@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[3] / "examples"
 for needed in ("sklearn", "matplotlib", "networkx"):
     pytest.importorskip(needed)

@@ -7,6 +7,8 @@ import pytest
 
 from mindtorch_cpu.ops.homes import HOMES
 
+pytestmark = pytest.mark.slow
+
 CODE = """
 import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import DispatchKey

@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("resource")
 
+pytestmark = pytest.mark.slow
+
 HEAD = """
 import resource
 import mindtorch_core as torch
