@@ -118,16 +118,20 @@ class DeviceModule:
 
     @property
     def amp(self) -> Any:
-        """Autocast and scaling under the names of old that PyTorch has for some types of devices.
+        """Autocast and scaling of gradients for these devices, as ``torch.cuda.amp`` for CUDA's.
 
         Raises:
-            AttributeError: if it has none for this one.
+            AttributeError: if they have no autocast.
         """
         kind = self._runtime.type
         try:
             return importlib.import_module(f"mindtorch_core.{kind}.amp")
         except ModuleNotFoundError:
-            raise AttributeError(f"torch.{kind} has no amp; torch.amp serves all devices") from None
+            if not self._runtime.autocast_dtypes:
+                raise AttributeError(f"torch.{kind} has no autocast, so it has no amp") from None
+        from .amp import amp_of
+
+        return amp_of(kind)
 
     def current_stream(self, device: Device | str | int | None = None) -> Any:
         """The stream on which this thread's ops are queued on a device."""

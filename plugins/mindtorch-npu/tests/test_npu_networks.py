@@ -87,3 +87,31 @@ def test_comparisons_are_one_operator(launched, name):
     found, names, _ = launched(lambda: getattr(torch, name)(x, y))
     assert names == {f"{name.capitalize()}Tensor": 1}
     assert found.tolist() == getattr(torch, name)(a, b).tolist()
+
+
+@pytest.mark.usefixtures("npu")
+def test_a_step_with_amp_under_the_devices_own_name():
+    """As programs for these devices write it: `torch.npu.amp` beside `torch.amp` with the type's name."""
+    amp, losses = torch.npu.amp, []
+    assert torch.npu.amp is amp
+    assert amp.__all__ == ["autocast", "GradScaler", "custom_fwd", "custom_bwd"]
+    for autocast, scaler in (
+        (amp.autocast, amp.GradScaler(init_scale=8.0)),
+        (lambda: torch.autocast("npu"), torch.amp.GradScaler("npu", init_scale=8.0)),
+    ):
+        w = drawn(4, 3).to("npu").requires_grad_()
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        with autocast():
+            y = drawn(5, 4, seed=1).to("npu") @ w
+            loss = y.float().square().mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        assert y.dtype is torch.get_autocast_dtype("npu")
+        losses.append((loss.item(), w.detach().cpu()))
+    assert losses[0][0] == losses[1][0]
+    assert torch.equal(losses[0][1], losses[1][1])
+    with amp.autocast(enabled=False):
+        assert not torch.is_autocast_enabled("npu")
+    with pytest.raises(TypeError, match="autocast"):
+        amp.autocast("npu")

@@ -73,6 +73,6 @@ class NPUModule(DeviceModule):
         raise AttributeError(f"module 'torch.npu' has no attribute {name!r}")
 
 
-# Not `amp`, which has names of old for some other types of devices.
+# Not `amp`, which is imported when somebody asks for it.
 NAMES: Final = tuple(sorted(n for n in dir(NPUModule) if not n.startswith("_") and n != "amp"))
 MODULE: Final = NPUModule()
