@@ -6,6 +6,7 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.deferred.counts import Counts
 from mindtorch_core.deferred.replay import following, replaying
 
 
@@ -227,6 +228,39 @@ def test_a_handler_that_goes_on_as_expected_while_others_are_looked_for(monkeypa
     monkeypatch.undo()
     assert block(True) == block(False) == 4
     assert {*inner} == {-7}
+
+
+def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_launched(
+    monkeypatch,
+):
+    kept, x = [], torch.tensor([1.0, -2.0])
+
+    def handler():
+        kept.append(x * 5 - 1)
+
+    def block(comes):
+        with torch.pipeline():
+            y = ((x * 2).relu() + 1).sum()
+            if comes:
+                handler()
+            return y.item()
+
+    for comes in [True] * 4 + [False] * 4 + [True] + [False] * 3:
+        assert block(comes) == 4
+    work, calls = Counts.flush, []
+
+    def interrupted(*args):
+        calls.append(1)
+        if len(calls) == 1:
+            handler()
+        return work(*args)
+
+    monkeypatch.setattr(Counts, "flush", interrupted)
+    assert block(False) == 4
+    assert calls
+    assert kept[-1].tolist() == [4, -11]
+    assert block(True) == block(False) == 4
+    assert all(t.tolist() == [4, -11] for t in kept)
 
 
 PATTERNS = [(0, 0, 0), (0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1)]

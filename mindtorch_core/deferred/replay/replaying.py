@@ -201,9 +201,9 @@ class Replaying(Following, ABC):
         self._counts.flush(reason, depth + 1)
         start = _clock()
         # Nothing is called until it is taken: a handler or finaliser that has recorded something, or has
-        # launched it all, has ended what was followed.
+        # launched it all, has ended what was followed; what it follows now is still to be launched.
         if self.expected is not END or self.values is not values:
-            return not self.recorded
+            return False
         self.expected, self.values, self.known = NOTHING, [], None
         self._turn += 1
         self.nbytes = 0
