@@ -263,6 +263,33 @@ def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_
     assert all(t.tolist() == [4, -11] for t in kept)
 
 
+@pytest.mark.parametrize("comes_at", range(1, 5))
+@pytest.mark.parametrize("write", [lambda w: w.add_(1), lambda w: w.neg_()], ids=["add_", "neg_"])
+def test_what_a_handler_writes_while_a_trace_is_compiled_is_no_part_of_it(
+    monkeypatch, write, comes_at
+):
+    w, runs, work = torch.ones(2), [], following.entries_of
+    names = {"torch": torch, "w": w}
+    text = "def block():\n    with torch.pipeline():\n        return w * 2 + 1"
+    exec(compile(text, "<block>", "exec"), names)  # a place of its own, where nothing is known
+    before, after = torch.ones(2), write(torch.ones(2))
+
+    def interrupted(*args):
+        if len(runs) == comes_at:
+            runs.append("the handler")
+            write(w)
+        return work(*args)
+
+    monkeypatch.setattr(following, "entries_of", interrupted)
+    for _ in range(8):
+        found = names["block"]()
+        runs.append("a run")
+        come = "the handler" in runs
+        assert torch.equal(w, after if come else before)
+        assert found.tolist() in [(t * 2 + 1).tolist() for t in (before, after)[: 1 + come]]
+    assert found.tolist() == (w * 2 + 1).tolist()
+
+
 PATTERNS = [(0, 0, 0), (0, 1, 2), (0, 0, 1), (0, 1, 0), (0, 1, 1)]
 BLOCK = """
 def block(x, y, z):

@@ -24,6 +24,7 @@ from ..trace import StepFailed
 from .following import Following, entries_of
 from .identities import Before, Identities
 from .known import END, NOTHING, Known, Ready, partition
+from .matching import retraced
 from .sites import HOPELESS, Site
 
 if TYPE_CHECKING:
@@ -126,10 +127,13 @@ class Replaying(Following, ABC):
         if site is None or not learns or len(entries) < count:
             return
         try:
-            if unprepared is not None and unprepared[0].prepare(unprepared[1], entries):
-                site.came(unprepared[0])
-                self._comes_after(came, unprepared[0])
-                return
+            if unprepared is not None:
+                known, seen = unprepared
+                found = retraced(known, entries)  # a handler may have recorded more since
+                if found is not None and found[0] is END and known.prepare(seen, entries):
+                    site.came(known)
+                    self._comes_after(came, known)
+                    return
             site.missed += self.part in site.known
             if (learned := site.learn(self.part, entries, self.walks)) is not None:
                 self._comes_after(came, learned)
