@@ -20,7 +20,7 @@ from ..programs.checks import Check, Checked, Unchecked
 from ..programs.payloads import as_tensor
 from ..programs.program import Executable, Halted
 from ..settling import move
-from ..trace import StepFailed
+from ..trace import Entry, StepFailed
 from .following import Following, entries_of
 from .identities import Before, Identities
 from .known import END, NOTHING, Known, Ready, partition
@@ -129,8 +129,7 @@ class Replaying(Following, ABC):
         try:
             if unprepared is not None:
                 known, seen = unprepared
-                found = retraced(known, entries)  # a handler may have recorded more since
-                if found is not None and found[0] is END and known.prepare(seen, entries):
+                if _are_all(known, entries) and known.prepare(seen, entries):
                     site.came(known)
                     self._comes_after(came, known)
                     return
@@ -310,6 +309,12 @@ class Replaying(Following, ABC):
     @abstractmethod
     def _finish(self, launch: Launch, interrupt: BaseException | None) -> None:
         """Settle what a launch has done, and take back what it has not."""
+
+
+def _are_all(known: Known, entries: Sequence[Entry]) -> bool:
+    """Whether entries are all of a trace, and no more: a handler may have recorded something since."""
+    found = retraced(known, entries)
+    return found is not None and found[0] is END
 
 
 def _fill(t: Tensor) -> None:
