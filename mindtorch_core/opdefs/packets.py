@@ -69,6 +69,8 @@ class OpPacket:
             else:
                 only = front(self.entries[0])
                 self.made = shown_as(only, name, method=method) if prefix else only
+                if method:  # the function may say by now that it is of a module that shows it, too
+                    self.made.__module__ = sys.modules["mindtorch_core"].__name__
             show_signature(self.made, self.entries, method=method)
             _MADE.add(self.made)
         return self.made

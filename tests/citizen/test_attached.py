@@ -3,6 +3,8 @@
 import ast
 import importlib
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -54,6 +56,18 @@ def test_the_table_says_where_an_attribute_comes_from():
     assert ATTACHED["tolist"] == "mindtorch_core.frontend.python_values"
     assert ATTACHED["cumsum"] == "mindtorch_core.operators.reductions.cumulative"
     assert ATTACHED["record_stream"] == "mindtorch_core.streams"
+
+
+def test_a_method_is_of_no_module_that_shows_the_function():
+    program = """
+import pickle
+import mindtorch_core as torch
+shown = torch.nn.functional.relu_
+assert torch.Tensor.relu_.__module__ == "mindtorch_core", torch.Tensor.relu_.__module__
+assert pickle.loads(pickle.dumps(torch.Tensor.relu_)) is torch.Tensor.relu_
+assert pickle.loads(pickle.dumps(shown)) is shown
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_what_is_taken_off_is_no_more_in_the_table():
