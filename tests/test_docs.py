@@ -110,12 +110,14 @@ def test_fused_kernels_of_the_backend_page_train(acme):
     assert in_folder(acme, "-W", "error", "train_fused.py") == printed[1]
 
 
+@pytest.mark.slow
 def test_the_backend_of_the_page_passes_the_kit(acme):
     (command,) = [code for language, code in FENCE.findall(BACKEND) if language == "console"]
     arguments = [*command.removeprefix("$ mindtorch ").split(), "--shard", "1/4"]
     assert re.search(r"^\d{4,} passed", in_folder(acme, "-m", "mindtorch_core", *arguments), re.M)
 
 
+@pytest.mark.slow
 def test_the_test_file_of_the_backend_page_is_collected(acme):
     (code,) = [c for language, c in FENCE.findall(BACKEND) if "BackendConformance" in c]
     (acme / "test_acme.py").write_text(code, encoding="utf-8")

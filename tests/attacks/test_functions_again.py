@@ -22,6 +22,8 @@ from mindtorch_core.dispatch.keys import MASKS
 from mindtorch_core.ecosystem import compiled_calls
 from mindtorch_cpu.native.kernels import KERNELS
 
+pytestmark = pytest.mark.slow
+
 PRECISION = {"bfloat16": 0.1, "float16": 0.02, "float64": 1e-6}
 
 

@@ -24,6 +24,8 @@ from mindtorch_core.dispatch.keys import ACTIVE, MASKS, PROCESS_INCLUDE
 from mindtorch_core.values.devices import row_of
 from mindtorch_cpu.fusion.limits import LIMITS
 
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("ATTACK_SECONDS", "1.5"))
 
 

@@ -1,6 +1,9 @@
 """Plugins with random faults: what is wrong is told, nothing stays of them, and the CPU goes on working."""
 
+import pytest
 from attack import SECONDS, alone, first_seed
+
+pytestmark = pytest.mark.slow
 
 
 def test_malformed_plugins(site):

@@ -5,6 +5,8 @@ from attack import SECONDS, alone, first_seed, told
 
 pytest.importorskip("resource")
 
+pytestmark = pytest.mark.slow
+
 
 def written_elsewhere(folder):
     """PyTorch's formats, if it is there: archives, and what came before them."""

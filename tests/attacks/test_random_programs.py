@@ -20,6 +20,8 @@ from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import MASKS
 from mindtorch_cpu.native.kernels import KERNELS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def devices(tmp_path_factory):

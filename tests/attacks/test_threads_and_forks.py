@@ -5,6 +5,8 @@ import os
 import pytest
 from attack import SECONDS, alone, first_seed, told
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
 def test_threads_and_forks():

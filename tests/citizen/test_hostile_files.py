@@ -165,6 +165,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", BOMBS.values(), ids=BOMBS)
 def test_small_files_do_not_become_large(structure):
     file = archive(structure)

@@ -164,6 +164,7 @@ def test_the_contracts_hold():
     assert found.returncode == 0, found.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "line"),
     [

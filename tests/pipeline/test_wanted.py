@@ -195,6 +195,7 @@ def test_what_nobody_can_see_is_never_stored_as_a_whole():
 # ---- the same results ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_op_gives_the_same_bits_as_eagerly(small_groups):
     """Answers: correct after an early evaluation, wrong otherwise."""
     unlike = []

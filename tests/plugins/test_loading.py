@@ -6,6 +6,8 @@ folder on its path.
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # ---- one backend of a third party ---------------------------------------------------------------
 
 

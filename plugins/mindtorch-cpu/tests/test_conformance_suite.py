@@ -13,6 +13,8 @@ from mindtorch_core.testing.conformance import Case
 from mindtorch_core.testing.samples import CALLS
 from mindtorch_cpu.arrays import wrap
 
+pytestmark = pytest.mark.slow
+
 
 class Suite(BackendConformance):
     device = "cpu"

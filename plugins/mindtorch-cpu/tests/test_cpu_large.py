@@ -100,6 +100,7 @@ def cases():
                 yield case.variant(layout)
 
 
+@pytest.mark.slow
 def test_every_op_gives_the_bits_that_small_operands_get(everything_is_large, monkeypatch):
     chunked = set()
     in_chunks = large.in_chunks
