@@ -7,11 +7,11 @@ from types import ModuleType
 from typing import Any
 
 from ..amp import autocast as _autocast
-from ..amp import custom_bwd, custom_fwd
+from ..amp import custom_bwd, custom_fwd, is_autocast_available
 from ..amp.grad_scaler import GradScaler as _GradScaler
 from ..values.dtypes import dtype as _dtype
 
-__all__ = ["amp_of"]
+__all__ = ["amp_of", "is_autocast_available"]
 
 
 @functools.cache

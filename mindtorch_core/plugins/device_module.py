@@ -127,10 +127,11 @@ class DeviceModule:
         try:
             return importlib.import_module(f"mindtorch_core.{kind}.amp")
         except ModuleNotFoundError:
-            if not self._runtime.autocast_dtypes:
-                raise AttributeError(f"torch.{kind} has no autocast, so it has no amp") from None
-        from .amp import amp_of
+            pass
+        from .amp import amp_of, is_autocast_available
 
+        if not is_autocast_available(kind):
+            raise AttributeError(f"torch.{kind} has no autocast, so it has no amp")
         return amp_of(kind)
 
     def current_stream(self, device: Device | str | int | None = None) -> Any:
