@@ -106,7 +106,7 @@ def test_a_thread_that_gets_no_memory_is_not_waited_for():
     """Each allocation in turn that a thread asks for after an item fails: a hang ends in an error."""
     pytest.importorskip("_testcapi", reason="CPython's own tests are not installed here")
     code = """
-import _testcapi, faulthandler, sys, threading, time
+import _testcapi, faulthandler, itertools, sys, threading, time
 from mindtorch_cpu.workers import share_out
 
 torch.set_num_threads(2)
@@ -116,19 +116,19 @@ ends = []
 
 def work(item):
     if threading.current_thread() is threading.main_thread():
-        time.sleep(0.001)
+        time.sleep(0.001 * early)
     else:
+        time.sleep(0.002 * (not early))  # the main thread waits by then
         _testcapi.set_nomemory(first, first + many)
 
-for many in (1, 2, 9):
-    for first in range(40):
-        try:
-            share_out(work, range(6))
-            ends.append("done")
-        except MemoryError:
-            ends.append("MemoryError")
-        finally:
-            _testcapi.remove_mem_hooks()
+for early, many, first in itertools.product((True, False), (1, 2, 9, 99), range(40)):
+    try:
+        share_out(work, range(6))
+        ends.append("done")
+    except MemoryError:
+        ends.append("MemoryError")
+    finally:
+        _testcapi.remove_mem_hooks()
 print(len(ends), *sorted({*ends}))
 """
     done = subprocess.run(
@@ -138,4 +138,4 @@ print(len(ends), *sorted({*ends}))
         timeout=120,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout == "120 MemoryError done\n"
+    assert done.stdout == "320 MemoryError done\n"

@@ -12,7 +12,6 @@ import _thread
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any
@@ -38,12 +37,11 @@ class _Workers:
     def hand_out(self, jobs: Sequence[Job]) -> None:
         """Have a thread do each of some jobs; those that the system refuses do theirs later, or never."""
         while self.size < len(jobs):
-            self.size += 1
             try:
                 _thread.start_new_thread(_serve, (self.jobs,))
             except (RuntimeError, MemoryError):  # no room for its stack
-                self.size -= 1
                 break
+            self.size += 1  # an interrupt before this line costs a thread too many
         for job in jobs:
             self.jobs.put(job)
 
@@ -131,10 +129,14 @@ class _Shared:
         try:
             self.work_on()
         except BaseException as error:  # noqa: BLE001 (raised by the calling thread)
-            self.fail(error)
-        self._at_work[place] = False
-        with suppress(RuntimeError):  # it is released already
-            self._changed.release()
+            if self.error is None:
+                self.error = error
+        finally:
+            self._at_work[place] = False
+            try:  # noqa: SIM105 (that would ask for memory)
+                self._changed.release()
+            except RuntimeError:
+                pass  # it is released already
 
     def fail(self, error: BaseException) -> None:
         """Keep an error, the first."""
