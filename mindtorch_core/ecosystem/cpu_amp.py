@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ..amp import autocast as _autocast
-from ..amp.grad_scaler import GradScaler as _GradScaler
+from ..amp.of_device import AutocastOf, GradScalerOf
 from ..values.dtypes import bfloat16
-from ..values.dtypes import dtype as _dtype
 
 __all__ = ["GradScaler", "autocast"]
 
 
-class autocast(_autocast):
+class autocast(AutocastOf):
     """`torch.autocast` for the CPU."""
 
-    def __init__(
-        self, enabled: bool = True, dtype: _dtype = bfloat16, cache_enabled: bool = True
-    ) -> None:
-        super().__init__("cpu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+    kind, lower = "cpu", bfloat16
 
 
-class GradScaler(_GradScaler):
+class GradScaler(GradScalerOf):
     """`torch.amp.GradScaler` for the CPU."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("cpu", *args, **kwargs)
+    kind = "cpu"

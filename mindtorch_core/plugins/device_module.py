@@ -128,7 +128,8 @@ class DeviceModule:
             return importlib.import_module(f"mindtorch_core.{kind}.amp")
         except ModuleNotFoundError:
             pass
-        from .amp import amp_of, is_autocast_available
+        from ..amp import is_autocast_available
+        from ..amp.of_device import amp_of
 
         if not is_autocast_available(kind):
             raise AttributeError(f"torch.{kind} has no autocast, so it has no amp")

@@ -465,3 +465,31 @@ def test_a_device_without_autocast_says_so():
     assert DeviceModule(row_of("cpu").runtime).amp is torch.cpu.amp
     with pytest.raises(AttributeError, match=r"torch\.meta has no autocast, so it has no amp"):
         _ = DeviceModule(row_of("meta").runtime).amp
+
+
+@pytest.mark.parametrize("library", [torch, pt], ids=["ours", "PyTorch"])
+@pytest.mark.filterwarnings("ignore:.*torch.cuda.amp:FutureWarning")
+def test_casts_of_functions_of_ones_own_under_cudas_name(library):
+    amp = library.cuda.amp
+
+    class Twice(library.autograd.Function):
+        @staticmethod
+        @amp.custom_fwd
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        @amp.custom_bwd
+        def backward(ctx, g):
+            return g * 2
+
+    class Lower(Twice):
+        forward = staticmethod(amp.custom_fwd(cast_inputs=library.float16)(lambda ctx, x: x * 3))
+
+    x = library.ones(2, requires_grad=True)
+    for function, times in ((Twice, 2), (Lower, 3)):
+        y = function.apply(x)
+        assert y.tolist() == [times, times]
+        assert y.dtype is library.float32  # no autocast is on
+        (g,) = library.autograd.grad(y.sum(), x)
+        assert g.tolist() == [2, 2]

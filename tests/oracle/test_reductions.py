@@ -270,3 +270,15 @@ def test_numpy_agrees():
         assert_close(ours.var(axis, correction=0), np.asarray(array.var(axis)))
         if axis is not None:
             assert_close(ours.amax(axis), np.asarray(array.max(axis)))
+
+
+@pytest.mark.parametrize("name", ["max", "min", "amax", "amin"])
+def test_complex_numbers_have_no_order(name):
+    """The error names what was called, as PyTorch's does, not what it is made of."""
+    with pytest.raises(NotImplementedError) as wanted:
+        getattr(pt.ones(2, dtype=pt.complex64), name)()
+    with pytest.raises(NotImplementedError) as found:
+        getattr(torch.ones(2, dtype=torch.complex64), name)()
+    said = [str(e.value).partition('"')[2].partition('"')[0] for e in (wanted, found)]
+    assert said[1] in (said[0], name)
+    assert "ComplexFloat" in str(found.value)

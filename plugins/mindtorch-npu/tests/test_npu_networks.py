@@ -95,6 +95,8 @@ def test_a_step_with_amp_under_the_devices_own_name():
     amp, losses = torch.npu.amp, []
     assert torch.npu.amp is amp
     assert amp.__all__ == ["autocast", "GradScaler", "custom_fwd", "custom_bwd"]
+    assert amp.GradScaler(enabled=False).state_dict() == {}
+    assert amp.GradScaler()._device == "npu"
     for autocast, scaler in (
         (amp.autocast, amp.GradScaler(init_scale=8.0)),
         (lambda: torch.autocast("npu"), torch.amp.GradScaler("npu", init_scale=8.0)),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
-from ....amp import autocast as _autocast
-from ....amp import custom_bwd, custom_fwd
-from ....amp.grad_scaler import GradScaler as _GradScaler
-from ....values.dtypes import dtype as _dtype
+from ....amp import custom_bwd as _custom_bwd
+from ....amp import custom_fwd as _custom_fwd
+from ....amp.of_device import AutocastOf, GradScalerOf
 from ....values.dtypes import float16
 from ...absent import names_of
 
@@ -15,18 +14,17 @@ __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
 __getattr__ = names_of(__name__)  # the modules of rows below this one
 
+custom_fwd = functools.partial(_custom_fwd, device_type="cuda")
+custom_bwd = functools.partial(_custom_bwd, device_type="cuda")
 
-class autocast(_autocast):
+
+class autocast(AutocastOf):
     """`torch.autocast` for CUDA devices; without one it warns and does nothing."""
 
-    def __init__(
-        self, enabled: bool = True, dtype: _dtype = float16, cache_enabled: bool = True
-    ) -> None:
-        super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
+    kind, lower = "cuda", float16
 
 
-class GradScaler(_GradScaler):
+class GradScaler(GradScalerOf):
     """`torch.amp.GradScaler` for CUDA devices; without one it warns and does nothing."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("cuda", *args, **kwargs)
+    kind = "cuda"
