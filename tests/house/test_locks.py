@@ -11,7 +11,7 @@ PLAIN = {
     "mindtorch_core/cli/outputs.py": "of the launcher, which runs no ops",
     "mindtorch_core/communication/progress.py": "of the thread that moves collectives on, or taken without waiting",
     "mindtorch_core/communication/tcp_store.py": "a question to a store and its answer are one",
-    "mindtorch_core/communication/work.py": "as its text says, one thread asks at a time",
+    "mindtorch_core/communication/work.py": "of futures of collectives: a handler that asks for one while its thread waits for it would wait in any case",
     "mindtorch_core/ecosystem/captured.py": "taken without waiting: a function that is captured does not call itself",
     "plugins/mindtorch-cpu/src/mindtorch_cpu/workers.py": "it is no lock: another thread releases it",
 }
