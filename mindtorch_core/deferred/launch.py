@@ -380,12 +380,14 @@ class Launch:
                 self._settle(entry, result, who)
                 self._mark(entry)
                 self.entries[i] = None
-        self._under_way = tuple(rest[:1])
+        under_way = rest[: stopped.under_way]
+        self._under_way = tuple(under_way)
         if not isinstance(stopped.cause, Exception):
             raise stopped.cause
-        if rest and (named := self.entries[rest[0]]) is not None:
-            self._failed(named, stopped.cause)
-            self.entries[rest[0]] = None
+        for i in under_way:
+            if (entry := self.entries[i]) is not None:
+                self._failed(entry, stopped.cause)
+                self.entries[i] = None
         return stopped.cause
 
     def _settle(self, entry: Entry, result: Any, who: str) -> None:

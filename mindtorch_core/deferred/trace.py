@@ -178,13 +178,17 @@ class StepStopped(BaseException):
         count: how many entries of the step it has computed, from the first on.
         results: of those.
         cause: the error of the next one.
+        under_way: how many, from the next one on, may have written something.
     """
 
-    def __init__(self, count: int, results: Sequence[Any], cause: BaseException) -> None:
-        super().__init__(count, results, cause)
+    def __init__(
+        self, count: int, results: Sequence[Any], cause: BaseException, under_way: int = 1
+    ) -> None:
+        super().__init__(count, results, cause, under_way)
         self.count = count
         self.results = results
         self.cause = cause
+        self.under_way = under_way
 
 
 class Unsent(Exception):

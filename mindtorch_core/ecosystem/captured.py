@@ -228,14 +228,15 @@ class _Captured:
         if not self._lock.acquire(blocking=False):
             raise CaptureError(f"{self._name}() was called while it runs: it has one recording")
         try:
-            leaves, spec = tree_flatten((args, kwargs))
-            if self._step is None:
+            step = self._step
+            if step is None:
+                leaves, spec = tree_flatten((args, kwargs))
                 return self._record(leaves, spec, args, kwargs)
             if current_pipeline() is not None:
                 raise CaptureError(
                     f"{self._name}() was captured, so it cannot be part of a torch.pipeline()"
                 )
-            return self._step(leaves, spec)
+            return step(*step.flattened(args, kwargs))
         finally:
             self._lock.release()
 

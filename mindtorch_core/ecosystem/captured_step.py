@@ -25,7 +25,13 @@ from ..gradients.node import HOOKED_LEAVES
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view, tensor_over
 from ..tensors.tensor import Tensor
-from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_unflatten
+from ..utils._pytree import (
+    TreeSpec,
+    tree_flatten,
+    tree_leaves,
+    tree_structure,
+    tree_unflatten,
+)
 from ..values.errors import CaptureError
 from ..values.shapes import Shape
 from .captured_grads import Grad, grads_of, shown_as
@@ -105,6 +111,9 @@ class Step:
         self._around, self._settings = around, settings
         self._leaves = [guard_of(t) if isinstance(t, Tensor) else t for t in leaves]
         self._spec = spec
+        # The classes of the arguments, where none is a container and none has a name.
+        plain = spec == tree_structure(((None,) * len(leaves), {}))
+        self._classes = [type(leaf) for leaf in leaves] if plain else None
         results, self._result_spec = tree_flatten(result)
         self._program: Program | None = None
         self._fresh: list[Tensor] = []
@@ -208,6 +217,8 @@ class Step:
     def _compute_ops(self, found: Description, program: Program) -> None:
         self._executable = compiled_program(program).executable or partial(_one_by_one, program)
         self._numbers = found.numbers
+        values = [program.values[n] for n in program.outputs]
+        self._outputs = [(v, (v.strides, v.offset)) for v in values]
         self._looks: list[tuple[Any, ...]] = []
         self._guards = [guard_of(t) for t in found.inputs]
         written = program.written
@@ -222,7 +233,15 @@ class Step:
         ]
         self._any_hooks = any(hooks for _, hooks in self._hooked)
 
-    def __call__(self, leaves: list[Any], spec: TreeSpec) -> Any:
+    def flattened(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Sequence[Any], TreeSpec]:
+        """The leaves of a call's arguments, and their structure."""
+        if not kwargs and [*map(type, args)] == self._classes:
+            return args, self._spec
+        return tree_flatten((args, kwargs))
+
+    def __call__(self, leaves: Sequence[Any], spec: TreeSpec) -> Any:
         """Compute what was recorded, of other arguments."""
         self._check(leaves, spec)
         fresh = [without_gradients(dispatch, "clone", None, t) for t in self._fresh]
@@ -231,8 +250,7 @@ class Step:
             inputs: list[Tensor] = [
                 _taken(t, leaves, fresh) if t.__class__ is _Part else t for t in self._inputs
             ]
-            looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
-            if not self._as_before(looks):
+            if not self._as_before(inputs):
                 self._check_inputs(inputs)
                 self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
             if HOOKED_LEAVES or self._any_hooks:
@@ -255,14 +273,19 @@ class Step:
                 results.append(_taken(constant, leaves, fresh))
             else:
                 results.append(constant)
+        if self._result_spec.type is None:
+            return results[0]
         return tree_unflatten(results, self._result_spec)
 
-    def _as_before(self, looks: list[tuple[Any, ...]]) -> bool:
+    def _as_before(self, inputs: Sequence[Tensor]) -> bool:
         """Whether what the call reads and writes are the very objects that the last one did."""
-        return all(
-            a[0] is b[0] is not None and a[1] is b[1] and a[2] is b[2] and a[3] is b[3] and a[4] == b[4]
-            for a, b in zip(looks, self._looks, strict=False)
-        ) and len(looks) == len(self._looks)  # fmt: skip
+        for t, (data, storage, shape, layout, keys) in zip(inputs, self._looks, strict=False):
+            if (
+                t._data is not data or t._storage is not storage or t._shape is not shape
+                or t._layout is not layout or t._keys != keys or data is None
+            ):  # fmt: skip
+                return False
+        return len(inputs) == len(self._looks)
 
     def _check_inputs(self, inputs: list[Tensor]) -> None:
         """Check what the function uses besides its arguments, and who shares memory."""
@@ -300,11 +323,11 @@ class Step:
                 dispatch("copy_", None, over, made)
                 kept.version += 1
 
-    def _check(self, leaves: list[Any], spec: TreeSpec) -> None:
+    def _check(self, leaves: Sequence[Any], spec: TreeSpec) -> None:
         otherwise = self._settings.difference() or self._around.difference()
         if otherwise is not None:
             raise CaptureError(f"{self._name}(): {otherwise}; reset() captures anew")
-        if spec != self._spec:
+        if spec is not self._spec and spec != self._spec:
             raise CaptureError(
                 f"{self._name}(): the arguments are other ones than when it was captured: "
                 f"{_called_with(spec)} instead of {_called_with(self._spec)}; reset() captures anew"
@@ -357,10 +380,9 @@ class Step:
                 raise
             at = program.instructions[where]
             raise error_from(at.op, None, at.location, failed.cause) from failed.cause
-        values = [program.values[n] for n in program.outputs]
         return [
-            as_tensor(t, v.shape, v.dtype, v.device, (v.strides, v.offset))
-            for t, v in zip(found, values, strict=True)
+            as_tensor(t, v.shape, v.dtype, v.device, layout)
+            for t, (v, layout) in zip(found, self._outputs, strict=True)
         ]
 
 
@@ -408,7 +430,7 @@ def _part(number: int, base: Tensor, t: Tensor) -> _Part:
     return _Part(number, t._shape, strides, t._dtype, start)
 
 
-def _taken(part: _Part, leaves: list[Any], fresh: list[Tensor]) -> Tensor:
+def _taken(part: _Part, leaves: Sequence[Any], fresh: list[Tensor]) -> Tensor:
     """A tensor over the memory of an argument of this call, or of what is new in it."""
     base: Tensor = leaves[part.of] if part.of >= 0 else fresh[-part.of - 1]
     if part.start is None:

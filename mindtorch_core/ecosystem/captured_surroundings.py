@@ -8,9 +8,8 @@ things, one of when the function was recorded and one of a later call, are compa
 from __future__ import annotations
 
 import functools
-import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import is_
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
@@ -122,8 +121,15 @@ class Surroundings:
 
     def difference(self) -> str | None:
         """What is another thing now; None where nothing is."""
-        watches = itertools.chain(self._watches, self._lengths)
-        return next(self._differences(watches, "when it was captured, and is {} now"), None)
+        for watches in (self._watches, self._lengths):
+            for watch in watches:  # each call of the function comes here
+                now, was = watch.read(), watch.was
+                if len(now) == len(was) and all(map(is_, now, was)):
+                    continue
+                found = self._differences([watch], "when it was captured, and is {} now")
+                if (text := next(found, None)) is not None:
+                    return text
+        return None
 
     def changes(self) -> str | None:
         """What the function itself has changed since; None where it has changed nothing."""
@@ -136,7 +142,7 @@ class Surroundings:
         """Guard the lengths no more of lists to which the function itself has added something."""
         self._lengths = [w for w in self._lengths if [*w.read()] == [*w.was]]
 
-    def _differences(self, watches: Iterable[_Watch], text: str) -> Iterator[str]:
+    def _differences(self, watches: Sequence[_Watch], text: str) -> Iterator[str]:
         for watch in watches:
             now = watch.read()
             if len(now) == len(watch.was) and all(map(is_, now, watch.was)):

@@ -242,7 +242,7 @@ def chosen_device() -> device | None:
 
 def get_default_device() -> device:
     """The device that factories of this thread use when none is given (``cpu`` unless set)."""
-    return _DEFAULT.device or device("cpu")
+    return _DEFAULT.device or _HOST
 
 
 def set_default_device(d: device | str | None) -> None:

@@ -122,9 +122,10 @@ class _Launch:
         return [self._result(entry, made) for entry in self._entries]
 
     def _stopped(self, halted: Halted) -> StepStopped:
-        at = self._kept.program.positions[halted.instruction]
+        positions = self._kept.program.positions
+        at = positions[halted.instruction]
         results = [self._result(entry, halted.made) for entry in self._entries[:at]]
-        return StepStopped(at, results, halted.cause)
+        return StepStopped(at, results, halted.cause, halted.span(positions))
 
     def _result(self, entry: Entry, made: dict[int, Any]) -> Any:
         """What an op has given, or None for what was not made; of values by their numbers."""

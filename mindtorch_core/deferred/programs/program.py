@@ -172,13 +172,26 @@ class Halted(BaseException):
         instruction: position of the one that did not come to its end.
         made: by number, the payloads or tensors of the values that were made before.
         cause: the error.
+        under_way: how many instructions, from that one on, may have written something: they are computed
+            together.
     """
 
-    def __init__(self, instruction: int, made: dict[int, Any], cause: BaseException) -> None:
-        super().__init__(instruction, made, cause)
+    def __init__(
+        self, instruction: int, made: dict[int, Any], cause: BaseException, under_way: int = 1
+    ) -> None:
+        super().__init__(instruction, made, cause, under_way)
         self.instruction = instruction
         self.made = made
         self.cause = cause
+        self.under_way = under_way
+
+    def span(self, positions: Sequence[int]) -> int:
+        """How many recorded ops may have written something.
+
+        Args:
+            positions: see `Program`.
+        """
+        return positions[self.instruction + self.under_way - 1] + 1 - positions[self.instruction]
 
 
 class Executable(Protocol):

@@ -270,11 +270,12 @@ class Replaying(Following, ABC):
         """Settle what was computed before an error, and go on one by one; raises."""
         entries = entries_of(known, END, values, numbers)
         positions = ready.program.positions
-        done, cause, at = 0, error, -1
+        done, cause, at, under_way = 0, error, -1, len(entries)
         if isinstance(error, StepFailed) and isinstance(error.entry, int):
             at, cause = positions[error.entry], error.cause
         if isinstance(error, Halted):
             done, cause = positions[error.instruction], error.cause
+            under_way = error.span(positions)
             for n, result in error.made.items():
                 if values[n]._data is None:
                     _settle(values, [n], [result])
@@ -286,11 +287,11 @@ class Replaying(Following, ABC):
             launch.settled(entry)
         self._counts.launched += done
         if not isinstance(cause, Exception):
-            launch.interrupted(1 if isinstance(error, Halted) else len(entries))
+            launch.interrupted(under_way)
             self._finish(launch, cause)
             raise cause
         if isinstance(error, Halted):
-            launch.lose_first(1, cause)
+            launch.lose_first(under_way, cause)
         elif at >= 0:
             launch.lose(at, cause, alone=all(e.op.pure for e in entries))
         elif not all(e.op.pure for e in entries):

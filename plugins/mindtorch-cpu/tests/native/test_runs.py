@@ -1,5 +1,6 @@
 """Small blocks that come again: their element-wise runs are one kernel, and give the bits of eager calls."""
 
+import contextlib
 import random
 import signal
 
@@ -7,11 +8,14 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.deferred.replay.sites import forget_sites
+from mindtorch_cpu import compiled
 from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes, same
+from mindtorch_cpu.straight import lines
 
 ONE = ["exp", "neg", "sqrt", "sin", "tanh", "abs", "floor", "sigmoid", "relu"]
+ADDED = ["add", "sub"]
 TWO = ["add", "sub", "mul", "div", "maximum"]
 
 
@@ -32,13 +36,15 @@ def drawn(seed, d):
     steps = []
     for i in range(draw.randint(3, 14)):
         left, right = draw.randrange(i + 2), draw.randrange(i + 2)
-        kind = draw.choice(["one", "two", "two", "number", "row", "write", "view"])
+        kind = draw.choice(
+            ["one", "two", "two", "number", "row", "write", "view", "into", "scaled", "passed"]
+        )
         name = draw.choice(ONE if kind in ("one", "view") else TWO[:3] if kind == "write" else TWO)
         steps.append((kind, name, left, right, draw.choice([0.5, -2, 3, -0.0])))
     kept = draw.sample(range(len(steps) + 2), 2)
 
     def run(x, y, row):
-        values = [x.clone(), y]
+        values = [x.clone(), y.clone()]
         for kind, name, left, right, number in steps:
             a, b = values[left], values[right]
             if kind == "one":
@@ -47,6 +53,13 @@ def drawn(seed, d):
                 made = getattr(torch, name)(a.reshape(-1)).reshape(a.shape)
             elif kind == "write":
                 made = getattr(values[0], f"{name}_")(number)
+            elif kind == "into":
+                other = row if left % 3 == 0 else b
+                made = getattr(a, f"{ADDED[right % 2]}_")(other, alpha=abs(number))
+            elif kind == "scaled":
+                made = getattr(torch, ADDED[right % 2])(a, b, alpha=number)
+            elif kind == "passed":
+                made = torch.ops.aten.threshold_backward(a, b, number)
             else:
                 other = {"two": b, "row": row}.get(kind, number)
                 if name == "maximum" and kind == "number":
@@ -111,6 +124,90 @@ def test_a_run_of_few_elements_is_one_kernel_too_relu_included(now):
     assert [key[1] for key in CALLS if key[0][0] == "run"] == [(2,)]
 
 
+def update(w, v, g, alpha):
+    with torch.pipeline():
+        v.mul_(0.9).add_(g)
+        w.sub_(v, alpha=alpha)
+
+
+def test_an_update_in_place_is_one_kernel_whose_rate_may_change(now):
+    weights = [torch.linspace(-1, 1, 3000), torch.linspace(0, 3, 3000), torch.linspace(2, 1, 3000)]
+    ours, theirs = [t.clone() for t in weights], [t.clone() for t in weights]
+    for i in range(9):
+        update(*ours, 0.1 / (i + 1))
+        w, v, g = theirs
+        v.mul_(0.9).add_(g)
+        w.sub_(v, alpha=0.1 / (i + 1))
+        for one, other in zip(ours, theirs, strict=True):
+            assert torch.equal(one, other)
+    assert [key[1] for key in CALLS if key[0][0] == "run"] == [(3000,)]
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1, 7, 200])
+@pytest.mark.parametrize("learned", ["together", "apart"])
+def test_writes_to_tensors_that_share_memory_go_in_order(now, shift, learned):
+    def steps(w, v, g):
+        v.mul_(0.9).add_(g)
+        w.add_(g, alpha=0.5)
+        y = v * 2
+        w.mul_(3)
+        return y, w + g
+
+    ours, theirs = torch.linspace(0, 1, 1000), torch.linspace(0, 1, 1000)
+    apart, g = torch.linspace(1, 2, 600), torch.linspace(-1, 1, 600)
+    for i in range(9):
+        found = []
+        for base in (ours, theirs):
+            share = learned == "together" or i >= 5
+            v = base[100 + shift : 700 + shift] if share else apart.clone()
+            if base is ours:
+                with torch.pipeline():
+                    made = steps(base[100:700], v, g)
+            else:
+                made = steps(base[100:700], v, g)
+            found.append((base, v, *made))
+        for one, other in zip(*found, strict=True):
+            assert torch.equal(one, other)
+
+
+def test_writes_to_windows_that_come_to_share_memory_go_in_order(now):
+    ours, theirs, g = (torch.linspace(a, 1, 2000) for a in (0, 0, -1))
+    g = g[:600]
+
+    def steps(base, w, at):
+        v = base[at : at + 600]
+        v.mul_(0.9).add_(g)
+        w.add_(g, alpha=0.5)
+        return v * 2
+
+    windows = ours[100:700], theirs[100:700]
+    for at in (1000, 1001, 1002, 1003, 1004, 1005, 1006, 101, 100, 99, 700):
+        bases = (ours.clone(), theirs.clone()) if at >= 1000 else (ours, theirs)
+        with torch.pipeline() as pipe:
+            found = steps(bases[0], windows[0], at)
+        if at == 1006:
+            assert pipe.stats()["replayed"] == 4
+        assert torch.equal(found, steps(bases[1], windows[1], at))
+        assert torch.equal(ours, theirs)
+
+
+def test_what_two_tensors_show_alike_is_written_and_read_in_order(now):
+    def twice(x):
+        alias = x.view(x.shape)
+        with torch.pipeline():
+            x.add_(1)
+            y = alias * 2
+            alias.mul_(3)
+            return y, x + alias
+
+    for _ in range(8):
+        x = torch.linspace(0, 1, 700)
+        first = x.clone()
+        y, z = twice(x)
+        assert torch.equal(y, (first + 1) * 2)
+        assert torch.equal(z, (first + 1) * 3 + (first + 1) * 3)
+
+
 def test_results_that_share_no_memory_with_those_of_other_launches(now):
     x, y = torch.linspace(0, 1, 3000), torch.linspace(1, 2, 3000)
     made = [block(x, y, 1.0 + i) for i in range(8)]
@@ -165,3 +262,59 @@ def test_interrupts_leave_right_results(now):
                 assert torch.equal(one, other)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupt_right_after_a_kernel_that_writes(now, monkeypatch):
+    wanted = False
+
+    def computed(*arrays):
+        done = compiled.computed(*arrays)
+        if wanted:
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(lines, "computed", computed)
+    u, v, w = (torch.ones(3000) for _ in range(3))
+    for i in range(8):
+        wanted = i == 7
+        with contextlib.suppress(KeyboardInterrupt), torch.pipeline():
+            u += 1
+            v *= 2
+            w -= 3
+    for t in (u, v, w):  # whether it was written, nobody knows
+        with pytest.raises(torch.PipelineError, match="KeyboardInterrupt"):
+            t.sum()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers")
+def test_interrupts_of_updates_write_once_or_say_that_nobody_knows(now):
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    g = torch.ones(30_000)
+    for _ in range(6):
+        update(torch.zeros(30_000), torch.zeros(30_000), g, 0.5)
+    told = []
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for i in range(200):
+            w, v = torch.zeros(30_000), torch.zeros(30_000)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + i * 2e-6)
+                update(w, v, g, 0.5)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                pass
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            for t, right in ((v, {0.0, 1.0}), (w, {0.0, -0.5})):
+                try:
+                    assert {*t.unique().tolist()} <= right
+                    told.append(t[0].item())
+                except torch.PipelineError as error:
+                    assert "KeyboardInterrupt" in str(error)
+                    told.append("unknown")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert {0.0, 1.0} & {*told}

@@ -61,9 +61,8 @@ class Executable:
 
     Attributes:
         source: the function's text; a debugger shows it.
+        in_order: whether it is right however the inputs share memory.
     """
-
-    in_order = True
 
     def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
         writer = Writer(program, empty)
@@ -76,6 +75,9 @@ class Executable:
         self._code = self._run.__code__
         self._at = writer.instruction_at
         self._names = writer.names
+        self._under_way = writer.under_way
+        # What one kernel computes and writes, it may have read before.
+        self.in_order = not self._under_way
 
     def __call__(self, inputs: list[Any], numbers: list[Any]) -> Any:
         """Compute the program; see `mindtorch_core.backend.Executable`."""
@@ -104,4 +106,4 @@ class Executable:
             for n, (name, made_at) in self._names.items()
             if made_at < at and name in found
         }
-        return Halted(at, made, error)
+        return Halted(at, made, error, self._under_way.get(tb.tb_lineno, 1))

@@ -15,8 +15,6 @@ from mindtorch_core.backend import (
     Ref,
     Shape,
     Tensor,
-    Value,
-    contiguous_strides,
     numel,
 )
 
@@ -24,7 +22,8 @@ from ..arrays import CPU, NUMPY_OF, ZEROS, ndarray, scalar, wrap
 from ..compiled import computed
 from ..large import LARGE
 from ..memory_pool import POOL
-from .runs import WITH_ZERO, Run, plain_ufunc, run_from
+from .formulas import WITH_ZERO, formula_of, is_row_major
+from .runs import Run, run_from
 
 __all__ = ["Writer"]
 
@@ -38,6 +37,7 @@ class Writer:
         scope: the names that the text refers to.
         instruction_at: by number of a line, the position of the instruction that it belongs to.
         names: by value, the name that holds it once the instruction at a position has run.
+        under_way: by number of a line, how many instructions are computed there, where it writes.
     """
 
     def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
@@ -48,6 +48,7 @@ class Writer:
         }  # fmt: skip
         self.instruction_at: dict[int, int] = {}
         self.names: dict[int, tuple[str, int]] = {}
+        self.under_way: dict[int, int] = {}
         self._lines: list[str] = ["def run(inputs, numbers):"]
         self._at = 0
         self._indent = "    "
@@ -70,7 +71,6 @@ class Writer:
             else:
                 self._instruction(at)
             at += 1 if run is None else run.instructions
-        self._at = len(program.instructions)
         self._line(f"return [{', '.join(map(self._result, program.outputs))}]")
         return "\n".join(self._lines) + "\n"
 
@@ -132,6 +132,8 @@ class Writer:
         key, trace = self._constant("r", run.key), self._constant("f", run.trace)
         made = "".join(f"a{n}, " for n in run.outputs)
         self._line(f"if not computed({key}, {trace}, ({', '.join(given)},), ({made})):")
+        if run.writes:
+            self.under_way[len(self._lines)] = run.instructions
         known = set(self._arrays), set(self._tensors)
         self._indent = "        "
         for at in range(first, first + run.instructions):
@@ -148,19 +150,21 @@ class Writer:
     def _ufunc(self, instruction: Instruction) -> bool:
         """Write an op whose kernel is a ufunc, on operands for which it is nothing else."""
         op, values = instruction.op, self.program.values
-        ufunc = plain_ufunc(self.program, instruction)
+        formula = formula_of(self.program, instruction)
         out = instruction.outs[0]
-        if ufunc is None or out is None:
+        if formula is None or formula.ufunc is None or out is None:
             return False
-        result, operands = values[out], instruction.args
+        result = values[out]
         if numel(result.shape) >= LARGE:  # there the kernel shares the work out over threads
             return False
-        fn = self._constant("u", ufunc)
+        fn = self._constant("u", formula.ufunc)
         dtype = self._constant("d", result.dtype)
         given = [
             self._array(a) if isinstance(a, Ref) else f"scalar(n{int(a)}, {dtype})"
-            for a in operands
+            for a in formula.operands
         ]
+        if formula.scaled:
+            given[-2:] = [f"{self._constant('u', np.multiply)}({given[-2]}, {given[-1]})"]
         if op.name in WITH_ZERO:
             given.append(self._constant("z", ZEROS[result.dtype]))
         if op.writes:
@@ -181,7 +185,7 @@ class Writer:
             return False
         values = self.program.values
         value, source = values[out], values[base]
-        if not _plain(source) or not numel(value.shape) or value.dtype is not source.dtype:
+        if not is_row_major(source) or not numel(value.shape) or value.dtype is not source.dtype:
             return False
         size = NUMPY_OF[value.dtype].itemsize
         start = (value.offset - source.offset) * size
@@ -236,11 +240,6 @@ class Writer:
         if value is None or value.__class__ in (bool, int, str):
             return repr(value)
         return self._constant("c", value)
-
-
-def _plain(value: Value) -> bool:
-    """Whether a tensor's elements lie one after the other, in order."""
-    return value.strides == contiguous_strides(value.shape)
 
 
 def _gives_one(instruction: Instruction) -> bool:

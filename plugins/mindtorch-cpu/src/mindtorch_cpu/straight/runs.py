@@ -7,33 +7,18 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from mindtorch_core.backend import (
-    FLOATING,
-    WIDER,
-    Instruction,
-    Number,
-    Program,
-    Ref,
-    contiguous_strides,
-    numel,
-)
+from mindtorch_core.backend import Program, Ref, numel
 
-from ..arrays import CPU, ZEROS
+from ..arrays import ZEROS
 from ..compiled import FEWEST
-from ..fusion.classify import is_own_kernel
 from ..fusion.limits import LIMITS
-from ..ops.ufuncs import UFUNCS
+from .formulas import WITH_ZERO, formula_of
 
-__all__ = ["WITH_ZERO", "Run", "plain_ufunc", "run_from"]
+__all__ = ["Run", "run_from"]
 
 # What runs compute, numbered: the number is their key among compiled functions.
 _NUMBERS: Final[dict[Any, int]] = {}
-# What NumPy computes right where it makes the result's memory itself.
-_OF_DENSE: Final[dict[str, Any]] = {"aten::neg": np.negative}
-# What a ufunc computes with 0 as its second operand.
-WITH_ZERO: Final[dict[str, Any]] = {"aten::relu": np.maximum}
-_ALL: Final = {**UFUNCS, **_OF_DENSE, **WITH_ZERO}
-# Instructions that one kernel computes sooner than NumPy's calls, however few the elements.
+# Calls of NumPy that one kernel replaces sooner, however few the elements.
 _MANY: Final = 3
 
 
@@ -44,7 +29,8 @@ class Run(NamedTuple):
         instructions: how many they are.
         result: a value like all that are made.
         inputs: values and numbers that the kernel takes, one of the run's shape first.
-        outputs: values that are used elsewhere.
+        outputs: values that are made, and used elsewhere.
+        writes: whether it changes inputs.
         key: identifies what is computed.
         trace: makes the results of a `Tracer` and of arrays in place of the inputs.
     """
@@ -53,51 +39,37 @@ class Run(NamedTuple):
     result: int
     inputs: tuple[Any, ...]
     outputs: tuple[int, ...]
+    writes: bool
     key: tuple[str, int]
     trace: Callable[..., list[Any]]
 
 
-def plain_ufunc(program: Program, instruction: Instruction) -> Any:
-    """The ufunc that an instruction is, on operands for which its kernel is nothing else; or None."""
-    op, values = instruction.op, program.values
-    ufunc = _ALL.get(op.name)
-    if ufunc is None or instruction.kwargs or not is_own_kernel(op):
-        return None
-    out = instruction.outs[0]
-    assert out is not None
-    result = values[out]
-    if result.dtype.category != FLOATING or result.dtype in WIDER or not result.shape:
-        return None
-    whole = False
-    for arg in instruction.args:
-        if isinstance(arg, Ref):
-            value = values[arg]
-            if value.device is not CPU or value.dtype is not result.dtype or not _plain(value):
-                return None
-            whole = whole or value.shape == result.shape
-        elif not isinstance(arg, Number) or program.numbers[arg] not in (int, float):
-            return None
-    given = len(instruction.args) + (op.name in WITH_ZERO)
-    if not whole or not _plain(result) or given != ufunc.nin:
-        return None
-    return ufunc
+class _Step(NamedTuple):
+    """One instruction of a run.
 
+    Attributes:
+        name, compute: see `Formula`.
+        operands: ``("made", n)`` for what a step makes, ``("given", input)``, ``("zero", dtype)``.
+        into: the input that it changes; None for one that makes something.
+    """
 
-def _plain(value: Any) -> bool:
-    """Whether a tensor's elements lie one after the other, in order."""
-    return bool(value.strides == contiguous_strides(value.shape))
+    name: str
+    compute: Callable[..., Any]
+    operands: tuple[Any, ...]
+    into: Any
 
 
 def run_from(program: Program, first: int) -> Run | None:
     """The run that begins with an instruction, or None."""
-    steps: list[tuple[Any, tuple[Any, ...]]] = []
+    steps: list[_Step] = []
     made: dict[int, int] = {}  # values by the step that makes them
     inputs: list[Any] = []
+    calls = 0
     shape = None
+    touched = _Touched(program)
     for instruction in program.instructions[first:]:
-        op = instruction.op
-        ufunc = None if op.writes else plain_ufunc(program, instruction)
-        if ufunc is None:
+        op, formula = instruction.op, formula_of(program, instruction)
+        if formula is None:
             break
         out = instruction.outs[0]
         assert out is not None
@@ -106,10 +78,12 @@ def run_from(program: Program, first: int) -> Run | None:
             shape = kind
             if not 0 < numel(kind[0]) < LIMITS.min_elements:
                 return None
-        if kind != shape:
+        read = [int(arg) for arg in formula.operands if isinstance(arg, Ref) and arg not in made]
+        given = op.writes and out not in made
+        if kind != shape or not touched.may(read, int(out) if given else None):
             break
         operands: list[Any] = []
-        for arg in instruction.args:
+        for arg in formula.operands:
             if isinstance(arg, Ref) and int(arg) in made:
                 operands.append(("made", made[int(arg)]))
                 continue
@@ -119,26 +93,68 @@ def run_from(program: Program, first: int) -> Run | None:
             operands.append(("given", name))
         if op.name in WITH_ZERO:
             operands.append(("zero", kind[1]))
-        made[int(out)] = len(steps)
-        steps.append((ufunc, tuple(operands)))
-    if shape is None or len(steps) < (2 if numel(shape[0]) >= FEWEST else _MANY):
+        if not given:
+            made[int(out)] = len(steps)
+        into = (True, int(out)) if given else None
+        steps.append(_Step(formula.name, formula.compute, tuple(operands), into))
+        calls += formula.calls
+    if shape is None or calls < (2 if numel(shape[0]) >= FEWEST else _MANY):
         return None
     inputs.sort(key=lambda i: not (i[0] and program.values[i[1]].shape == shape[0]))
     outputs = _used_elsewhere(program, first, first + len(steps), made)
-    text = tuple((u.__name__, tuple(inputs.index(o[1]) if o[0] == "given" else o for o in given))
-                 for u, given in steps)  # fmt: skip
-    kept = tuple(made[n] for n in outputs)
-    number = _NUMBERS.setdefault((text, kept), len(_NUMBERS))
+    result = program.instructions[first].outs[0]
+    assert result is not None
+    key = "run", _number_of(steps, inputs, kept := tuple(made[n] for n in outputs))
+    trace = _trace_of(steps, inputs, kept)
+    writes = any(step.into is not None for step in steps)
+    return Run(len(steps), int(result), tuple(inputs), outputs, writes, key, trace)
 
+
+class _Touched:
+    """What a run reads and writes of memory that is there before."""
+
+    def __init__(self, program: Program) -> None:
+        self._values = program.values
+        self._seen: dict[int, set[int]] = {}  # by memory, the values
+        self._written: set[int] = set()
+
+    def may(self, read: Sequence[int], written: int | None) -> bool:
+        """Whether an instruction may be part of it: what is written is seen in one way only."""
+        values, seen = self._values, {m: {*n} for m, n in self._seen.items()}
+        writes = {*self._written, *(() if written is None else (values[written].memory,))}
+        for n in (*read, *(() if written is None else (written,))):
+            seen.setdefault(values[n].memory, set()).add(n)
+        if any(len(seen[memory]) > 1 for memory in writes):
+            return False
+        self._seen, self._written = seen, writes
+        return True
+
+
+def _number_of(steps: Sequence[_Step], inputs: Sequence[Any], kept: tuple[int, ...]) -> int:
+    def told(operand: Any) -> Any:
+        return inputs.index(operand[1]) if operand[0] == "given" else operand
+
+    text = tuple([
+        (s.name, s.into and inputs.index(s.into), *map(told, s.operands)) for s in steps
+    ])  # fmt: skip
+    return _NUMBERS.setdefault((text, kept), len(_NUMBERS))
+
+
+def _trace_of(
+    steps: Sequence[_Step], inputs: Sequence[Any], kept: tuple[int, ...]
+) -> Callable[..., list[Any]]:
     def trace(tracer: Any, *arrays: Any) -> list[Any]:
         results: list[Any] = []
         given = dict(zip(inputs, arrays, strict=True))
         values: Any = {"made": results, "given": given, "zero": ZEROS}
-        for ufunc, operands in steps:
-            results.append(ufunc(*[values[how][at] for how, at in operands]))
+        for step in steps:
+            found = step.compute(*[values[how][at] for how, at in step.operands])
+            if step.into is not None:
+                np.copyto(given[step.into], found)
+            results.append(found)
         return [results[i] for i in kept]
 
-    return Run(len(steps), next(iter(made)), tuple(inputs), outputs, ("run", number), trace)
+    return trace
 
 
 def _used_elsewhere(
