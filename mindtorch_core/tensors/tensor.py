@@ -134,7 +134,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
             >>> torch.zeros(2, 3).size(), torch.zeros(2, 3).size(-1)
             (torch.Size([2, 3]), 3)
         """
-        return size_of(self._shape) if dim is None else _along(self._shape, dim)
+        return size_of(self._shape) if dim is None else _along("size", self._shape, dim)
 
     @property
     def dtype(self) -> dtype:
@@ -219,7 +219,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
             ((3, 1), (1, 3))
         """
         strides = self._geometry()[0]
-        return strides if dim is None else _along(strides, dim)
+        return strides if dim is None else _along("stride", strides, dim)
 
     def storage_offset(self) -> int:
         """Position of the first element in the storage, in elements."""
@@ -419,12 +419,17 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         self._keys = WITH_AUTOGRAD[keys] if recorded else keys
 
 
-def _along(values: Shape, dim: int) -> int:
+def _along(name: str, values: Shape, dim: int) -> int:
     """The entry of a shape or of strides that belongs to a dimension.
 
     Raises:
         IndexError: if there is no such dimension.
+        TypeError: if it is no int.
     """
+    if type(dim) is not int:
+        kind = type(dim).__name__
+        if kind == "bool" or not hasattr(dim, "__index__"):
+            raise TypeError(f"{name}(): argument 'dim' (position 1) must be int, not {kind}")
     at = wrap_dim(dim, len(values))
     if not values:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")

@@ -39,14 +39,15 @@ def cases(d):
     if sample is None:
         return
     args, kwargs = sample.build("cpu")
-    # A view takes True for 1: it looks at its ints itself, and refuses floats.
-    bools = not schema.is_view and d.base_name != "unflatten"
     for i, a in enumerate(schema.arguments):
-        if not i or a.is_list or a.optional or a.name in ("requires_grad", "pin_memory"):
+        if a.optional or a.name in ("requires_grad", "pin_memory"):
             continue
-        for wrong in WRONG.get(a.type, ()):
-            if wrong is True and not bools:
-                continue
+        several = a.is_list and a.type == "int" and i < len(args)
+        if a.is_list:
+            wrongs = [(True, *args[i][1:])] if several and isinstance(args[i], list | tuple) else []
+        else:
+            wrongs = WRONG.get(a.type, ())
+        for wrong in wrongs:
             if i < len(args):
                 yield a.name, wrong, (*args[:i], wrong, *args[i + 1 :]), kwargs
             else:
@@ -91,6 +92,17 @@ CALLS = {
     "cat along None": lambda lib: lib.cat([x(lib)], dim=None),
     "logsumexp along None": lambda lib: lib.logsumexp(x(lib), None),
     "eye of a float": lambda lib: lib.eye(2.0),
+    "a size of True": lambda lib: lib.zeros(True),
+    "a size of True, in a tuple": lambda lib: lib.full((True,), 1.0),
+    "a new one of it": lambda lib: x(lib).new_ones(True),
+    "unsqueeze at True": lambda lib: x(lib).unsqueeze(True),
+    "transpose of True": lambda lib: x(lib).transpose(0, True),
+    "sum along True": lambda lib: x(lib).sum((True,)),
+    "the size along True": lambda lib: x(lib).size(True),
+    "the stride along a float": lambda lib: x(lib).stride(1.0),
+    "permute of nothing": lambda lib: x(lib).permute(),
+    "zeros of nothing": lambda lib: lib.zeros(),
+    "permute by name of None": lambda lib: x(lib).permute(dims=None),
 }
 
 

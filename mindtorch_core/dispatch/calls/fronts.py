@@ -23,7 +23,7 @@ from ..schema import OperatorSchema
 from .binding import operand_of, plain_number
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
-from .numpy_names import has_names, refuse, renamed
+from .numpy_names import has_names, refuse, refuse_nothing, renamed
 from .older_forms import has_older_form, newer
 from .overridden import hand_on
 from .parts import (
@@ -83,6 +83,8 @@ if $name is None:
 _SPREAD: Final = Template("""\
 if $name is None:
     $name = @$name
+    if not $name:
+        @REFUSE_NOTHING('$name')
     if @len($name) == 1 and not @hasattr($name[0], '__index__'):
         $name = $name[0]
 """)
@@ -191,10 +193,12 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
     defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
     defaults["out"] = None
     return {
+        "LISTS": (tuple, list),
         "PLAIN": NUMBERS,
         "PYTHON_TYPES": PYTHON_TYPES,
         "TAKEN": taker(schema),
         "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
+        "REFUSE_NOTHING": refusing(partial(refuse_nothing, schema.name)),
         "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
     }
 

@@ -64,12 +64,22 @@ def renamed(
         bound[own] = value
     missing = [f"'{key}'" for key, value in bound.items() if value is REQUIRED]
     if missing:
-        several = "s" if len(missing) > 1 else ""
-        raise TypeError(
-            f"{name}() missing {len(missing)} required positional argument{several}: "
-            f"{' and '.join(missing)}"
-        )
+        raise absent(name, *missing)
     return bound
+
+
+def absent(name: str, *missing: str) -> TypeError:
+    """The error where arguments are missing, as Python says it."""
+    several = "s" if len(missing) > 1 else ""
+    return TypeError(
+        f"{name}() missing {len(missing)} required positional argument{several}: "
+        f"{' and '.join(missing)}"
+    )
+
+
+def refuse_nothing(name: str, argument: str) -> NoReturn:
+    """Refuse a call without any of the numbers that may be spread over it."""
+    raise absent(name, f"'{argument}'")
 
 
 def refuse(

@@ -36,7 +36,8 @@ def looks_at(schema: OperatorSchema, left: Collection[str]) -> str:
     """Lines in front of the kernel's call that refuse what it would take.
 
     Args:
-        schema: the op's signature. Views say themselves what is no int, and are too quick to be asked.
+        schema: the op's signature. Views say themselves what is no int, and are too quick to be asked
+            for more than flags.
         left: names of arguments that are not looked at.
     """
     lines = []
@@ -51,13 +52,24 @@ def looks_at(schema: OperatorSchema, left: Collection[str]) -> str:
 def _tests(schema: OperatorSchema, a: Argument, name: str) -> list[str]:
     """What is true of a value that is to be looked at; nothing if none is."""
     if a.is_list:
-        return [] if a.optional or a.type == "Tensor" else [f"{name} is None"]
-    if a.type not in _OTHER or (a.type == "int" and not a.has_default and schema.is_view):
+        return [] if a.type == "Tensor" else _tests_of_list(a, name)
+    if a.type not in _OTHER:
         return []
+    if a.type == "int" and not a.has_default and schema.is_view:
+        return [own(f"{name}.__class__ is @bool")]
     tests = [f"{name} is not None"] if a.optional or (a.has_default and a.default is None) else []
     if a.has_default and a.default is not None and a.type != "bool":
         tests.append(f"{name} is not {own(f'@DEFAULT_{name}')}")
     return [*tests, _OTHER[a.type].fill(name=name)]
+
+
+def _tests_of_list(a: Argument, name: str) -> list[str]:
+    """The same of a list; of numbers the first may be no flag, as in PyTorch."""
+    tests = [] if a.optional else [f"{name} is None"]
+    if a.type == "int":
+        first = f"{name}.__class__ in @LISTS and {name} and {name}[0].__class__ is @bool"
+        tests.append(own(first))
+    return [" or ".join(tests)] if tests else []
 
 
 def defaults_of(function: Any) -> dict[str, Any]:

@@ -213,6 +213,10 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | Non
             f"bilinear(): input batch dimensions do not match: got {show(input1._shape[:-1])} and "
             f"{show(input2._shape[:-1])}"
         )
+    if weight.dim() != 3:
+        raise RuntimeError(f"bilinear(): weight must be (out, in1, in2), got {show(weight._shape)}")
+    if not input1.dim():
+        raise IndexError("bilinear(): inputs must have at least one dimension")
     outs, left, right = weight._shape
     for name, t, n in (("input1", input1, left), ("input2", input2, right)):
         if t._shape[-1] != n:
