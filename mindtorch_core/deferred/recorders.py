@@ -72,21 +72,25 @@ _RESULT: Final = Template("""\
 @r._base = None
 @r._autograd = None
 """)
+# Is the call the one that is expected, at the place where it is expected?
+_EXPECTED: Final = Template("""\
+@v = @pipe.values
+@p = @e.places
+try:
+    @user = @GETFRAME(@e.depth)
+except @ValueError:
+    @user = @GETFRAME(0)
+if (
+    ((@user.f_lasti == @e.instruction and @user.f_code is @e.code) or @LOCATED(@e))
+    and $matches
+):
+""")
 _ONE_RESULT: Final = Template(f"""\
 {_BEGIN}\
     while True:
         @e = @pipe.expected
         if @e.op is @OP:
-            @v = @pipe.values
-            @p = @e.places
-            try:
-                @user = @GETFRAME(@e.depth)
-            except @ValueError:
-                @user = @GETFRAME(0)
-            if (
-                ((@user.f_lasti == @e.instruction and @user.f_code is @e.code) or @LOCATED(@e))
-                and $matches
-            ):
+            $expected
                 @r = @v[@e.out]
                 if @r is None:
                     @spec = @e.spec
@@ -120,6 +124,23 @@ _ONE_RESULT: Final = Template(f"""\
     @pipe.nbytes += @n
     return @r
 """)
+# An op that writes its first argument, and returns it.
+_WRITE: Final = Template(f"""\
+{_BEGIN}\
+    @e = @pipe.expected
+    if @e.op is @OP and @e.kind == "write":
+        $expected
+            @s = $first._storage
+            if @s is None:
+                @s = $first._own_storage()
+            if @pipe.expected is @e:  # from here on together
+                @s.pending = @pipe
+                @pipe.expected = @e.next
+                @pipe.nbytes += @e.nbytes
+                return $first
+    @args = $args
+$rest
+""")
 _ANY_RESULTS: Final = Template(f"""\
 {_BEGIN}\
     @e = @pipe.expected
@@ -128,18 +149,22 @@ _ANY_RESULTS: Final = Template(f"""\
         if @found is not @MISSED:
             return @found
     $float
+$rest
+""")
+# How they go on, with what the op's rule says.
+_BY_RULE: Final = Template(f"""\
 {_BOUNDS}\
 {_FIND_USER}\
-    @FLUSH_OTHERS(@pipe, $args, @kwargs)
+    @FLUSH_OTHERS(@pipe, @args, @kwargs)
     with @pipe.lock:
-        @outs, @result = @RESULTS(@pipe, $args, @kwargs)
+        @outs, @result = @RESULTS(@pipe, @args, @kwargs)
         @place = @user.f_code, @user.f_lasti
         while (@e := @pipe.expected) is not @NOTHING:
-            if @e.op is @OP and @FOLLOW(@pipe, @e, $args, @kwargs, @outs, @place):
+            if @e.op is @OP and @FOLLOW(@pipe, @e, @args, @kwargs, @outs, @place):
                 return @result
             if @pipe.turn(@e):
                 break
-        @call = (@OP, $args, @kwargs, @outs, @user.f_code, @user.f_lasti)
+        @call = (@OP, @args, @kwargs, @outs, @user.f_code, @user.f_lasti)
         @entries.append(@NEW_ENTRY(@Entry, @call))
     return @result
 """)
@@ -179,6 +204,8 @@ if @pipe.site is not None:
 _FOLLOWING: Final = {
     "LOCATED": located, "OPTIONS": options, "PUT": put, "SAME": same, "TAKES": takes, "TENSORS": TENSORS,
 }  # fmt: skip
+# What it calls where the op's rule has to be asked.
+_BY_RULES: Final = {"FLUSH_OTHERS": flush_others, "FOLLOW": follow, "MISSED": MISSED}
 _OWN_LIST: Final = Template("""\
 if $arg.__class__ is @list:
     $arg = $arg.copy()
@@ -216,12 +243,14 @@ def make_recorder(
         "STACK": STACK,
     }
     name = "op" if schema is None else function_name(schema.name)
-    if schema is not None and together and not (op.view or op.moves) and _makes_one(schema):
+    scope |= _FOLLOWING | _BY_RULES | {"RESULTS": results_of(op, rule, schema)}
+    alone = schema is not None and together and not (op.view or op.moves)
+    if alone and schema is not None and (_makes_one(schema) or _writes_first(schema)):
         numbers = d is not None and d.operands.numbers
         dropped = frozenset() if d is None else FRONT_ONLY
         named = [a for a in schema.keyword_only if not (a.is_out or a.name in dropped)]
         source = _with_parameters(name, schema, named, op.numbers, numbers=numbers)
-        scope |= _FOLLOWING | {
+        scope |= {
             "ASK": (memo := Memo(rule)).ask,
             "KEYS": row.keys,
             "MEMO": memo,
@@ -239,16 +268,9 @@ def make_recorder(
             prepare=own("@args, @kwargs = @OWN(@args, @kwargs)\n") if lists else "",
             args=own("@args"),
             float=_FLOAT.fill() if op.view else "",
+            rest=_BY_RULE.fill(),
         )
-        scope |= {
-            "FLOATED": floated,
-            "FLUSH_OTHERS": flush_others,
-            "FOLLOW": follow,
-            "FOLLOW_AT_ONCE": follow_at_once,
-            "MISSED": MISSED,
-            "OWN": _own_lists,
-            "RESULTS": results_of(op, rule, schema),
-        }
+        scope |= {"FLOATED": floated, "FOLLOW_AT_ONCE": follow_at_once, "OWN": _own_lists}
     return compile_function(name, source, own_scope(scope))
 
 
@@ -264,6 +286,22 @@ def _makes_one(schema: OperatorSchema) -> bool:
     return not any(a.is_list or a.kwarg_only for a in tensors)
 
 
+def _writes_first(schema: OperatorSchema) -> bool:
+    """Whether an op writes its first argument, and nothing else, and returns it."""
+    first, *others = schema.arguments
+    if len(schema.returns) != 1 or schema.returns[0].alias is None or schema.returns[0].is_list:
+        return False
+    if first.type != "Tensor" or first.is_list or first.optional or not _is_written(first):
+        return False
+    if any(is_kept(a.name) for a in schema.keyword_only) or any(map(_is_written, others)):
+        return False
+    return not any(a.type == "Tensor" and (a.is_list or a.kwarg_only) for a in others)
+
+
+def _is_written(a: Argument) -> bool:
+    return a.alias is not None and a.alias.is_write
+
+
 def _with_parameters(
     name: str,
     schema: OperatorSchema,
@@ -272,7 +310,7 @@ def _with_parameters(
     *,
     numbers: bool,
 ) -> str:
-    """The recorder of an op that makes one tensor.
+    """The recorder of an op that makes one tensor, or writes its first argument.
 
     Args:
         name: what the function is called.
@@ -304,15 +342,18 @@ def _with_parameters(
     if options:
         matches.append(own("(@kwargs is @e.kwargs or @OPTIONS(@pipe, @e, @kwargs))"))
     lists = [_OWN_LIST.fill(arg=own_name(a)) for a in (*schema.positional, *options) if a.is_list]
+    shared = {
+        "name": name,
+        "parameters": parameters(schema, naming=own_name),
+        "prepare": "".join(lists) + _keywords(options),
+        "args": f"({', '.join(own_name(a) for a in schema.positional)},)",
+        "expected": _EXPECTED.fill(matches=" and ".join(matches)),
+    }
+    first = own_name(schema.arguments[0])
+    if schema.is_mutable:
+        return _WRITE.fill(**shared, first=first, rest=_BY_RULE.fill())
     return _ONE_RESULT.fill(
-        name=name,
-        parameters=parameters(schema, naming=own_name),
-        prepare="".join(lists) + _keywords(options),
-        matches=" and ".join(matches),
-        looks="".join(looks),
-        args=f"({', '.join(own_name(a) for a in schema.positional)},)",
-        key=", ".join(key),
-        result=_RESULT.fill(first=own_name(schema.arguments[0])),
+        **shared, looks="".join(looks), key=", ".join(key), result=_RESULT.fill(first=first)
     )
 
 

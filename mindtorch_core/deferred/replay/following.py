@@ -8,11 +8,9 @@ from collections.abc import Sequence, Set
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from ...dispatch.keys import AUTOGRAD
 from ...tensors.making import make_view
 from ...tensors.storage import Storage
 from ...tensors.tensor import Tensor, make_tensor
-from ...values.devices import TABLE
 from ...values.shapes import numel
 from ..dependence import memory_of
 from ..frames import INSIDE
@@ -276,7 +274,7 @@ def located(e: Expected, above: int = 2) -> bool:
 def follow_at_once(
     pipe: Following, e: Expected, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What an expected op with one result returns, or `MISSED`: no rule is asked.
+    """What an expected op returns that has a `kind`, or `MISSED`: no rule is asked.
 
     Args:
         pipe: the pipeline.
@@ -302,6 +300,17 @@ def follow_at_once(
     for name, value in kwargs.items():
         if name not in e.kwargs or not _matches(pipe, e, value, e.kwargs[name]):
             return MISSED
+    if e.kind == "several":
+        outs = _several(values, e)
+        for n, made in zip(e.outs, outs, strict=True):  # nobody has seen them yet
+            made._own_storage().pending = pipe
+            values[n] = made
+        with pipe.lock:
+            if pipe.expected is not e:
+                return MISSED
+            pipe.expected = e.next
+            pipe.nbytes += e.nbytes
+        return outs
     t = values[e.out] if e.kind == "write" else _result(values, e)
     storage = t._own_storage()
     with pipe.lock:
@@ -335,30 +344,40 @@ def hand_out(pipe: Following, values: list[Any], e: Expected) -> None:
         values: its values: a handler may give it others.
         e: the op.
     """
-    if e.kind:
-        outs = [_result(values, e)]
-    else:
-        keys = TABLE[e.device.type].keys & ~AUTOGRAD
-        outs = []
-        for shape, dtype, strides in e.results:
-            storage = Storage(None, numel(shape) * dtype.itemsize, e.device)
-            layout = None if strides is None else (strides, 0)
-            outs.append(make_tensor(None, shape, dtype, e.device, keys, storage, layout))
+    if e.kind == "made":
+        values[e.out] = made = _made(values, e)
+        made._own_storage().pending = pipe
+        pipe.nbytes += e.nbytes
+        return
+    outs = (_result(values, e),) if e.kind not in ("", "several") else _several(values, e)
     for n, t in zip(e.outs, outs, strict=True):
         t._own_storage().pending = pipe
         values[n] = t
     pipe.nbytes += e.nbytes
 
 
+def _several(values: list[Any], e: Expected) -> tuple[Tensor, ...]:
+    """New tensors that an expected op gives."""
+    outs = []
+    for n, (shape, dtype, strides) in zip(e.outs, e.results, strict=True):
+        t: Tensor | None = values[n]
+        if t is None:
+            storage = Storage(None, numel(shape) * dtype.itemsize, e.device)
+            layout = None if strides is None else (strides, 0)
+            t = make_tensor(None, shape, dtype, e.device, e.keys, storage, layout)
+        t._keys = e.keys
+        outs.append(t)
+    return tuple(outs)
+
+
 def _made(values: list[Any], e: Expected) -> Tensor:
-    keys = TABLE[e.device.type].keys & ~AUTOGRAD
     spare: Tensor | None = values[e.out]
     if spare is not None:
-        spare._keys = keys
+        spare._keys = e.keys
         return spare
     storage = Storage(None, e.nbytes, e.device)
     shape, dtype, layout, _ = e.spec
-    return make_tensor(None, shape, dtype, e.device, keys, storage, layout)
+    return make_tensor(None, shape, dtype, e.device, e.keys, storage, layout)
 
 
 def follow(

@@ -10,7 +10,10 @@ from operator import attrgetter, itemgetter
 from types import CodeType
 from typing import Any, Final
 
+from ...dispatch.keys import AUTOGRAD
+from ...dispatch.schema import parse_schema
 from ...tensors.tensor import Tensor
+from ...values.devices import TABLE
 from ...values.dtypes import get_default_dtype
 from ...values.references import if_counted
 from ...values.shapes import numel
@@ -38,11 +41,11 @@ class Expected:
             for other arguments.
         outs, out: where its results stand, and the first of them.
         results: of each, shape, dtype and strides.
-        kind: how to make the result of an op that has one and no recorder of its own: ``write``,
-            ``view``, ``detached`` (a view that is none) or ``made``; empty for others.
+        kind: how to make what an op returns: ``write``, ``view``, ``detached`` (a view that is none),
+            ``made`` for one new tensor, ``several`` for a tuple of them; empty for others.
         start: of a view, where it lies behind the tensor that is viewed, in bytes.
         spec: shape, dtype, layout and bytes of the first, as `Memo` has them.
-        device: of the first.
+        device, keys: of the first, and the keys that new tensors there have.
         nbytes: bytes of all.
         code, instruction, depth: where it is called, and how far up the stack that is.
         next: what is expected after it.
@@ -51,7 +54,7 @@ class Expected:
     """
 
     __slots__ = (
-        "args", "code", "depth", "device", "instruction", "kind", "kwargs", "nbytes",
+        "args", "code", "depth", "device", "instruction", "keys", "kind", "kwargs", "nbytes",
         "next", "op", "out", "outs", "places", "results", "spec", "start",
         "walk",
     )  # fmt: skip
@@ -65,6 +68,7 @@ class Expected:
     results: list[tuple[Any, ...]]
     spec: tuple[Any, ...]
     device: Any
+    keys: int
     nbytes: int
     code: CodeType
     instruction: int
@@ -197,7 +201,7 @@ class Known:
         self.sharing = sharing if self.written or not alone else None
         self.ready: dict[tuple[int, ...], Ready | None] = {}
         self.first = self._chain(entries, found)
-        self._again = {e.out for e in self.chain() if e.kind == "made"}
+        self._again = {n for e in self.chain() if e.kind in ("made", "several") for n in e.outs}
         self.part = 0
         self.next_time: Known | None = None
         self.next_part: Known | None = None
@@ -222,6 +226,7 @@ class Known:
             first = entry.outs[0] if entry.outs else None
             e.spec = () if first is None else (first._shape, first._dtype, first._layout, e.nbytes)
             e.device = None if first is None else first._device
+            e.keys = 0 if first is None else TABLE[first._device.type].keys & ~AUTOGRAD
             e.code, e.instruction, e.depth = entry.code, entry.instruction, 1
             e.kind = _kind_of(entry)
             e.start = 0
@@ -345,14 +350,21 @@ def partition(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:
 
 def _kind_of(entry: Entry) -> str:
     op, d = entry.op, entry.op.definition
-    returns = "" if d is None else d.schema.rpartition("->")[2].strip()
-    if len(entry.outs) != 1 or d is None or not returns.startswith("Tensor") or "," in returns:
+    if d is None:
+        return ""
+    if len(entry.outs) != 1:
+        returns = parse_schema(d.schema).returns
+        plain = all(r.type == "Tensor" and r.alias is None and not r.is_list for r in returns)
+        several = plain and len(returns) == len(entry.outs) > 1
+        return "several" if several and not (op.writes or op.view) else ""
+    returned = d.schema.rpartition("->")[2].strip()
+    if not returned.startswith("Tensor") or "," in returned:
         return ""
     if op.writes:
         return "write" if entry.outs[0] is entry.args[0] else ""
     if op.view:
         return "detached" if isinstance(d.grad, str) else "view"
-    return "made" if returns == "Tensor" else ""
+    return "made" if returned == "Tensor" else ""
 
 
 def _start_of(t: Tensor) -> int:
