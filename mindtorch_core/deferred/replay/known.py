@@ -28,7 +28,9 @@ _getrefcount = sys.getrefcount
 _weakrefs = weakref.getweakrefcount
 _storage_of = attrgetter("_storage")
 
-__all__ = ["END", "NOTHING", "Expected", "Known", "Ready", "partition", "strides_of"]
+__all__ = [
+    "END", "NOTHING", "Expected", "Known", "Ready", "are_apart", "partition", "strides_of",
+]  # fmt: skip
 
 
 class Expected:
@@ -150,6 +152,7 @@ class Known:
         views: places of views.
         sharing: which of the inputs have the same memory, and where they lie in it; None where it does
             not matter, as nothing is written.
+        alone: whether no two of them do.
         identities: of what was recorded, until the pipeline takes them; None where nothing requires grad.
         reads_before: whether a backward pass in it uses what the part of the block before it has made.
         ready: what to call, by the places of the results that can be seen; None where the backend
@@ -160,7 +163,7 @@ class Known:
     """
 
     __slots__ = (
-        "_again", "_apart", "_held", "_of_made", "_seen", "blank", "default", "device", "first", "guards",
+        "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first", "guards",
         "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers", "nowhere",
         "part", "reads_before", "ready", "sharing", "size", "spare", "views", "written",
     )  # fmt: skip
@@ -199,6 +202,7 @@ class Known:
         sharing = partition(found.inputs)
         alone = self._apart or len({memory for memory, _ in sharing}) == len(sharing)
         self.sharing = sharing if self.written or not alone else None
+        self.alone = alone
         self.ready: dict[tuple[int, ...], Ready | None] = {}
         self.first = self._chain(entries, found)
         self._again = {n for e in self.chain() if e.kind in ("made", "several") for n in e.outs}
@@ -335,6 +339,12 @@ def _getter(places: Sequence[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
     if len(places) > 1:
         return itemgetter(*places)
     return lambda values: tuple([values[n] for n in places])
+
+
+def are_apart(tensors: Sequence[Tensor]) -> bool:
+    """Whether no two tensors have the same memory."""
+    memories = {id(t if (s := t._storage) is None else s.root) for t in tensors}
+    return len(memories) == len(tensors)
 
 
 def partition(tensors: Sequence[Tensor]) -> list[tuple[int, int]]:

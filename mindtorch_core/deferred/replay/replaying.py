@@ -23,7 +23,7 @@ from ..settling import move
 from ..trace import Entry, StepFailed
 from .following import Following, entries_of
 from .identities import Before, Identities
-from .known import END, NOTHING, Known, Ready, partition
+from .known import END, NOTHING, Known, Ready, are_apart, partition
 from .matching import retraced
 from .sites import HOPELESS, Site
 
@@ -257,7 +257,10 @@ class Replaying(Following, ABC):
         """Whether operands share memory as they did, or what was compiled does not care."""
         if site.floating and all(r is None or r.in_order for r in known.ready.values()):
             return True
-        return partition([values[n] for n in known.inputs]) == known.sharing
+        inputs = [values[n] for n in known.inputs]
+        if known.alone:
+            return are_apart(inputs)
+        return partition(inputs) == known.sharing
 
     def _recover(
         self,

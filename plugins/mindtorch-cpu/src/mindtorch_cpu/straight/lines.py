@@ -20,6 +20,7 @@ from mindtorch_core.backend import (
 
 from ..arrays import CPU, NUMPY_OF, ZEROS, ndarray, scalar, wrap
 from ..compiled import computed
+from ..fusion.classify import is_own_kernel
 from ..large import LARGE
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major
@@ -54,6 +55,7 @@ class Writer:
         self._indent = "    "
         self._arrays: set[int] = set()
         self._tensors: set[int] = set()
+        self._own: set[int] = set()  # tensors that this backend's kernels make
 
     def source(self) -> str:
         """The text of the function ``run(inputs, numbers)``, which returns payloads and tensors."""
@@ -71,6 +73,8 @@ class Writer:
             else:
                 self._instruction(at)
             at += 1 if run is None else run.instructions
+        for n in program.outputs:
+            self._unwrap(n)
         self._line(f"return [{', '.join(map(self._result, program.outputs))}]")
         return "\n".join(self._lines) + "\n"
 
@@ -106,7 +110,19 @@ class Writer:
     def _made(self, n: int, name: str) -> None:
         self.names[n] = name, self._at
 
+    def _unwrap(self, n: int) -> None:
+        """Have an own kernel's result returned as an array, where it lies as it was promised."""
+        value = self.program.values[n]
+        if n in self._own and numel(value.shape):
+            size = NUMPY_OF[value.dtype].itemsize
+            steps = tuple(s * size for s in value.strides)
+            self._line(f"p{n} = t{n}.raw_data")
+            self._line(f"if t{n}.raw_storage is not None or p{n}.strides != {steps!r}:")
+            self._line(f"    p{n} = t{n}")
+
     def _result(self, n: int) -> str:
+        if n in self._own and numel(self.program.values[n].shape):
+            return f"p{n}"
         return f"a{n}" if n in self._arrays and n not in self._tensors else f"t{n}"
 
     # ---- ops -----------------------------------------------------------------------------------
@@ -134,7 +150,7 @@ class Writer:
         self._line(f"if not computed({key}, {trace}, ({', '.join(given)},), ({made})):")
         if run.writes:
             self.under_way[len(self._lines)] = run.instructions
-        known = set(self._arrays), set(self._tensors)
+        known = set(self._arrays), set(self._tensors), set(self._own)
         self._indent = "        "
         for at in range(first, first + run.instructions):
             self._instruction(at)
@@ -144,7 +160,7 @@ class Writer:
             if out in run.outputs:
                 self.names[int(out)] = f"a{out}", at
         self._indent = "    "
-        self._arrays, self._tensors = known  # of what the branch has made, only the results stay
+        self._arrays, self._tensors, self._own = known  # of what the branch has made, only the results stay
         self._arrays.update(run.outputs)
 
     def _ufunc(self, instruction: Instruction) -> bool:
@@ -219,6 +235,8 @@ class Writer:
                     self._lay_out(o)
                 self._tensors.add(o)
                 self._made(o, f"t{o}")
+                if is_own_kernel(op):
+                    self._own.add(o)
 
     def _lay_out(self, n: int) -> None:
         """Have a kernel's result lie in memory as it was promised."""
