@@ -12,6 +12,7 @@ from mindtorch_core.backend import FLOATING, int64, uint8
 from ..arrays import QUIET, WIDER, wrap
 from ..register import composition_of, kernel
 
+_greatest: Any = np.maximum.reduce
 _nll_forward: Any = composition_of("nll_loss_forward")
 _nll_backward: Any = composition_of("nll_loss_backward")
 
@@ -26,7 +27,8 @@ def _classes(input: Any, target: Any, weight: Any, ignore_index: int) -> Any:
     if target.raw_dtype is not int64:
         t = t.astype(np.int64)
     count = input.shape[0] if input.ndim == 1 else input.shape[1]
-    if not 0 <= ignore_index < count and (not t.size or t.view(np.uint64).max() < count):
+    outside = not 0 <= ignore_index < count
+    if outside and (not t.size or _greatest(t.view(np.uint64), None) < count):
         return t, None if weight is None else weight.raw_data[t]
     kept = t != ignore_index
     bad = kept & ((t < 0) | (t >= count))
@@ -44,9 +46,9 @@ def _positions(input: Any, classes: Any) -> Any:
     inner = math.prod(input.shape[2:])
     step = input.shape[1] * inner
     rows = np.arange(0, input.size, step) if step else np.zeros(input.shape[0], np.int64)
+    if input.ndim == 2:
+        return np.add(rows, classes, rows)
     rows = rows.reshape(-1, *(1,) * (classes.ndim - 1))
-    if inner == 1 and input.ndim == 2:
-        return rows + classes
     return rows + classes * inner + np.arange(inner).reshape(classes.shape[1:])
 
 
@@ -79,6 +81,11 @@ def nll_loss_forward(self: Any, target: Any, weight: Any, reduction: int, ignore
 def _regular(input: Any, target: Any, weight: Any, reduction: int) -> bool:
     """Whether shapes and dtypes are right; otherwise the core's composition says what is not."""
     a, t = input.raw_shape, target.raw_shape
+    if (
+        len(a) == 2 and weight is None and t == a[:1] and target.raw_dtype is int64
+        and input.raw_dtype.category == FLOATING and 0 <= reduction <= 2
+    ):  # fmt: skip
+        return True
     at = min(len(a) - 1, 1)
     return bool(
         a and input.raw_dtype.category == FLOATING
