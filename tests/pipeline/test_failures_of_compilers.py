@@ -202,11 +202,11 @@ def again(times, block):
     assert pipe.stats()["replayed"] == pipe.stats()["recorded"]
 
 
-def halting_at(position, cause, kept):
+def halting_at(position, cause, kept, **under_way):
     """Computes what comes before an instruction, and stops there."""
 
     def around(run, inputs, numbers):
-        raise Halted(position, kept(inputs), cause)
+        raise Halted(position, kept(inputs), cause, **under_way)
 
     return around
 
@@ -251,6 +251,32 @@ def test_an_interrupt_in_the_middle(compiler, times):
     compiler.around = lambda run, inputs, numbers: run(inputs, numbers)
     assert found["a"].tolist() == [100.0, 100.0]
     assert found["b"].tolist() == [2.0, 2.0]  # it only computes, so it runs now
+
+
+@pytest.mark.parametrize(
+    "cause", [KeyboardInterrupt(), ValueError("no luck")], ids=["interrupt", "error"]
+)
+@pytest.mark.parametrize("times", [1, 5], ids=["at once", "replayed"])
+def test_what_was_under_way_together_may_all_have_written(compiler, times, cause):
+    x, first, second, third, found = ones(2), ones(2), ones(2), ones(2), {}
+
+    def block():
+        with torch.pipeline():
+            found["a"] = x * 3
+            first.copy_(x)
+            second.copy_(x)
+            third.copy_(found["a"])
+
+    for _ in range(times - 1):
+        block()
+    compiler.around = halting_at(1, cause, lambda inputs: {1: inputs[0] * 100}, under_way=2)
+    with pytest.raises((KeyboardInterrupt, torch.PipelineError)):
+        block()
+    compiler.around = lambda run, inputs, numbers: run(inputs, numbers)
+    assert found["a"].tolist() == third.tolist() == [100.0, 100.0]  # it was not begun, and runs now
+    for t in (first, second):
+        with pytest.raises(torch.PipelineError, match="KeyboardInterrupt|no luck"):
+            t.tolist()
 
 
 @pytest.mark.parametrize("times", [1, 5], ids=["at once", "replayed"])
