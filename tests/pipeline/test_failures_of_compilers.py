@@ -275,7 +275,7 @@ def test_what_was_under_way_together_may_all_have_written(compiler, times, cause
     compiler.around = lambda run, inputs, numbers: run(inputs, numbers)
     assert found["a"].tolist() == third.tolist() == [100.0, 100.0]  # it was not begun, and runs now
     for t in (first, second):
-        with pytest.raises(torch.PipelineError, match="KeyboardInterrupt|no luck"):
+        with pytest.raises(torch.PipelineError, match=r"KeyboardInterrupt|no luck"):
             t.tolist()
 
 

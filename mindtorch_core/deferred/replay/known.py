@@ -163,9 +163,9 @@ class Known:
     """
 
     __slots__ = (
-        "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first", "guards",
-        "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers", "nowhere",
-        "part", "reads_before", "ready", "sharing", "size", "spare", "views", "written",
+        "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
+        "guards", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers",
+        "nowhere", "part", "reads_before", "ready", "sharing", "size", "spare", "views", "written",
     )  # fmt: skip
 
     def __init__(
