@@ -160,7 +160,9 @@ class Writer:
             if out in run.outputs:
                 self.names[int(out)] = f"a{out}", at
         self._indent = "    "
-        self._arrays, self._tensors, self._own = known  # of what the branch has made, only the results stay
+        self._arrays, self._tensors, self._own = (
+            known  # of what the branch has made, only the results stay
+        )
         self._arrays.update(run.outputs)
 
     def _ufunc(self, instruction: Instruction) -> bool:
