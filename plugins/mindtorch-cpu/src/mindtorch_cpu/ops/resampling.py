@@ -6,7 +6,8 @@ BLAS multiplies by those zeros faster than anything picks the other elements.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..rows import over_blocks
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
+_CACHED: Final = 1 << 18  # bytes of images that are padded at a time
 
 
 def _matrix(mode: str, size: int, count: int, align: bool, scale: float | None, d: Any) -> Any:
@@ -183,11 +185,20 @@ def _unfolded(a: Any, kind: str, padding: Any) -> Any:
     for i, (before, after) in enumerate(pairs, rank - n):
         shape[i] += before + after
     out = POOL.empty(tuple(shape), a.dtype)
-    inside = [slice(None)] * (rank - n)
-    inside += [slice(b, b + s) for (b, _), s in zip(pairs, a.shape[rank - n :], strict=True)]
+    whole = a.reshape(-1, *a.shape[rank - n :]), out.reshape(-1, *shape[rank - n :])
+    # A few at a time: edges are copied from what is in the cache still.
+    step = max(1, _CACHED // max(whole[1][0].nbytes, 1))
+    for at in range(0, len(whole[0]), step):
+        _unfold(whole[0][at : at + step], whole[1][at : at + step], kind, pairs)
+    return out
+
+
+def _unfold(a: Any, out: Any, kind: str, pairs: Sequence[tuple[int, int]]) -> None:
+    """Write an array with all dimensions but the first padded."""
+    inside = [slice(None), *(slice(b, b + s) for (b, _), s in zip(pairs, a.shape[1:], strict=True))]
     out[tuple(inside)] = a
-    for i in reversed(range(rank - n, rank)):
-        before, after = pairs[i - rank + n]
+    for i in reversed(range(1, a.ndim)):
+        before, after = pairs[i - 1]
         size = a.shape[i]
         for at in (*range(-before, 0), *range(size, size + after)):
             here, there = inside.copy(), inside.copy()
@@ -196,7 +207,6 @@ def _unfolded(a: Any, kind: str, padding: Any) -> Any:
             there[i] = slice(place, place + 1)
             out[tuple(here)] = out[tuple(there)]
         inside[i] = slice(None)
-    return out
 
 
 def _pad(kind: str, n: int) -> Any:
