@@ -84,7 +84,7 @@ def pytest_on(copy: Path, arguments: list[str], seconds: float, **variables: str
     try:
         done = subprocess.run(
             command, cwd=copy, env=env, capture_output=True, timeout=seconds, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY,) * 2),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY,) * 2),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return None

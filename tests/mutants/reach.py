@@ -59,7 +59,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         sys.settrace(None)
         threading.settrace(None)  # type: ignore[arg-type]
         seconds = time.perf_counter() - start
-        for where in {_place(code) for code in _called.values()} - {None}:
+        for where in {_place(code) for code in [*_called.values()]} - {None}:  # threads call on
             kept = _reached[where]  # type: ignore[index]
             kept.append((seconds, item.nodeid))
             if len(kept) > 4 * KEPT:
