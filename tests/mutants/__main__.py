@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,7 +56,9 @@ GENERATED = {"homes.py", "samples.py", "window_samples.py", "recurrent_samples.p
 LEFT_OUT = ("npu-simulator", "mindtorch-torch", "opinfo", "moduleinfo", "attacks", "house", "mutants",
             *(() if SIMULATED else ("npu",)))  # fmt: skip
 MOST_MEMORY = 8 << 30
-QUICK = 15  # seconds of tests that a fault is shown to first
+# Files whose tests a fault is shown to first, next, and at last; and of each file how many tests at most.
+FILES = (3, 10, 10_000)
+EACH = 12
 
 Reach = dict[str, list[tuple[float, str]]]
 
@@ -122,21 +124,29 @@ def reached(copy: Path, kept: Path, jobs: int) -> Reach:
 
 
 def chosen(reach: Reach, file: str, source: str, fault: Fault, seconds: float) -> list[list[str]]:
-    """Tests for a fault, in the order in which they are asked; none where no function is around it."""
+    """Tests for a fault, in the order in which they are asked; none where no function is around it.
+
+    First a few of the files that have the quickest: to collect what a file has may take long.
+    """
     called = next((reach[f] for f in functions_at(file, source, fault.line) if f in reach), None)
     if called is None:  # it stands in a module: all that use the module
         called = sorted(
             {t for f, tests in reach.items() if f.startswith(f"{file}:") for t in tests}
         )
-    rounds: list[list[str]] = [[], []]
-    spent, per_file = 0.0, Counter[str]()
-    for taken, test in called:
-        per_file[test.partition("::")[0]] += 1
-        quick = spent < QUICK and per_file[test.partition("::")[0]] <= 4
-        if spent < seconds and test not in rounds[0]:
-            rounds[0 if quick else 1].append(test)
-            spent += taken
-    return [tests for tests in rounds if tests]
+    rounds: list[dict[str, list[str]]] = [{} for _ in FILES]
+    spent = 0.0
+    for taken, test in dict.fromkeys(called):
+        if spent >= seconds:
+            break
+        spent += taken
+        at = test.partition("::")[0]
+        for files, most in zip(rounds, FILES, strict=True):
+            if (at in files or len(files) < most) and len(files.get(at, ())) < EACH:
+                files.setdefault(at, []).append(test)
+                break
+        else:
+            rounds[-1].setdefault(at, []).append(test)
+    return [[t for tests in files.values() for t in tests] for files in rounds if files]
 
 
 def found(copy: Path, file: str, fault: Fault, rounds: list[list[str]], seconds: float) -> bool:

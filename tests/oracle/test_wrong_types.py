@@ -149,3 +149,10 @@ def test_the_gradient_of_pooling_without_a_stride():
     for lib, leaf in ((torch, ours), (pt, theirs)):
         lib.nn.functional.avg_pool1d(leaf, 2, None).square().sum().backward()
     assert ours.grad.tolist() == theirs.grad.tolist()
+
+
+@pytest.mark.parametrize("dims", [(0, 1, 1), (0, 0, 1), (1, 0, -1), (-2, 1, 0)])
+def test_the_dimension_that_is_named_is_the_one_that_comes_twice(dims):
+    ours, theirs = (outcome(lib.ones(2, 3).amax, dims) for lib in (torch, pt))
+    assert type(ours) is type(theirs) is RuntimeError
+    assert str(ours).partition("\n")[0] == str(theirs).partition("\n")[0]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter, namedtuple
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -344,6 +345,21 @@ def test_what_loaders_do_unless_told_otherwise(workers: int) -> None:
     ]  # fmt: skip
     given, told = (kind(range(4), num_workers=workers) for kind in (DataLoader, theirs))
     assert {n: getattr(given, n) for n in names} == {n: getattr(told, n) for n in names}
+
+
+def test_a_sampler_draws_as_many_at_a_time_as_pytorch_s() -> None:
+    pt = pytest.importorskip("torch")
+
+    def drawn(lib: Any, replacement: bool) -> tuple[list[int], float]:
+        generator = lib.Generator().manual_seed(5)
+        sampler = lib.utils.data.RandomSampler(
+            range(100), replacement=replacement, num_samples=90, generator=generator
+        )
+        indices = list(islice(iter(sampler), 33))
+        return indices, lib.rand(1, generator=generator).item()
+
+    for replacement in (False, True):
+        assert drawn(torch, replacement) == drawn(pt, replacement)
 
 
 def test_samplers() -> None:
