@@ -3,6 +3,8 @@
 ``pytest --random-order=new`` draws a seed, which the summary shows; ``--random-order=SEED`` repeats it.
 Modules change places, and tests within their module, so that fixtures of modules are made once each.
 
+A warning of mindtorch's names a line of who called it, never one of its own.
+
 At the end, no compiled kernel was found wrong: NumPy serves on then, and tests of kernels are skipped.
 
 Compiled sources are kept, in a folder of their own where the user wants none beside the sources: tests start
@@ -17,8 +19,11 @@ import random
 import shutil
 import sys
 import tempfile
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -78,3 +83,45 @@ def no_kernel_is_wrong() -> Iterator[None]:
     yield
     if "mindtorch_cpu.native.kernels" in sys.modules:
         assert sys.modules["mindtorch_cpu.native.kernels"].KERNELS.broken is None
+
+
+# ---- where warnings point -------------------------------------------------------------------------
+
+_warn = warnings.warn
+_misplaced: list[str] = []
+
+
+def _is_ours(frame: FrameType | None) -> bool:
+    package = "" if frame is None else str(frame.f_globals.get("__name__")).partition(".")[0]
+    example = frame is not None and frame.f_code.co_filename.startswith("<doctest")
+    return package.startswith("mindtorch_") and not example
+
+
+def _is_skipped(frame: FrameType | None) -> bool:
+    """Whether `warnings` does not count a frame."""
+    file = "" if frame is None else frame.f_code.co_filename
+    return "importlib" in file and "_bootstrap" in file
+
+
+def _watched(
+    message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **more: Any
+) -> None:
+    caller = at = sys._getframe(1)
+    for _ in range(stacklevel - 1):
+        at = at and at.f_back  # type: ignore[assignment]
+        while _is_skipped(at):
+            at = at.f_back  # type: ignore[assignment]
+    if _is_ours(caller) and _is_ours(at):
+        _misplaced.append(f"{caller.f_code.co_filename}:{caller.f_lineno}: {message}")
+    _warn(message, category, stacklevel + 1, source, **more)
+
+
+warnings.warn = _watched  # type: ignore[assignment]
+
+
+@pytest.fixture(autouse=True)
+def warnings_name_lines_of_others() -> Iterator[None]:
+    """No warning has named a line of mindtorch's own."""
+    del _misplaced[:]
+    yield
+    assert not _misplaced

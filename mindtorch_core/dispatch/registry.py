@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from ..values.devices import row_of
+from ..values.user_warnings import warn_user
 from .entry import (
     Kernel,
     KernelRecord,
@@ -255,7 +256,7 @@ class OperatorRegistry(Transactions):
     def _warn_if_passed_over(self, entry: OpEntry, key: DispatchKey, record: KernelRecord) -> None:
         """Warn of a kernel that training passes over, unless something is there by now for it."""
         if passed_over(entry, key) and record in entry.records.get(key, ()):
-            warnings.warn(passed_over_in_training(entry, key, record), stacklevel=4)
+            warn_user(passed_over_in_training(entry, key, record))
 
     def register_fallthrough(self, name: str, key: DispatchKey | int | str) -> Registration:
         """Skip ``key`` when this op is dispatched."""

@@ -7,7 +7,6 @@ with PyTorch's warning.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ from ..dispatch.keys import BACKEND_BITS, MASKS, DispatchKey, with_masks
 from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
+from ..values.user_warnings import warn_user
 from .batched import LEVELS, Batched, Level, batched, level_of
 from .rules import RULES, by_row, follows
 
@@ -56,11 +56,9 @@ def _kernel(entry: OpEntry, below: int, resolve: Callable[[int], Kernel]) -> Ker
 
 def _one_by_one(entry: OpEntry, level: Level, args: Args, kwargs: dict[str, Any]) -> Any:
     """Call an op once for each sample, and stack what it returns."""
-    warnings.warn(
+    warn_user(
         f"There is a performance drop because we have not yet implemented the batching rule for "
-        f"{entry.name}. It is called once for each of the {level.size} samples.",
-        UserWarning,
-        stacklevel=5,
+        f"{entry.name}. It is called once for each of the {level.size} samples."
     )
     call = front(entry)
     results = []

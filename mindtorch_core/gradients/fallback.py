@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..dispatch.adapters import tensors_in
@@ -12,6 +11,7 @@ from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
 from ..values.dtypes import INTEGER
+from ..values.user_warnings import warn_user
 from .handles import add
 from .hooks import tensor_hooks
 from .node import Node
@@ -36,12 +36,11 @@ class WarnNotImplemented(Node):
 
 def warn(op: str) -> None:
     """Say that backward came to an op without a gradient."""
-    warnings.warn(
+    warn_user(
         f"{op}: an autograd kernel was not registered to the Autograd key(s) but we are trying to "
         f"backprop through it. This may lead to silently incorrect behavior. Register one at "
         f"DispatchKey.Autograd (torch.library.register_autograd does), or a fallthrough there if the "
-        f"op has no gradient.",
-        stacklevel=2,
+        f"op has no gradient."
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..tensors.autograd_state import AutogradMeta
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "Hook",
@@ -107,9 +107,8 @@ def warn_if_has_hooks(tensor: Any) -> None:
     """Warn of each hook of a tensor that is lost when it is sent or saved, unless it is marked so."""
     for hook in (tensor._backward_hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(
+            warn_user(
                 f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you "
                 f"can decorate the function with @torch.utils.hooks.unserializable_hook to suppress "
-                f"this warning",
-                stacklevel=2,
+                f"this warning"
             )

@@ -2,5 +2,6 @@
 
 from ..dispatch.asked_wrongly import arguments_of, guarded
 from ..values.own_frames import hide, refusing, reword
+from ..values.user_warnings import warn_user
 
-__all__ = ["arguments_of", "guarded", "hide", "refusing", "reword"]
+__all__ = ["arguments_of", "guarded", "hide", "refusing", "reword", "warn_user"]

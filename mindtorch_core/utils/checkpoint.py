@@ -5,7 +5,6 @@ A checkpointed function keeps only its arguments; backward runs it again for wha
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -22,6 +21,7 @@ from ..gradients.packing import with_hooks
 from ..random import default_generator
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE, concrete
+from ..values.user_warnings import warn_user
 from ._pytree import tree_leaves
 from ._selective_checkpoint import (
     SAC_IGNORED_OPS,
@@ -221,10 +221,9 @@ def _contexts(frame: Frame, context_fn: ContextFn, debug: bool) -> AbstractConte
 
 def _default_variant(name: str) -> bool:
     """The variant used where none was named; warns."""
-    warnings.warn(
+    warn_user(
         f"torch.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly: "
-        f"use_reentrant=False is recommended, use_reentrant=True is what you get now.",
-        stacklevel=3,
+        f"use_reentrant=False is recommended, use_reentrant=True is what you get now."
     )
     return True
 
@@ -280,9 +279,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         """Run the function unrecorded."""
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warnings.warn(
-                "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=5
-            )
+            warn_user("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.run_function = run_function
         ctx.surroundings = Surroundings(args, preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, TypeVar
 
-__all__ = ["VARIABLE", "hidden", "hide", "refusing", "reword"]
+__all__ = ["OURS", "VARIABLE", "hidden", "hide", "refusing", "reword"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 VARIABLE: Final = "MINDTORCH_TRACEBACK"
 # Packages whose frames tell a user nothing. Those of other backends stay: who writes one needs them.
-_OURS: Final = frozenset(
+OURS: Final = frozenset(
     f"mindtorch_{name}" for name in ("core", "cpu", "meta", "mpi", "nn", "npu", "vision")
 )
 _MARK: Final = "_mindtorch_frames_hidden"
@@ -92,7 +92,7 @@ def hidden(error: BaseException) -> bool:
 
 
 def _ours(at: TracebackType) -> bool:
-    return str(at.tb_frame.f_globals.get("__name__")).partition(".")[0] in _OURS
+    return str(at.tb_frame.f_globals.get("__name__")).partition(".")[0] in OURS
 
 
 def _raised(at: TracebackType) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Final
+
+from ...values.user_warnings import warn_user
 
 __all__ = ["get_enum", "legacy_get_enum", "legacy_get_string"]
 
@@ -28,10 +29,9 @@ def legacy_get_string(
     summed = "mean" if size_average in (None, True) else "sum"
     found = summed if reduce in (None, True) else "none"
     if emit_warning:
-        warnings.warn(
+        warn_user(
             "size_average and reduce args will be deprecated, please use "
-            f"reduction='{found}' instead.",
-            stacklevel=2,
+            f"reduction='{found}' instead."
         )
     return found
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...values.dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
+from ...values.user_warnings import warn_user
 from .factory import OF_ENDS, OPTIONS, numbers_of, spaced
 
 __all__: list[str] = []
@@ -54,11 +54,9 @@ for _overload, _start, _end in OF_ENDS:
 
 
 def _range(start: Any, end: Any, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
-    warnings.warn(
+    warn_user(
         "torch.range is deprecated, because it includes its end, unlike Python's range. Use "
-        "torch.arange, which makes values in [start, end).",
-        UserWarning,
-        stacklevel=3,
+        "torch.arange, which makes values in [start, end)."
     )
     if step == 0:
         raise RuntimeError("step must be nonzero")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Generator, Tensor
-from mindtorch_core.utils._own_frames import guarded
+from mindtorch_core.utils._own_frames import guarded, warn_user
 
 __all__ = [
     "calculate_gain",
@@ -156,10 +156,9 @@ def trunc_normal_(
     if tensor.is_meta:
         return tensor
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn_user(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values "
-            "may be incorrect.",
-            stacklevel=2,
+            "may be incorrect."
         )
     inside = _below((b - mean) / std) - _below((a - mean) / std)
     drawn = (_redrawn if inside > 0.3 else _accepted)(tensor, mean, std, a, b, generator)
@@ -341,7 +340,7 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | Non
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float | None:
     """The standard deviation; None, with a warning, for a tensor without elements."""
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warn_user("Initializing zero-element tensors is a no-op")
         return None
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 

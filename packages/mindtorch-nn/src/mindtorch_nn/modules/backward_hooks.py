@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = ["BackwardHook", "warn_of_partial_hook"]
 
@@ -90,10 +90,9 @@ class BackwardHook:
     def _without_inputs(self) -> None:
         """No input requires grad: nobody else will call the hooks."""
         if self.user_hooks:
-            warnings.warn(
+            warn_user(
                 "Full backward hook is firing when gradients are computed with respect to module "
-                "outputs since no inputs require gradients.",
-                stacklevel=5,
+                "outputs since no inputs require gradients."
             )
         nothing = (None,) * self.n_inputs
         for hook in self.user_hooks:
@@ -154,11 +153,10 @@ def warn_of_partial_hook(args: Any, result: Any, node: Any) -> None:
     """Say which gradients a hook that is not full will not see."""
     problem = _partial(args, result, node)
     if problem:
-        warnings.warn(
+        warn_user(
             f"Using {problem} is deprecated and will be removed in future versions. Please use "
             f"register_full_backward_hook to get the documented behavior.",
             FutureWarning,
-            stacklevel=4,
         )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 from .. import init
 from .container import ModuleList
@@ -211,9 +211,8 @@ class TransformerEncoder(Module):
         self.mask_check = mask_check
         why_not = _why_not_nested(encoder_layer)
         if enable_nested_tensor and why_not:
-            warnings.warn(
-                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}",
-                stacklevel=2,
+            warn_user(
+                f"enable_nested_tensor is True, but self.use_nested_tensor is False because {why_not}"
             )
         self.use_nested_tensor = enable_nested_tensor and not why_not
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from .collate import _mapping_like, _sequence_like
 
@@ -19,18 +19,16 @@ def pins(asked: bool, device: str) -> bool:
     if not asked:
         return False
     if device:
-        warnings.warn(
+        warn_user(
             "pin_memory_device is deprecated, the current accelerator will be used as the device,"
-            f"ignore pin_memory_device='{device}'.",
-            stacklevel=4,
+            f"ignore pin_memory_device='{device}'."
         )
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is not None and accelerator.is_available() and hasattr(Tensor, "pin_memory"):
         return True
-    warnings.warn(
+    warn_user(
         "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
-        "won't be used.",
-        stacklevel=4,
+        "won't be used."
     )
     return False
 
