@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..values.user_warnings import warn_user
 from .entry import source_of
 
 if TYPE_CHECKING:
@@ -220,11 +220,10 @@ class _Backend:
             with registry.transaction(self._owner) as journal:
                 self._register(names)
         except Exception as error:  # noqa: BLE001 (a plugin's code may raise anything)
-            warnings.warn(
+            warn_user(
                 f"{self._owner or self._register.__module__} failed to register kernels for the ops "
                 f"that are defined on demand, and goes on without them: "
-                f"{type(error).__name__}: {error} (in {source_of(self._register)})",
-                stacklevel=2,
+                f"{type(error).__name__}: {error} (in {source_of(self._register)})"
             )
             return
         registry.note(lambda: self._drop(kept))

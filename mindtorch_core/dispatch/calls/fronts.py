@@ -38,7 +38,7 @@ from .parts import (
     parameters,
     python_name,
 )
-from .wrong_types import defaults_of, looks_at, taker
+from .wrong_types import defaults_of, looks_at, take_one, taker
 
 __all__ = ["make_front", "shown_as", "shown_by"]
 
@@ -85,8 +85,8 @@ if $name is None:
     $name = @$name
     if not $name:
         @REFUSE_NOTHING('$name')
-    if @len($name) == 1 and not @hasattr($name[0], '__index__'):
-        $name = $name[0]
+    if @len($name) == 1 and $name[0].__class__ is not @int:
+        $name = @TAKE_ONE($name)
 """)
 _OUT: Final = Template("""\
 if out is not None:
@@ -156,7 +156,7 @@ def make_front(
         keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
-        looks=looks_at(schema, options | FRONT_ONLY),
+        looks=looks_at(schema, options | FRONT_ONLY, varargs),
         call=_call(schema, returned),
         given=", ".join(f"{n!r}: {n}" for n in map(python_name, schema.arguments)),
     )
@@ -166,6 +166,7 @@ def make_front(
         | _of_arguments(entry, tensor_type)
         | {
             "CHECK_MEMORY": check_memory,
+            "TAKE_ONE": refusing(partial(take_one, schema.name, varargs)),
             "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,

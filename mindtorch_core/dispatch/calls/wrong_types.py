@@ -17,7 +17,7 @@ from .binding import accepts, python_number
 from .generated import Template, own, own_scope
 from .parts import python_name
 
-__all__ = ["defaults_of", "looks_at", "taker"]
+__all__ = ["defaults_of", "looks_at", "take_one", "taker"]
 
 # What is true of the usual values of a type.
 _OTHER: Final = {
@@ -32,44 +32,69 @@ if $unlike:
 """)
 
 
-def looks_at(schema: OperatorSchema, left: Collection[str]) -> str:
+def looks_at(schema: OperatorSchema, left: Collection[str], varargs: str = "") -> str:
     """Lines in front of the kernel's call that refuse what it would take.
 
     Args:
         schema: the op's signature. Views say themselves what is no int, and are too quick to be asked
             for more than flags.
         left: names of arguments that are not looked at.
+        varargs: name of the list that may be spread, whose numbers `take_one` has seen.
     """
     lines = []
     for i, a in enumerate(schema.arguments):
         name = python_name(a)
-        tests = [] if a.name in left else _tests(schema, a, name)
+        tests = [] if a.name in left else _tests(schema, a, name, varargs)
         if tests:
             lines.append(_LOOK.fill(unlike=" and ".join(tests), number=str(i), name=name))
     return "".join(lines)
 
 
-def _tests(schema: OperatorSchema, a: Argument, name: str) -> list[str]:
+def _tests(schema: OperatorSchema, a: Argument, name: str, varargs: str) -> list[str]:
     """What is true of a value that is to be looked at; nothing if none is."""
     if a.is_list:
-        return [] if a.type == "Tensor" else _tests_of_list(a, name)
+        return [] if a.type == "Tensor" else _tests_of_list(a, name, a.name == varargs)
     if a.type not in _OTHER:
         return []
     if a.type == "int" and not a.has_default and schema.is_view:
-        return [own(f"{name}.__class__ is @bool")]
+        return [f"{name} is True or {name} is False"]  # quicker than by the class
     tests = [f"{name} is not None"] if a.optional or (a.has_default and a.default is None) else []
     if a.has_default and a.default is not None and a.type != "bool":
         tests.append(f"{name} is not {own(f'@DEFAULT_{name}')}")
     return [*tests, _OTHER[a.type].fill(name=name)]
 
 
-def _tests_of_list(a: Argument, name: str) -> list[str]:
+def _tests_of_list(a: Argument, name: str, seen: bool) -> list[str]:
     """The same of a list; of numbers the first may be no flag, as in PyTorch."""
     tests = [] if a.optional else [f"{name} is None"]
-    if a.type == "int":
+    if a.type == "int" and not seen:
         first = f"{name}.__class__ in @LISTS and {name} and {name}[0].__class__ is @bool"
         tests.append(own(first))
     return [" or ".join(tests)] if tests else []
+
+
+def take_one(name: str, argument: str, given: tuple[Any]) -> Any:
+    """The list that stands where numbers may be spread, or the only one of these.
+
+    Args:
+        name: the function's.
+        argument: the list's name.
+        given: what is given for it, which is no plain int.
+
+    Raises:
+        TypeError: if it is a flag, or a list that begins with one.
+    """
+    (value,) = given
+    if isinstance(value, list | tuple):
+        if value and isinstance(value[0], bool):
+            raise TypeError(
+                f"{name}(): argument '{argument}' must be tuple of ints, but found element of type bool "
+                f"at pos 0"
+            )
+        return value
+    if isinstance(value, bool):
+        raise TypeError(f"{name}(): argument '{argument}' must be tuple of ints, not bool")
+    return given if hasattr(value, "__index__") else value
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
