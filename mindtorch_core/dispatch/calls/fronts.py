@@ -86,7 +86,7 @@ if $name is None:
     if not $name:
         @REFUSE_NOTHING('$name')
     if @len($name) == 1 and $name[0].__class__ is not @int:
-        $name = @TAKE_ONE($name)
+        $name = @TAKE_ONE('$name', $name)
 """)
 _OUT: Final = Template("""\
 if out is not None:
@@ -166,7 +166,6 @@ def make_front(
         | _of_arguments(entry, tensor_type)
         | {
             "CHECK_MEMORY": check_memory,
-            "TAKE_ONE": refusing(partial(take_one, schema.name, varargs)),
             "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
@@ -198,6 +197,7 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
         "PLAIN": NUMBERS,
         "PYTHON_TYPES": PYTHON_TYPES,
         "TAKEN": taker(schema),
+        "TAKE_ONE": refusing(partial(take_one, schema.name)),
         "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
         "REFUSE_NOTHING": refusing(partial(refuse_nothing, schema.name)),
         "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),

@@ -22,7 +22,6 @@ from mindtorch_npu.allocator import (
     Allocator,
     OutOfDeviceMemory,
 )
-from mindtorch_npu.statistics import Statistics
 
 MIB = 1 << 20
 
@@ -490,25 +489,3 @@ class AnySequence(RuleBasedStateMachine):
 
 AnySequence.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestAnySequence = AnySequence.TestCase
-
-
-def test_counting_anew_what_is_there_changes_no_number():
-    stats = Statistics()
-    for small, size in ((True, 2 * MIB), (False, 20 * MIB)):
-        stats.add("segment", small, 1)
-        stats.add("reserved_bytes", small, size)
-    blocks = [(True, 512, 100), (False, 2 * MIB, 2 * MIB - 5)]
-    for block in blocks:
-        stats.made(*block)
-    for _ in range(2):
-        stats.reset_accumulated()
-        stats.made(True, 1024, 1000)
-        blocks.append((True, 1024, 1000))
-        before = stats.as_dict()
-        assert before["allocated_bytes.all.allocated"] == 1024
-        stats.forget_current()
-        for small, size in ((True, 2 * MIB), (False, 20 * MIB)):
-            stats.found_segment(small, size)
-        for block in blocks:
-            stats.found_block(*block)
-        assert stats.as_dict() == before

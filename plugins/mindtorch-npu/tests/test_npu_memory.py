@@ -6,6 +6,7 @@ import mindtorch_core as torch
 from mindtorch_npu.acl import ACLError
 from mindtorch_npu.devices import device_at
 from mindtorch_npu.runtime import RUNTIME
+from mindtorch_npu.statistics import Statistics
 
 MIB = 1 << 20
 
@@ -182,3 +183,25 @@ def test_copies_that_are_done_hold_up_no_later_ones(npu, simulator):
     waits = {n for n in simulator.counters()["calls"] if "Synchronize" in n}
     assert waits == set()
     npu.synchronize()
+
+
+def test_counting_anew_what_is_there_changes_no_number():
+    stats = Statistics()
+    for small, size in ((True, 2 * MIB), (False, 20 * MIB)):
+        stats.add("segment", small, 1)
+        stats.add("reserved_bytes", small, size)
+    blocks = [(True, 512, 100), (False, 2 * MIB, 2 * MIB - 5)]
+    for block in blocks:
+        stats.made(*block)
+    for _ in range(2):
+        stats.reset_accumulated()
+        stats.made(True, 1024, 1000)
+        blocks.append((True, 1024, 1000))
+        before = stats.as_dict()
+        assert before["allocated_bytes.all.allocated"] == 1024
+        stats.forget_current()
+        for small, size in ((True, 2 * MIB), (False, 20 * MIB)):
+            stats.found_segment(small, size)
+        for block in blocks:
+            stats.found_block(*block)
+        assert stats.as_dict() == before
