@@ -10,6 +10,7 @@ import operator
 import pathlib
 import pickle
 import re
+import types
 
 import pytest
 
@@ -418,3 +419,17 @@ def test_another_pickle_module():
     loaded["a"].fill_(4)
     assert loaded["b"].tolist() == [4, 4]
     assert loaded["c"].d is torch.float32
+
+
+def test_tensors_of_one_memory_share_it_when_another_module_pickles():
+    other = types.ModuleType("other")
+    vars(other).update(vars(pickle))
+    x, y = torch.ones(3), torch.zeros(3)
+    y.data = x
+    file = io.BytesIO()
+    torch.save([x, y, x[1:]], file, pickle_module=other)
+    file.seek(0)
+    a, b, c = torch.load(file, pickle_module=other, weights_only=False)
+    a.mul_(5)
+    assert b.tolist() == [5.0] * 3
+    assert c.tolist() == [5.0] * 2
