@@ -27,12 +27,15 @@ def test_a_kernel_that_looks_sees_nothing_of_what_an_inner_block_is_to_write(tra
 
 def test_an_outer_block_that_fails_as_an_inner_one_ends():
     x, whole = torch.ones(3), torch.tensor([4, 2])
+
+    def inner():
+        with torch.pipeline():
+            x.add_(1)
+
     with torch.pipeline():
         bad = whole // torch.tensor([2, 0])
-        with pytest.raises(torch.PipelineError, match="ZeroDivisionError"), torch.pipeline():
-            x.add_(1)
-            y = x * 2
+        with pytest.raises(torch.PipelineError, match="ZeroDivisionError"):
+            inner()
         assert x.tolist() == [2.0] * 3
-        assert y.tolist() == [4.0] * 3
         with pytest.raises(torch.PipelineError):
             bad.tolist()
