@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ...dispatch.functions import fn
@@ -10,6 +9,7 @@ from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import INDEX_DTYPES, int64
 from ...values.shapes import numel, show
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
 from ..reductions.reduction import has_elements
 
@@ -212,10 +212,9 @@ def embedding_bag(
                 [4., 5.]])
     """
     if weight._dtype is int64 and input._dtype.is_floating_point:
-        warnings.warn(
+        warn_user(
             "Argument order of nn.functional.embedding_bag was changed: the indices come first, then "
-            "the weight. The old order is deprecated.",
-            stacklevel=2,
+            "the weight. The old order is deprecated."
         )
         input, weight = weight, input
     _check_factors(input, per_sample_weights)

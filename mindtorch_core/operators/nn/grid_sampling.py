@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, int64
 from ...values.shapes import Shape, show
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
 
 _MODES: Final = ("bilinear", "nearest", "bicubic")
@@ -239,10 +239,9 @@ op(
 
 def _corners(name: str, align_corners: bool | None) -> bool:
     if align_corners is None:
-        warnings.warn(
+        warn_user(
             f"{name} takes align_corners=False, which it was not before PyTorch 1.3. Say "
-            f"align_corners=False or True to be certain.",
-            stacklevel=3,
+            f"align_corners=False or True to be certain."
         )
     return bool(align_corners)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from operator import index
 from typing import Any, Final
@@ -11,6 +10,7 @@ from ...dispatch.functions import fn, fn_nn
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import INTEGER
+from ...values.user_warnings import warn_user
 
 _CORNERS: Final = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
 _PLAIN: Final = {"nearest": "upsample_nearest{}d", "nearest-exact": "_upsample_nearest_exact{}d"}
@@ -166,10 +166,7 @@ def _resized(input: Tensor, target: Any, mode: str, *, corners: bool, antialias:
 
 
 def _warn_of_age(name: str) -> None:
-    warnings.warn(
-        f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=3,
-    )
+    warn_user(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 @public("nn")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, dtype
 from ...values.promotion import WIDER, check_cast, result_type
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import in_wide, refused
 
 __all__ = [
@@ -52,10 +52,9 @@ def reduction_of(
     if size_average is not None or reduce is not None:
         averaged = size_average is None or size_average
         reduction = "none" if reduce is False else "mean" if averaged else "sum"
-        warnings.warn(
+        warn_user(
             f"size_average and reduce args will be deprecated, please use "
-            f"reduction='{reduction}' instead.",
-            stacklevel=3,
+            f"reduction='{reduction}' instead."
         )
     code = _CODES.get(reduction)
     if code is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...opdefs.rules import pointwise_spec
 from ...tensors.tensor import Tensor
 from ...values.promotion import result_type
 from ...values.shapes import numel
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import by_name, in_wide
 from ..reductions.reduction import has_elements
 from .reducing import (
@@ -185,11 +185,10 @@ loss(
 
 def _warn_of_sizes(input: Tensor, target: Tensor) -> None:
     if input._shape != target._shape:
-        warnings.warn(
+        warn_user(
             f"Using a target size ({target.size()}) that is different to the input size "
             f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
-            f"Please ensure they have the same size.",
-            stacklevel=3,
+            f"Please ensure they have the same size."
         )
 
 
@@ -382,10 +381,9 @@ def kl_div(
         total = fn.kl_div(input, target, 2, log_target=log_target)
         return total / input._shape[0] if input._shape else total
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn_user(
             "reduction: 'mean' divides the total loss by both the batch size and the support size. "
-            "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
-            stacklevel=2,
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
         )
     code = reduction_of(reduction, size_average, reduce)
     return fn.kl_div(input, target, code, log_target=log_target)

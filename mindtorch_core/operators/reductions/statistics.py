@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, float32, float64, int64
 from ...values.shapes import reduced, show, wrap_dim, wrap_dims
+from ...values.user_warnings import warn_user
 from ..elementwise.elementary import in_single
 from ..indexing.index import broadcast_or_none
 from .reduction import has_elements
@@ -318,11 +318,10 @@ def _cov(self: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         share = 1 if aweights is None else (weights * aweights).sum() / total
         free = total - correction * share
     if (not isinstance(free, Tensor) or has_elements(free)) and bool(free <= 0):
-        warnings.warn(
+        warn_user(
             "cov(): degrees of freedom is <= 0. Correction should be strictly less than the number "
             "of observations.",
             UserWarning,
-            stacklevel=3,
         )
         free = free.clamp(min=0) if isinstance(free, Tensor) else 0
     centred = rows - mean
