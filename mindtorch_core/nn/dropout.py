@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..dispatch.functions import fn
 from ..dispatch.written_functions import overridable
 from ..tensors.tensor import Tensor
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "alpha_dropout",
@@ -152,11 +152,10 @@ def dropout2d(
     if rank not in (3, 4):
         _warn("dropout2d", rank, "images: 3D or 4D inputs")
     elif rank == 3:
-        warnings.warn(
+        warn_user(
             "dropout2d: a 3D input is read as a batch of sequences, (N, C, L), as dropout1d does. Call "
             "dropout1d for these; add a batch dimension to drop channels of one image",
             UserWarning,
-            stacklevel=2,
         )
     return _call("feature_dropout", input, p, training, inplace=inplace)
 
@@ -184,10 +183,9 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, *, rank: i
 
 
 def _warn(name: str, rank: int, meant: str) -> None:
-    warnings.warn(
+    warn_user(
         f"{name}: received a {rank}-D input, which is meant for {meant}. Use dropout for other inputs",
         UserWarning,
-        stacklevel=3,
     )
 
 

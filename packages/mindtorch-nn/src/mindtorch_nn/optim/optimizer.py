@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -13,6 +12,7 @@ from typing import Any, ClassVar, Final
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import warn_user
 from mindtorch_core.utils.hooks import RemovableHandle
 
 from ._inner_names import (  # noqa: F401 (optimizers of other packages import them from here)
@@ -241,10 +241,9 @@ class Optimizer(Constructed):
             param_group.setdefault(name, default)
         own = set(param_group["params"])
         if len(own) != len(param_group["params"]):
-            warnings.warn(
+            warn_user(
                 "optimizer contains a parameter group with duplicate parameters; in future, this will "
-                "cause an error; see github.com/pytorch/pytorch/issues/40967 for more information",
-                stacklevel=3,
+                "cause an error; see github.com/pytorch/pytorch/issues/40967 for more information"
             )
         named = "param_names" in param_group
         for group in self.param_groups:
