@@ -3,13 +3,7 @@
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.deferred.replay.sites import forget_sites
 from mindtorch_core.nn import functional
-
-
-@pytest.fixture(autouse=True)
-def _places_are_new():
-    forget_sites()  # the networks share lines, and one of them must not give up what others do there
 
 
 class Net:

@@ -3,14 +3,8 @@
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.deferred.replay.sites import forget_sites
 
 grad = torch.autograd.grad
-
-
-@pytest.fixture(autouse=True)
-def _places_are_new():
-    forget_sites()  # the ways share lines, and one of them must not give up what others do there
 
 
 def leaves():
