@@ -13,7 +13,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.calls.generated import Template, compile_function, function_name, own, own_scope
-from ..dispatch.calls.parts import FRONT_ONLY, is_default, is_kept, own_name, parameters
+from ..dispatch.calls.parts import (
+    DEFAULT_NUMBERS,
+    FRONT_ONLY,
+    is_default,
+    is_kept,
+    own_name,
+    parameters,
+)
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.schema import Argument, OperatorSchema
 from ..tensors.storage import Storage
@@ -251,6 +258,7 @@ def make_recorder(
         named = [a for a in schema.keyword_only if not (a.is_out or a.name in dropped)]
         source = _with_parameters(name, schema, named, op.numbers, numbers=numbers)
         scope |= {
+            **DEFAULT_NUMBERS,
             "ASK": (memo := Memo(rule)).ask,
             "KEYS": row.keys,
             "MEMO": memo,

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.calls.generated import Template, compile_function, function_name, own, own_scope
-from ..dispatch.calls.parts import NUMBERS, kernel_call, parameters, python_name
+from ..dispatch.calls.parts import DEFAULT_NUMBERS, NUMBERS, kernel_call, parameters, python_name
 from ..dispatch.entry import Kernel
 from ..dispatch.keys import AUTOGRAD, WITH_AUTOGRAD
 from ..dispatch.schema import Argument
@@ -69,6 +69,7 @@ for @r in ($plain):
         @r._keys &= ~@AUTOGRAD
 """)
 _SCOPE: Final[dict[str, Any]] = {
+    **DEFAULT_NUMBERS,
     "AUTOGRAD": AUTOGRAD,
     "Meta": AutogradMeta,
     "NUMBERS": NUMBERS,

@@ -190,7 +190,7 @@ def check_alpha(alpha: Any, d: dtype) -> None:
     category = category_of(alpha)
     if category == BOOL and d.category != BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
-    if category == FLOATING and d.category < FLOATING:
+    if category >= FLOATING and d.category < FLOATING:
         raise RuntimeError(
             "For integral input tensors, argument alpha must not be a floating point number."
         )

@@ -103,6 +103,9 @@ CALLS = {
     "permute of nothing": lambda lib: x(lib).permute(),
     "zeros of nothing": lambda lib: lib.zeros(),
     "permute by name of None": lambda lib: x(lib).permute(dims=None),
+    "permute of True and another": lambda lib: x(lib).permute(True, 0),
+    "roll by True": lambda lib: x(lib).roll(True, 0),
+    "windows of True": lambda lib: lib.nn.functional.avg_pool2d(lib.ones(1, 1, 2, 2), True),
 }
 
 
@@ -156,3 +159,25 @@ def test_the_dimension_that_is_named_is_the_one_that_comes_twice(dims):
     ours, theirs = (outcome(lib.ones(2, 3).amax, dims) for lib in (torch, pt))
     assert type(ours) is type(theirs) is RuntimeError
     assert str(ours).partition("\n")[0] == str(theirs).partition("\n")[0]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "complex64"])
+@pytest.mark.parametrize("alpha", [True, 1.0, 1 + 0j, 1, np.int64(1)], ids=repr)
+def test_a_factor_of_one_of_another_type(dtype, alpha):
+    def calls(lib):
+        t = lib.ones(3, dtype=getattr(lib, dtype))
+        grad = lib.ones(3, requires_grad=True)
+        yield lambda: lib.add(t, t, alpha=alpha)
+        yield lambda: lib.sub(t, 1, alpha=alpha)
+        yield lambda: t.clone().add_(t, alpha=alpha)
+        yield lambda: lib.add(grad, t, alpha=alpha)
+
+    for ours, theirs in zip(calls(torch), calls(pt), strict=True):
+        wanted = outcome(lambda _: theirs(), pt)
+        for deferred in (False, True):
+            with torch.pipeline() if deferred else torch.enable_grad():
+                found = outcome(lambda _: ours(), torch)
+            if isinstance(wanted, Exception):
+                assert (type(found), str(found)) == (type(wanted), str(wanted))
+            else:
+                assert found.tolist() == wanted.tolist()

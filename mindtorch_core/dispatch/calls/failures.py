@@ -72,7 +72,9 @@ def refuse_float8(entry: OpEntry, error: Exception, values: Iterable[Any]) -> No
     Raises:
         NotImplementedError: if a kernel failed, and a tensor has such a dtype.
     """
-    if isinstance(error, NotImplementedError) or not isinstance(error, TypeError | ValueError):
+    if isinstance(error, NotImplementedError) or not isinstance(
+        error, TypeError | ValueError | KeyError
+    ):
         return
     if hidden(error):
         return  # an op that this one is made of has said it already

@@ -85,7 +85,7 @@ if $name is None:
     $name = @$name
     if not $name:
         @REFUSE_NOTHING('$name')
-    if @len($name) == 1 and $name[0].__class__ is not @int:
+    if $name[0].__class__ is not @int:
         $name = @TAKE_ONE('$name', $name)
 """)
 _OUT: Final = Template("""\

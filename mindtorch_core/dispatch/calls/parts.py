@@ -19,6 +19,7 @@ from .generated import Template, literal, own
 from .numpy_names import REQUIRED
 
 __all__ = [
+    "DEFAULT_NUMBERS",
     "FRONT_ONLY",
     "NUMBERS",
     "Naming",
@@ -39,6 +40,8 @@ NUMBERS: Final = frozenset({int, float, bool, complex})
 
 # Options of factories that the function sees to; kernels do not get them.
 FRONT_ONLY: Final = frozenset({"requires_grad", "layout", "pin_memory"})
+# Defaults of numbers, of which Python has one object each.
+DEFAULT_NUMBERS: Final = {"ZERO": 0, "ONE": 1}
 
 
 # ---- names and parameters -----------------------------------------------------------------------
@@ -294,7 +297,15 @@ def kernel_call(
 
 
 def is_default(a: Argument, name: str) -> str:
-    """The test whether an argument, under its name in the function, is its default."""
+    """The test whether an argument, under its name in the function, is its default.
+
+    A number equal to it may be of another type, and be wrong for that: ``add(x, y, alpha=True)``. So it is
+    told by its identity, where that is in `DEFAULT_NUMBERS`, of which the function's scope wants to have.
+    """
+    if a.type == "Scalar" and a.default.__class__ is int:
+        for number, default in DEFAULT_NUMBERS.items():
+            if a.default == default:
+                return f"{name} is {own(f'@{number}')}"
     same = "is" if a.default is None or isinstance(a.default, bool) else "=="
     return f"{name} {same} {literal(a.default)}"
 
@@ -303,6 +314,7 @@ def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
     """What the lines that compute keys and look kernels up need as globals."""
     return foreign_scope(entry) | {
         "ACTIVE": ACTIVE,
+        **DEFAULT_NUMBERS,
         "CONCRETE": concrete,
         "DEVICES": TABLE,
         "ENTRY": entry,

@@ -65,26 +65,28 @@ def _tests(schema: OperatorSchema, a: Argument, name: str, varargs: str) -> list
 
 
 def _tests_of_list(a: Argument, name: str, seen: bool) -> list[str]:
-    """The same of a list; of numbers the first may be no flag, as in PyTorch."""
+    """The same of a list; of numbers the first may be no flag, nor the only one, as in PyTorch."""
     tests = [] if a.optional else [f"{name} is None"]
     if a.type == "int" and not seen:
-        first = f"{name}.__class__ in @LISTS and {name} and {name}[0].__class__ is @bool"
-        tests.append(own(first))
+        first = (
+            f"{name}[0].__class__ if {name}.__class__ in @LISTS and {name} else {name}.__class__"
+        )
+        tests.append(own(f"({first}) is @bool"))
     return [" or ".join(tests)] if tests else []
 
 
-def take_one(name: str, argument: str, given: tuple[Any]) -> Any:
+def take_one(name: str, argument: str, given: tuple[Any, ...]) -> Any:
     """The list that stands where numbers may be spread, or the only one of these.
 
     Args:
         name: the function's.
         argument: the list's name.
-        given: what is given for it, which is no plain int.
+        given: what is given for it, which does not begin with a plain int.
 
     Raises:
         TypeError: if it is a flag, or a list that begins with one.
     """
-    (value,) = given
+    value = given[0] if len(given) == 1 else given
     if isinstance(value, list | tuple):
         if value and isinstance(value[0], bool):
             raise TypeError(

@@ -36,15 +36,15 @@ def check_floating(name: str, t: Tensor) -> None:
     """Refuse dtypes that matrix factorizations do not serve.
 
     Raises:
-        RuntimeError: for integers, booleans and half precision.
+        NotImplementedError: for integers, booleans and half precision.
     """
     d = t._dtype
     if d.category < FLOATING:
-        raise RuntimeError(
+        raise NotImplementedError(
             f"{name}: Expected a floating point or complex tensor as input. Got {d.label}"
         )
     if d in (float16, bfloat16):
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {d.label}")
+        raise NotImplementedError(f"{name}: Low precision dtypes not supported. Got {d.label}")
 
 
 def check_matrix(name: str, t: Tensor, argument: str = "A") -> None:

@@ -109,7 +109,7 @@ def _name(d: dtype) -> str:
 def _check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     d = input._dtype
     if d.category == BOOL:
-        raise RuntimeError("convolutions are not implemented for 'Bool'")
+        raise NotImplementedError("convolutions are not implemented for 'Bool'")
     for name, t in (("weight", weight), ("bias", bias)):
         if t is not None and t._dtype is not d:
             raise RuntimeError(

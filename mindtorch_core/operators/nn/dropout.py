@@ -10,7 +10,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...opdefs.rules import like
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING, bool_
+from ...values.dtypes import COMPLEX, FLOATING, bool_, dtype
 from ..creation.factory import fresh
 from ..elementwise.composed import has_kernel
 
@@ -20,9 +20,15 @@ Noise = Callable[[Tensor, float], Tensor]
 _ALPHA = 1.7580993408473766
 
 
+def _of_parts(input: Tensor) -> dtype:
+    """The dtype of ones and zeros that an input is multiplied by: real also for complex numbers."""
+    d = input._dtype
+    return d.to_real() if d.category == COMPLEX else d
+
+
 def _each(input: Tensor, keep: float) -> Tensor:
     """Ones with probability ``keep``, for each element."""
-    return fn.empty_like(input).bernoulli_p_(keep)
+    return fn.empty_like(input, dtype=_of_parts(input)).bernoulli_p_(keep)
 
 
 def _each_feature(input: Tensor, keep: float) -> Tensor:
@@ -35,7 +41,7 @@ def _each_feature(input: Tensor, keep: float) -> Tensor:
     if len(shape) < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     size = (*shape[:2], *(1,) * (len(shape) - 2))
-    return fn.empty(size, dtype=input._dtype, device=input._device).bernoulli_p_(keep)
+    return fn.empty(size, dtype=_of_parts(input), device=input._device).bernoulli_p_(keep)
 
 
 def _dropped(input: Tensor, p: float, train: bool, noise: Noise, *, inplace: bool) -> Tensor:

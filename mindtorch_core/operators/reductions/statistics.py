@@ -166,8 +166,6 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _check_quantile(self: Tensor, q: Tensor, interpolation: str) -> None:
-    if self._dtype not in (float32, float64):
-        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if 0 in self._shape:
         raise RuntimeError("quantile() input tensor must be non-empty")
     if len(q._shape) > 1:
@@ -188,6 +186,8 @@ def _check_quantile(self: Tensor, q: Tensor, interpolation: str) -> None:
 
 def _fractions(self: Any, q: Any) -> Any:
     """The fractions below the quantiles as a tensor."""
+    if self._dtype not in (float32, float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     if not isinstance(q, Tensor):
         if not 0 <= q <= 1:
             raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q}")

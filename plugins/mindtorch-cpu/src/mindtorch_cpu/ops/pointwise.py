@@ -318,7 +318,7 @@ def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = N
 
     def made_by(factory: Callable[..., Any]) -> Callable[..., Any]:
         def with_alpha(self: Any, other: Any, alpha: Any) -> Any:
-            if alpha == 1:
+            if alpha.__class__ is int and alpha == 1:
                 return run(self, other)
             if guard is not None:
                 guard(self, other)
