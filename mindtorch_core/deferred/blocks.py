@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, overload
 
 from .dependence import memory_of
+from .observers import BESIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,9 @@ class Block:
     __slots__ = ("left", "of", "open", "stack", "watch")
 
     def __init__(self, of: Pipeline, end: End | None = None, *, open: bool = False) -> None:
+        if BESIDE and not open:
+            for note in BESIDE:
+                note("torch.pipeline()")
         self.of = of
         self.open = open
         self.stack = STACK.open

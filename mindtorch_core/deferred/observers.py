@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .pictures.graph import Graph
     from .trace import Entry
 
-__all__ = ["ASIDES", "PICTURES", "TRACING", "Observer", "note_work"]
+__all__ = ["ASIDES", "BESIDE", "PICTURES", "TRACING", "Observer", "note_work"]
 
 
 class Observer(Protocol):
@@ -57,6 +57,8 @@ PICTURES: Final = _Pictures()
 TRACING: Final[list[Callable[[], Observer]]] = []
 # Whom backends tell what they did beside ops.
 ASIDES: Final[list[Callable[[str, float, float], None]]] = []
+# Who is told of blocks that begin, and of ops of threads that have none while others have.
+BESIDE: Final[list[Callable[[str], None]]] = []
 
 
 def note_work(name: str, start: float, end: float) -> None:

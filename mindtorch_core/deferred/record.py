@@ -22,6 +22,7 @@ from .blocks import STACK, current_pipeline, flush_current, flush_draws, resume_
 from .context import USED_ELSEWHERE
 from .demand import release_key
 from .failures import FAILURES, failure_in
+from .observers import BESIDE
 from .programs.planned import compiles
 from .recorders import make_recorder
 from .results import moved
@@ -82,6 +83,8 @@ def pipeline_kernel(
     def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run at once: the thread has no pipeline, but other threads have, or a value is missing."""
         release_key()
+        for note in BESIDE:
+            note(entry.name)
         _settle(args, kwargs)
         if writes and STACK.left:
             for t in written(places, args, kwargs):

@@ -7,11 +7,13 @@ import sys
 import threading
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any
+from types import MethodType
+from typing import Any, Final
 
 from ..deferred import Pipeline, current_pipeline
 from ..deferred.dependence import memory_of
 from ..deferred.frames import request, user_line
+from ..deferred.observers import BESIDE
 from ..deferred.programs.describing import Description, Undescribable
 from ..deferred.programs.program import Program
 from ..deferred.trace import location_of
@@ -20,17 +22,20 @@ from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..dispatch.masks import without_gradients
 from ..frontend.creation import is_array
 from ..random import BEFORE_POSITION, default_generator
-from ..tensors.autograd_state import BORN, GRADS_UNSET, AutogradMeta
+from ..tensors.autograd_state import BORN, GRADS_READ, GRADS_UNSET, AutogradMeta
 from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
-from ..utils._pytree import TreeSpec, tree_flatten
+from ..utils._pytree import TreeSpec, tree_flatten, tree_leaves
 from ..values.devices import concrete
 from ..values.errors import CaptureError
 from ..values.forks import fork_safe
+from .captured_names import is_fixed
 from .captured_step import Constant, Step
 from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["capture"]
+
+_DEEPEST: Final = 100  # calls of a function within itself that are let run to their end
 
 
 def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,6 +74,8 @@ def capture(fn: Callable[..., Any]) -> Callable[..., Any]:
     """
     if not callable(fn):
         raise TypeError(f"torch.pipeline.capture() takes a function or a module, got {type(fn)}")
+    if isinstance(fn, _Captured):
+        return fn
     return functools.wraps(fn)(_Captured(fn))
 
 
@@ -80,6 +87,9 @@ class _Recorder(Pipeline):
         shared: memory of arrays, and the like, that tensors were made around.
         looks: lines that looked at the value of a tensor that was there before.
         unset: places of the tensors whose grad was set to None.
+        bare: tensors whose grad was asked for when they had none that it might have set to None.
+        beside: what it has computed outside of the block.
+        reentered: the captured functions that it has called although they were just running.
         moved: lines that asked for the position of a generator of random numbers, or set it.
         returns_to_position: whether the CPU's generator is where it was before.
         others_draw: whose random numbers it has drawn besides: Python's, or NumPy's.
@@ -96,6 +106,9 @@ class _Recorder(Pipeline):
         self.shared: list[Tensor] = []
         self.looks: list[str] = []
         self.unset: list[AutogradMeta] = []
+        self.bare: list[Tensor] = []
+        self.beside: list[str] = []
+        self.reentered: list[str] = []
         self.moved: list[str] = []
         self.others_draw = ""
         self.copying = False
@@ -117,7 +130,7 @@ class _Recorder(Pipeline):
 
     def run(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a function in a block, and watch what it looks at."""
-        thread = get_ident()
+        thread, others = get_ident(), {t.ident for t in threading.enumerate()}
 
         def looked(storage: Storage) -> None:
             if get_ident() == thread and not any(
@@ -146,6 +159,20 @@ class _Recorder(Pipeline):
             if get_ident() == thread:
                 self.unset.append(meta)
 
+        def read(t: Tensor) -> None:
+            meta = t._autograd
+            if get_ident() == thread and (
+                meta is None
+                or (meta.grad is None and meta.is_leaf and not any(meta is m for m in self.unset))
+            ):
+                self.bare.append(t)
+
+        def beside(what: str) -> None:
+            if get_ident() == thread:
+                self.beside.append(f"{what} at {location_of(*user_line(2))}")
+            elif get_ident() not in others:
+                self.beside.append(f"{what} in a thread that it has started")
+
         def moved() -> None:
             if get_ident() == thread:
                 self.moved.append(f"{request()} at {location_of(*user_line(2))}")
@@ -156,9 +183,13 @@ class _Recorder(Pipeline):
             BEFORE_LOOK.append(looked)
             BORN.append(born)
             GRADS_UNSET.append(unset)
+            GRADS_READ.append(read)
+            BESIDE.append(beside)
             try:
                 return fn(*args, **kwargs)
             finally:
+                BESIDE.remove(beside)
+                GRADS_READ.remove(read)
                 BEFORE_POSITION.remove(moved)
                 BEFORE_LOOK.remove(looked)
                 BORN.remove(born)
@@ -180,6 +211,12 @@ class _Recorder(Pipeline):
         ]
         if broken:
             return f"some of it cannot wait: {', '.join(dict.fromkeys(broken))}"
+        if self.reentered:
+            return f"{self.reentered[0]}() was called while it runs: it has one recording"
+        if self.beside:
+            return (
+                f"some of it is not computed in its block: {', '.join(dict.fromkeys(self.beside))}"
+            )
         looked += self.looks
         if self.others_draw:
             return (
@@ -220,19 +257,38 @@ class _Captured:
         self._step: Step | None = None
         self._last: Step | None = None
 
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        """The captured method of an object, which has its own recording."""
+        if owner is None:
+            return self
+        bound = MethodType(self._fn, owner)
+        held = getattr(owner, "__dict__", None)
+        if held is None:
+            return capture(bound)
+        return held.setdefault(f"_captured_{self._fn.__name__}", capture(bound))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return capture, (self._fn,)
+
     def reset(self) -> None:
         """Forget the recording: the next call makes a new one."""
         self._step = self._last = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        pipe = current_pipeline()
         if not self._lock.acquire(blocking=False):
-            raise CaptureError(f"{self._name}() was called while it runs: it has one recording")
+            if not isinstance(pipe, _Recorder) or len(pipe.reentered) == _DEEPEST:
+                raise CaptureError(f"{self._name}() was called while it runs: it has one recording")
+            pipe.reentered.append(self._name)  # told of when the outer call has run
+            return self._fn(*args, **kwargs)
         try:
+            if isinstance(pipe, _Recorder):  # part of another function's recording
+                return self._fn(*args, **kwargs)
             step = self._step
             if step is None:
                 leaves, spec = tree_flatten((args, kwargs))
                 return self._record(leaves, spec, args, kwargs)
-            if current_pipeline() is not None:
+            if pipe is not None:
                 raise CaptureError(
                     f"{self._name}() was captured, so it cannot be part of a torch.pipeline()"
                 )
@@ -259,22 +315,34 @@ class _Captured:
         if current_pipeline() is not None:
             raise CaptureError(f"{self._name}() cannot be recorded inside a torch.pipeline()")
         pipe, settings = _Recorder(), Settings()
-        around = Surroundings(self._fn)
+        around = Surroundings(self._fn, leaves)
         result = pipe.run(self._fn, args, kwargs)
         why = pipe.refusal()
         for i, value in enumerate(leaves):
             if why is None and is_array(value):
                 why = f"argument {i} is an array, whose numbers may change: pass a tensor"
+        for value in tree_leaves(result):
+            if why is None and not (
+                isinstance(value, Tensor)
+                or is_fixed(value)
+                or around.holds(value)
+                or any(value is each for each in leaves)
+            ):
+                why = (
+                    f"it returns an object of {type(value).__qualname__}, which would be the same one in "
+                    f"each call: return tensors, in tuples, lists or dicts, or register the class with "
+                    f"torch.utils._pytree.register_pytree_node()"
+                )
         if why is None:
             changed, last = around.changes(), self._last
             around.forget_logs()
             if changed is not None:
-                around = Surroundings(self._fn)
+                around = Surroundings(self._fn, leaves)
             same_around = changed is None
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )
-            step.compute(pipe.description, pipe.program, pipe.unset)
+            step.compute(pipe.description, pipe.program, pipe.unset, pipe.bare)
             self._last = None
             changed = changed or step.begins_grads()
             if last is not None and same_around and step.only_adds_to(last):
@@ -282,7 +350,7 @@ class _Captured:
                 changed = None
             if changed is None or (last is not None and step.is_like(last)):
                 self._step = step
-                return result
+                return step.first(result)
             if last is None:
                 self._last = step
                 return result

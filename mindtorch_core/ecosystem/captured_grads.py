@@ -45,6 +45,10 @@ class Grad:
         self.leaf, self.output, self.how, self.was, self.value = leaf, output, how, was, value
         self.only_added = False
 
+    def is_there(self) -> bool:
+        """Whether the leaf has one."""
+        return self.leaf._autograd is not None and self.leaf._autograd.grad is not None
+
     def check(self, name: str) -> None:
         """Refuse a grad that the recording does not stand for."""
         meta = self.leaf._autograd

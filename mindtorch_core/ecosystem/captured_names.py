@@ -4,14 +4,41 @@ from __future__ import annotations
 
 import dis
 import sys
-from types import CodeType
+from collections.abc import Set
+from enum import Enum
+from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
-__all__ = ["is_foreign", "is_operator", "is_own", "loaded_by", "slots_of"]
+from ..values.dtypes import dtype
+from ..values.layouts import layout
+from ..values.memory_formats import memory_format
+
+__all__ = [
+    "PLAIN",
+    "by_text",
+    "hooks_of_all",
+    "is_constant",
+    "is_fixed",
+    "is_foreign",
+    "is_operator",
+    "is_own",
+    "is_same",
+    "loaded_by",
+    "read_by_own",
+    "slots_of",
+]
+
+# Values that are compared, and not watched in their parts.
+PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 
 _LOADS: Final = frozenset({
     "LOAD_ATTR", "LOAD_CLASSDEREF", "LOAD_DEREF", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME",
 })  # fmt: skip
+_HOOKS_OF_ALL: Final = (
+    "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
+    "_global_backward_pre_hooks",
+)  # fmt: skip
 _BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "vars"})
 _OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
 # What is called when an object is made, goes, or is shown, and not where a function computes with it.
@@ -35,6 +62,73 @@ def is_foreign(name: Any) -> bool:
 def is_operator(name: str) -> bool:
     """Whether a method is called by other syntax than its name."""
     return name.startswith("__") and name.endswith("__") and name not in _NO_OPERATORS
+
+
+_FIXED: Final = (
+    *PLAIN, BuiltinFunctionType, EllipsisType, Enum, ModuleType, dtype, layout, memory_format, slice, type,
+)  # fmt: skip
+_READ_BY_OWN: Final[WeakKeyDictionary[type, set[str]]] = WeakKeyDictionary()
+
+
+def by_text(names: Set[str]) -> bool:
+    """Whether code that loads these names may look attributes up by texts."""
+    return bool(names & _BY_TEXT)
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Whether two arguments that are no tensors stand for the same: zeros of other signs do not.
+
+    What cannot change is compared. Of other things the parts are watched, so that it has to be the very one.
+    """
+    if value is other:
+        return True
+    if type(value) is not type(other):
+        return False
+    if is_constant(value):
+        return repr(value) == repr(other)
+    return is_fixed(value) and bool(value == other)
+
+
+def is_fixed(value: Any) -> bool:
+    """Whether a value cannot change, as far as its class says: it is hashed by what it is equal to."""
+    if isinstance(value, _FIXED):
+        return True
+    compare: Any = type(value).__eq__
+    if compare is object.__eq__:
+        return False
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def is_constant(value: Any) -> bool:
+    """Whether a value is a number, a text or the like, or a list or tuple of these."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(v, PLAIN) for v in value)
+    return isinstance(value, PLAIN)
+
+
+def read_by_own(kind: type) -> set[str]:
+    """The names that methods of mindtorch's classes load, of which a module's class is made."""
+    if kind in _READ_BY_OWN:
+        return _READ_BY_OWN[kind]
+    found: set[str] = set()
+    for each in kind.__mro__:
+        if is_own(each.__module__) and each.__name__ != "Module":
+            for method in vars(each).values():
+                if type(method) is FunctionType and not method.__name__.startswith("__"):
+                    found |= loaded_by(method.__code__)
+    _READ_BY_OWN[kind] = found
+    return found
+
+
+def hooks_of_all(kind: type) -> list[dict[int, Any]]:
+    """The hooks that all modules call, from where the class of these is."""
+    base = next((c for c in kind.__mro__ if c.__name__ == "Module" and is_own(c.__module__)), None)
+    held = {} if base is None else vars(sys.modules[base.__module__])
+    return [held[name] for name in _HOOKS_OF_ALL if name in held]
 
 
 def slots_of(kind: type) -> set[str]:

@@ -17,7 +17,6 @@ from ..deferred.programs.payloads import as_tensor
 from ..deferred.programs.planned import compiled_program
 from ..deferred.programs.program import Halted, Number, Program, Ref, Value
 from ..deferred.replay.known import partition
-from ..deferred.replay.matching import same
 from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
@@ -36,6 +35,7 @@ from ..values.errors import CaptureError
 from ..values.shapes import Shape
 from .captured_grads import Grad, grads_of, shown_as
 from .captured_guards import guard_of, hooks_of, shown
+from .captured_names import is_same
 from .captured_surroundings import Settings, Surroundings
 
 __all__ = ["Constant", "Step"]
@@ -141,14 +141,17 @@ class Step:
             )
             and self._result_spec == other._result_spec
             and all(
-                isinstance(v, Tensor | _Part) or same(v, w)
+                isinstance(v, Tensor | _Part) or is_same(v, w)
                 for v, w in zip(self._constants, other._constants, strict=True)
             )
         )
 
     def begins_grads(self) -> str | None:
         """Which grads it has made that were None, and that it has not set to None itself."""
-        made = next((grad.leaf for grad in self._grads if grad.how in ("add", "none")), None)
+        made = next(
+            (grad.leaf for grad in self._grads if grad.how in ("add", "none") and grad.is_there()),
+            None,
+        )
         if made is None:
             return None
         return f"the grad of a tensor, {shown(guard_of(made))} was None before the call and is not after it"
@@ -161,7 +164,11 @@ class Step:
         )
 
     def compute(
-        self, found: Description | None, program: Program | None, unset: Sequence[AutogradMeta]
+        self,
+        found: Description | None,
+        program: Program | None,
+        unset: Sequence[AutogradMeta],
+        bare: Sequence[Tensor],
     ) -> None:
         """Compute ops in each call.
 
@@ -169,6 +176,7 @@ class Step:
             found: the ops; None where there are none.
             program: the same.
             unset: places of the tensors whose grad the function has set to None.
+            bare: tensors whose grad it has asked for when they had none.
         """
         leaves, results = self._given, self._results
         at = {id(t): i for i, t in enumerate(leaves) if isinstance(t, Tensor)}
@@ -206,6 +214,7 @@ class Step:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
             self._grads = grads_of(found, program, unset, results, made_of)
+        self._grads += [Grad(t, -1, "none") for t in {id(t): t for t in bare}.values()]
         taken = {grad.output for grad in self._grads}
         self._kept = made_of.kept({*taken, *(r[0] for r in self._returned if r is not None)})
         self._constants = [
@@ -232,6 +241,14 @@ class Step:
             if (meta := t._autograd) is not None and meta.is_leaf
         ]
         self._any_hooks = any(hooks for _, hooks in self._hooked)
+
+    def first(self, result: Any) -> Any:
+        """What the call returns that was recorded: without history, as later ones do."""
+        results = [
+            t if made is None or not t.requires_grad else t.detach()
+            for t, made in zip(tree_leaves(result), self._returned, strict=True)
+        ]
+        return tree_unflatten(results, self._result_spec)
 
     def flattened(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -340,7 +357,7 @@ class Step:
                         f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "
                         f"{shown(found)} now; reset() captures anew"
                     )
-            elif not same(value, wanted):
+            elif not is_same(value, wanted):
                 was = shown(wanted) if wanted.__class__ is tuple else repr(wanted)
                 raise CaptureError(
                     f"{self._name}(): {self.argument(i)} was {was} when it was captured, and is "

@@ -18,16 +18,27 @@ from ..amp.state import STATE, chosen_dtypes
 from ..dispatch.autocast_keys import AUTOCAST_OF
 from ..dispatch.keys import MASKS
 from ..dispatch.masks import is_grad_enabled
+from ..gradients.packing import active_hooks
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
 from ..values.devices import get_default_device
 from ..values.dtypes import get_default_dtype
 from ..values.shapes import show
-from .captured_names import is_foreign, is_operator, is_own, loaded_by, slots_of
+from .captured_names import (
+    PLAIN,
+    by_text,
+    hooks_of_all,
+    is_constant,
+    is_foreign,
+    is_operator,
+    is_own,
+    loaded_by,
+    read_by_own,
+    slots_of,
+)
 
 __all__ = ["Settings", "Surroundings"]
 
-_PLAIN: Final = (bool, int, float, complex, str, bytes, type(None))
 _MISSING: Final = object()
 _MOST: Final = 20_000  # of what is watched
 _ELEMENTS: Final = 1_000  # of one list or dict
@@ -35,6 +46,7 @@ _LOOKED_THROUGH: Final = frozenset({"items", "keys", "values"})
 _SETS: Final = (set, frozenset, deque)
 _WRAPPER: Final = type(functools.lru_cache(lambda: None))
 _HOOKS: Final = "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks"
+_STEP_HOOKS: Final = "_optimizer_step_pre_hooks", "_optimizer_step_post_hooks"
 
 
 class Settings:
@@ -45,6 +57,7 @@ class Settings:
         self._default = get_default_dtype()
         self._device = get_default_device()
         self._lower = {**STATE.dtypes}
+        self._packing = active_hooks()
         self._named = _settings()
 
     def difference(self) -> str | None:
@@ -56,12 +69,15 @@ class Settings:
             and get_default_dtype() is self._default
             and get_default_device() == self._device
             and STATE.dtypes == self._lower
+            and active_hooks() == self._packing
         ):
             return None
         now = _settings()
         for name, was in self._named.items():
             if now[name] != was:
                 return f"{name} was {was} when it was captured, and is {now[name]} now"
+        if active_hooks() != self._packing:
+            return "other hooks pack saved tensors than when it was captured"
         if (MASKS.include, MASKS.keep) != masks:
             return "other dispatch keys are included or excluded than when it was captured"
         return None
@@ -103,9 +119,10 @@ class Surroundings:
 
     Args:
         fn: the function.
+        given: its arguments, of which it may read what objects among them hold.
     """
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    def __init__(self, fn: Callable[..., Any], given: Sequence[Any] = ()) -> None:
         self._watches: list[_Watch] = []
         self._sizes: list[_Watch] = []  # what grows where it is written to
         self._lengths: list[_Watch] = []  # of lists, which may be no more than logs
@@ -117,7 +134,11 @@ class Surroundings:
             self._watches.clear()
             self._sizes.clear()
             self._lengths.clear()
-            self._walk(fn)
+            self._walk([("", fn), *((f"argument {i}", v) for i, v in enumerate(given))])
+
+    def holds(self, value: Any) -> bool:
+        """Whether a thing was there, where the function can reach it."""
+        return id(value) in self._met
 
     def difference(self) -> str | None:
         """What is another thing now; None where nothing is."""
@@ -153,11 +174,12 @@ class Surroundings:
 
     # ---- finding -------------------------------------------------------------------------------
 
-    def _walk(self, fn: Callable[..., Any]) -> None:
-        todo: list[tuple[str, Any]] = [("", fn)]
+    def _walk(self, todo: list[tuple[str, Any]]) -> None:
         while todo and len(self._met) < _MOST:
             path, value = todo.pop()
-            if isinstance(value, (Tensor, *_PLAIN, BuiltinFunctionType)) or id(value) in self._met:
+            if isinstance(value, str) and value.isidentifier() and by_text(self._names):
+                self._names.add(value)  # it may name an attribute
+            if isinstance(value, (Tensor, *PLAIN, BuiltinFunctionType)) or id(value) in self._met:
                 continue
             self._met[id(value)] = value
             todo += self._parts(path, value)
@@ -269,7 +291,7 @@ class Surroundings:
 
     def _dict(self, path: str, held: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
         keys = [*held][:_ELEMENTS]
-        names = [f"{path}[{k!r}]" if isinstance(k, _PLAIN) else f"an entry of {path}" for k in keys]
+        names = [f"{path}[{k!r}]" if isinstance(k, PLAIN) else f"an entry of {path}" for k in keys]
         looked_through = _LOOKED_THROUGH & self._names
         (self._watches if looked_through else self._sizes).append(_sized(held, f"len({path})"))
         return self._watch(lambda: [dict.get(held, key, _MISSING) for key in keys], names)
@@ -289,39 +311,55 @@ class Surroundings:
         if "_modules" in held and "training" in held:
             yield from self._module(path, value)
         elif "param_groups" in held and "state" in held:  # an optimizer
-            yield f"{path}.param_groups", held["param_groups"]
-            state = held["state"]
-            self._sizes.append(_sized(state, f"len({path}.state)"))
-            for each in [*state.values()]:
-                yield f"{path}.state[...]", each
+            yield from self._optimizer(path, value)
             return
-        elif is_own(kind.__module__):  # a schedule of learning rates, for instance
-            plain = [n for n, v in held.items() if isinstance(v, (*_PLAIN, list))]
+        elif (
+            is_own(kind.__module__) and "__wrapped__" not in held
+        ):  # a schedule of learning rates, for instance
+            plain = [n for n, v in held.items() if isinstance(v, (*PLAIN, list))]
             yield from self._entries(f"{path}.", held, plain)
         if is_own(kind.__module__):
+            yield path, held.get("__wrapped__")  # of a function that was captured, or compiled
             return
         # Of what the class says otherwise, too: an object may come to have its own.
-        default = {n for c in kind.__mro__ for n, v in vars(c).items() if isinstance(v, _PLAIN)}
+        default = {n for c in kind.__mro__ for n, v in vars(c).items() if isinstance(v, PLAIN)}
         names = [n for n in sorted(self._names) if n in held or n in default]
         yield from self._entries(f"{path}.", held, names)
         yield path, kind
 
+    def _optimizer(self, path: str, optimizer: Any) -> Iterator[tuple[str, Any]]:
+        held, state = optimizer.__dict__, optimizer.__dict__["state"]
+        yield from self._entries(f"{path}.", held, ["param_groups", "step"])
+        size = _sized(state, f"len({path}.state)")
+        self._sizes.append(size)
+        self._lengths.append(size)
+        yield from self._entries(f"{path}.", held, ["state"])
+        yield from self._hooks(path, [held[name] for name in _STEP_HOOKS if name in held])
+
+    def _hooks(self, path: str, tables: list[dict[int, Any]]) -> Iterator[tuple[str, Any]]:
+        def read() -> list[Any]:
+            return [hook for table in tables for hook in table.values()]
+
+        if tables and id(tables[0]) not in self._met:
+            self._met[id(tables[0])] = tables[0]
+            number = f"the number of hooks of {path}"
+            self._watches.append(_Watch(lambda: [*map(len, tables)], [number] * len(tables)))
+            yield from self._watch(read, [f"a hook of {path}"] * len(read()))
+
     def _module(self, path: str, module: Any) -> Iterator[tuple[str, Any]]:
-        held = module.__dict__
-        yield from self._entries(f"{path}.", held, ["training"])
-        forward = getattr(type(module), "forward", None)
-        if type(forward) is FunctionType:
-            loaded = loaded_by(forward.__code__)
-            plain = [n for n in sorted(loaded) if isinstance(held.get(n, held), _PLAIN)]
-            yield from self._entries(f"{path}.", held, plain)
+        held, kind = module.__dict__, type(module)
+        plain = [n for n in sorted(read_by_own(kind)) if is_constant(held.get(n, held))]
+        names = ["training", "forward", *plain]
+        yield from self._watch(
+            lambda: [type(module), *[held.get(n, _MISSING) for n in names]],
+            [f"the class of {path}", *[f"{path}.{n}" for n in names]],
+        )
         for name in ("_parameters", "_buffers", "_modules"):
             inner = held[name]
             self._watches.append(_sized(inner, f"the number of {name[1:]} of {path}"))
             yield from self._entries(f"{path}.", inner, [*inner])
-        hooks = [held[name] for name in _HOOKS if name in held]
-        yield from self._watch(
-            lambda: [*map(len, hooks)], [f"the number of hooks of {path}"] * len(hooks)
-        )
+        yield from self._hooks(path, [held[name] for name in _HOOKS if name in held])
+        yield from self._hooks("all modules", hooks_of_all(kind))
 
 
 def _sized(held: Any, name: str) -> _Watch:
@@ -336,8 +374,8 @@ def _content(cell: Any) -> Any:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Whether two values are numbers or texts that are the same."""
-    return type(a) is type(b) and isinstance(a, _PLAIN) and repr(a) == repr(b)
+    """Whether two values are numbers or texts that are the same, or tuples of these."""
+    return type(a) is type(b) and is_constant(a) and repr(a) == repr(b)
 
 
 def _shown(value: Any, other: Any = _MISSING) -> str:
@@ -346,7 +384,7 @@ def _shown(value: Any, other: Any = _MISSING) -> str:
     if isinstance(value, Tensor):
         what = f"{show(value._shape)} {value._dtype}"
         return f"another tensor, {what}," if isinstance(other, Tensor) else f"a tensor, {what},"
-    if isinstance(value, _PLAIN):
+    if is_constant(value):
         return repr(value)
     return (
         f"another {type(value).__name__}"

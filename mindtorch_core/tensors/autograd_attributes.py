@@ -9,7 +9,7 @@ from ..dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD
 from ..values.devices import device
 from ..values.dtypes import dtype
 from ..values.shapes import Shape
-from .autograd_state import GRADS_UNSET, INFERENCE, AutogradMeta
+from .autograd_state import GRADS_READ, GRADS_UNSET, INFERENCE, AutogradMeta
 
 if TYPE_CHECKING:
     from ..gradients.node import Node
@@ -108,6 +108,9 @@ class AutogradAttributes:
         Warns:
             UserWarning: for a result that retains no gradient.
         """
+        if GRADS_READ:
+            for note in GRADS_READ:
+                note(self)  # type: ignore[arg-type]
         meta = self._autograd
         if meta is None:
             return None

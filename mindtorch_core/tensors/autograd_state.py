@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..gradients.node import Node
     from .tensor import Tensor
 
-__all__ = ["BORN", "GRADS_UNSET", "INFERENCE", "AutogradMeta", "born"]
+__all__ = ["BORN", "GRADS_READ", "GRADS_UNSET", "INFERENCE", "AutogradMeta", "born"]
 
 # Bit of inference tensors, in place of ADInplaceOrView; in a thread's include mask, the mode.
 INFERENCE: Final = int(DispatchKey.Inference)
@@ -22,6 +22,9 @@ BORN: Final[list[Callable[[Tensor, bool], None]]] = []
 
 # Called where a user sets a grad to None, with the place of the tensor.
 GRADS_UNSET: Final[list[Callable[[AutogradMeta], None]]] = []
+
+# Called where a grad is asked for, with the tensor.
+GRADS_READ: Final[list[Callable[[Tensor], None]]] = []
 
 T = TypeVar("T")
 
