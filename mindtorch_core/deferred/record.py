@@ -82,9 +82,7 @@ def pipeline_kernel(
 
     def elsewhere(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run at once: the thread has no pipeline, but other threads have, or a value is missing."""
-        release_key()
-        for note in BESIDE:
-            note(entry.name)
+        _told_beside(entry.name)
         _settle(args, kwargs)
         if writes and STACK.left:
             for t in written(places, args, kwargs):
@@ -99,6 +97,13 @@ def pipeline_kernel(
     if composed is None or (d is not None and d.rule is not None) or backend in entry.metas:
         return recorder
     return _or_by_parts(recorder, composed)
+
+
+def _told_beside(name: str) -> None:
+    """Take the key out if it is not needed, and tell who listens of an op that no pipeline records."""
+    release_key()
+    for note in BESIDE:
+        note(name)
 
 
 def _to_data(recorder: Kernel, below: Kernel) -> Kernel:
