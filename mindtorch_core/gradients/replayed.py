@@ -2,8 +2,9 @@
 
 A walk through the graph whose forward ops were all followed computes what it did last time: no formula need
 be asked, and no op be looked up. What it depends on is guarded: every node is that of a result of this run,
-with the same edges and without hooks; leaves that are given one have no gradient yet; numbers that the
-forward pass computed with are the same. Where a guard fails, the engine walks as always.
+with the same edges and without hooks, and what it saved is unchanged; leaves that are given one have no
+gradient yet; numbers that the forward pass computed with are the same. Where a guard fails, the engine walks
+as always.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..tensors.autograd_state import AutogradMeta
 from . import anomaly_mode
 from .engine import leading_to, run
 from .node import Node
-from .saved import Packed
+from .saved import Packed, unchanged
 
 __all__ = ["accumulate_gradients", "wanted_gradients"]
 
@@ -348,6 +349,7 @@ class Walk:
                 or node.__class__ is not kind
                 or not _plain(node)
                 or _kinds(node) != saved
+                or not unchanged(node)
             ):
                 return None
             for edge, to in zip(node.edges, edges, strict=True):

@@ -24,6 +24,7 @@ __all__ = [
     "saved_input",
     "saved_list",
     "saved_output",
+    "unchanged",
     "versions_of",
 ]
 
@@ -158,6 +159,23 @@ def saved_list(values: Any, versions: list[int]) -> Any:
 def versions_of(values: Any) -> list[int]:
     """Versions of a list of inputs."""
     return [0 if t is None or (s := t._storage) is None else s.version for t in values]
+
+
+def unchanged(node: Node) -> bool:
+    """Whether what a node saved is as it was: for nodes without packed values, whose `saved` is there."""
+    saved: Any = node.saved
+    for _, at, kind, _ in node.fields:
+        if kind == "value" or (value := saved[at]) is None:
+            continue
+        if kind == "output":
+            if (s := value[5]) is not None and s.version != value[7]:
+                return False
+        elif kind == "inputs":
+            if versions_of(value) != saved[at + 1]:
+                return False
+        elif (s := getattr(value, "_storage", None)) is not None and s.version != saved[at + 1]:
+            return False
+    return True
 
 
 def _changed_error(t: Any, version: int, found: int) -> RuntimeError:

@@ -1,5 +1,8 @@
 """Backward passes that are replayed as one item, and what makes the engine walk after all."""
 
+import contextlib
+import threading
+
 import pytest
 
 import mindtorch_core as torch
@@ -263,3 +266,72 @@ def test_a_value_is_read_before_backward():
         assert value == wanted.item()
         assert all(torch.equal(a.grad, b.grad) for a, b in zip(net.w, eager.w, strict=True))
     assert pipe.stats()["replayed_walks"] == 1
+
+
+# ---- what was saved, and changed since ----------------------------------------------------------
+
+
+def _in_a_block(x):
+    with torch.pipeline():
+        x.mul_(2)
+
+
+def _in_a_thread(x):
+    thread = threading.Thread(target=lambda: x.mul_(2))
+    thread.start()
+    thread.join()
+
+
+CHANGES = {
+    "block": _in_a_block,
+    "thread": _in_a_thread,
+    "count": torch.autograd.graph.increment_version,
+}
+LOSSES = {
+    "input": lambda w, x: ((w * x).sum(), x),
+    "product": lambda w, x: (torch.einsum("i,i->", w, x), x),
+    "output": lambda w, x: ((y := (w + x).exp()).sum(), y.detach()),
+}
+
+
+@pytest.mark.parametrize("looks", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("block", ["default", "through"])
+def test_what_was_saved_has_changed(block, change, loss, looks):
+    """The engine refuses, as outside of blocks, what a walk of known ops would have computed."""
+    w, x, walks = torch.ones(3, requires_grad=True), torch.ones(3), []
+    for i in range(8):
+        w.grad = None
+        with BLOCKS[block]() as pipe:
+            result, saved = LOSSES[loss](w, x)
+            if looks:
+                result.item()
+            refused = contextlib.nullcontext()
+            if i >= 6:
+                CHANGES[change](saved)
+                refused = pytest.raises(RuntimeError, match="modified by an inplace operation")
+            with refused:
+                result.backward()
+        walks.append(pipe.stats()["replayed_walks"])
+    assert walks[6:] == [0, 0]
+    if block == "default" and loss == "input":
+        assert walks[5] == 1
+
+
+def test_what_was_saved_has_changed_in_a_compiled_call():
+    w, x, changes = torch.ones(3, requires_grad=True), torch.ones(3), []
+
+    @torch.compile
+    def step():
+        loss = (w * x).sum()
+        if changes:
+            _in_a_block(x)
+        loss.backward()
+
+    for _ in range(6):
+        step()
+    changes.append(1)
+    for _ in range(3):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            step()
