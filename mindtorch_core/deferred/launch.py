@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, with_masks
+from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
@@ -32,7 +32,9 @@ from .unseen import held_outside
 __all__ = ["Launch"]
 
 # Keys that the ops which kernels call during a launch must not meet: all of it was seen already.
-_HIDDEN: Final = int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python | DispatchKey.Inference)
+_HIDDEN: Final = int(
+    AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python | DispatchKey.Inference
+)
 
 
 class Launch:

@@ -104,10 +104,9 @@ def _writing_several(below: Kernel, places: tuple[Place, ...], *, ours: bool) ->
         return result
 
     def count(storages: list[Storage], before: list[int]) -> None:
-        """Count a write where the ops that an op of the core is made of have not."""
+        """Count one write; what third parties' ops do inside is counted as well."""
         for s, version in zip(storages, before, strict=True):
-            if s.version == version or not ours:
-                s.version += 1
+            s.version = (version if ours else s.version) + 1
 
     return writing
 
