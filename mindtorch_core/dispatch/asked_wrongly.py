@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 from ..values.own_frames import hide, reword
 from .calls.binding import named
 from .calls.failures import say_as_called
+from .calls.generated import Template
+from .exchanged import as_it_was, exchange, exchanged_with
 from .nearest import suggestion
-from .written_functions import NOT_COUNTED
 
 __all__ = ["arguments_of", "guarded"]
 
@@ -27,7 +28,7 @@ def guarded(function: F, *, checks: bool = False) -> F:
 
     Python's error for an unknown or missing argument names that alone; what is no tensor may fail
     anywhere inside, for the lack of an attribute that the user never named. The function stays the same
-    object: its code is exchanged, as `ask_first` does. It costs one call of Python's.
+    object: its code is exchanged, see `exchange`. It costs one call of Python's.
 
     Args:
         function: is called by users; of one that is decorated, that which was written.
@@ -35,41 +36,22 @@ def guarded(function: F, *, checks: bool = False) -> F:
     """
     written: Any = function
     while isinstance(inner := getattr(written, "__wrapped__", None), FunctionType):
-        if "_explain" in (written.__kwdefaults__ or ()):
+        if exchanged_with(written, "explain"):
             return function  # by another of its names
         written = inner
     if isinstance(written, FunctionType):
-        _guard_code(written, _explain_call if checks else _explain)
+        explain = _explain_call if checks else _explain
+        exchange(written, as_it_was(written), "who explains errors", _GUARD, explain=explain)
     return function
 
 
-def _guard_code(function: FunctionType, explain: Callable[..., None]) -> None:
-    original = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__,
-        function.__closure__,
-    )  # fmt: skip
-    original.__kwdefaults__ = function.__kwdefaults__
-    original.__annotations__ = function.__annotations__
-    original.__qualname__ = function.__qualname__
-    code = _guard.__code__.replace(
-        co_name=function.__name__,
-        co_qualname=function.__code__.co_qualname,
-        co_filename=NOT_COUNTED,
-        co_firstlineno=function.__code__.co_firstlineno,
-        co_freevars=function.__code__.co_freevars,
-    )
-    function.__wrapped__ = original  # type: ignore[attr-defined]
-    function.__defaults__ = None
-    function.__kwdefaults__ = {"_original": original, "_explain": explain}
-    function.__code__ = code
-
-
-def _guard(*args: Any, _original: Any, _explain: Any, **kwargs: Any) -> Any:
-    try:
-        return _original(*args, **kwargs)
-    except Exception as error:
-        _explain(_original, error, args, kwargs)
-        raise
+_GUARD: Final = Template("""\
+try:
+    return @original(*@args, **@kwargs)
+except Exception as @error:
+    @explain(@original, @error, @args, @kwargs)
+    raise
+""")
 
 
 def _explain(

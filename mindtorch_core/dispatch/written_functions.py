@@ -11,10 +11,12 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, TypeVar
 
+from .calls.generated import Template
+from .exchanged import as_it_was, exchange
 from .keys import FUNCTION_MODES, MASKS
 from .overrides import TENSOR, active, beneath, handle
 
-__all__ = ["NOT_COUNTED", "arm_functions", "ask_first", "overridable", "overridable_functions"]
+__all__ = ["arm_functions", "ask_first", "overridable", "overridable_functions"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,8 +90,10 @@ def _as_written(
     return args, kwargs
 
 
-# Frames of such files are those of imports to `warnings`: ``stacklevel`` does not count them.
-NOT_COUNTED: Final = "<mindtorch, which asks for overrides; to warnings importlib._bootstrap>"
+_ASKING: Final = Template("""\
+@answer = @relay(@args, @kwargs)
+return @original(*@args, **@kwargs) if @answer is @relay else @answer
+""")
 
 
 def ask_first(
@@ -108,13 +112,7 @@ def ask_first(
             functions in Python, whose handlers are given what stands in the call.
         asked: how many arguments may override it; None for all.
     """
-    original = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__,
-        function.__closure__,
-    )  # fmt: skip
-    original.__kwdefaults__ = function.__kwdefaults__
-    original.__annotations__ = function.__annotations__
-    original.__dict__.update(function.__dict__)
+    original = as_it_was(function)
     arguments = given or _as_written
     masks, tensor_type = MASKS, TENSOR[0]
 
@@ -127,19 +125,4 @@ def ask_first(
             return relay if asked != 0 else beneath(original, args, kwargs)
         return handle(shown, values, *arguments(args, kwargs), written_in_python=given is not None)
 
-    code = _asking.__code__.replace(
-        co_name=function.__name__,
-        co_qualname=function.__code__.co_qualname,
-        co_filename=NOT_COUNTED,
-        co_firstlineno=function.__code__.co_firstlineno,
-        co_freevars=function.__code__.co_freevars,
-    )
-    function.__wrapped__ = original  # type: ignore[attr-defined]
-    function.__defaults__ = None
-    function.__kwdefaults__ = {"_original": original, "_relay": relay}
-    function.__code__ = code
-
-
-def _asking(*args: Any, _original: Any, _relay: Any, **kwargs: Any) -> Any:
-    answer = _relay(args, kwargs)
-    return _original(*args, **kwargs) if answer is _relay else answer
+    exchange(function, original, "who asks for overrides", _ASKING, relay=relay)

@@ -7,9 +7,9 @@ import warnings
 from typing import Any, Final
 
 from ..dispatch.calls.binding import python_number
+from ..dispatch.exchanged import is_not_counted
 from ..dispatch.functions import fn
 from ..dispatch.keys import DispatchKey
-from ..dispatch.written_functions import NOT_COUNTED
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64, uint8
@@ -134,7 +134,7 @@ def _level_of_user() -> int:
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
         frame = frame.f_back
-        level += frame.f_code.co_filename != NOT_COUNTED
+        level += not is_not_counted(frame.f_code)
     return level
 
 

@@ -12,8 +12,8 @@ import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..dispatch.exchanged import is_not_counted
 from ..dispatch.keys import DispatchKey, without_gradients
-from ..dispatch.written_functions import NOT_COUNTED
 from ..values.dtypes import INTEGER
 from .node import WATCHERS, Node
 
@@ -143,7 +143,7 @@ def _user_frame() -> tuple[FrameType, int]:
     frame, level = sys._getframe(1), 0
     while frame.f_back is not None and _inside(frame):
         frame = frame.f_back
-        level += frame.f_code.co_filename != NOT_COUNTED
+        level += not is_not_counted(frame.f_code)
     return frame, level
 
 

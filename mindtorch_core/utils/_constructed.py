@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
-from types import CodeType
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..dispatch.calls.generated import Template
+from ..dispatch.exchanged import as_it_was, exchange, exchanged_with
 from ..dispatch.nearest import suggestion
-from ..dispatch.written_functions import NOT_COUNTED
 from ..values.devices import concrete
 from ..values.own_frames import hide
 
@@ -30,7 +29,7 @@ class Constructed:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__module__.startswith(_OURS) and "__init__" in cls.__dict__:
-            cls.__init__ = _hiding(cls.__dict__["__init__"])  # type: ignore[method-assign]
+            _hide_frames(cls.__dict__["__init__"])
 
     if not TYPE_CHECKING:  # type checkers look at __init__
 
@@ -47,28 +46,25 @@ class Constructed:
             return above(cls) if above is object.__new__ else above(cls, *args, **kwargs)
 
 
-def _hiding(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor whose errors show no frame of mindtorch's, where it raised them on purpose."""
-
-    def called(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            init(self, *args, **kwargs)
-        except Exception as error:
-            hide(error)
-            raise
-
-    if not _HIDING:
-        _HIDING.append(called.__code__.replace(co_filename=NOT_COUNTED))
-    called.__code__ = _HIDING[0]
-    return functools.wraps(init)(called)
+_HIDING: Final = Template("""\
+try:
+    return @original(*@args, **@kwargs)
+except Exception as @error:
+    @hide(@error)
+    raise
+""")
 
 
-_HIDING: Final[list[CodeType]] = []  # the code of all such constructors
+def _hide_frames(init: Any) -> None:
+    """Have a constructor's errors show no frame of mindtorch's, where it raised them on purpose."""
+    if isinstance(init, FunctionType) and not exchanged_with(init, "hide"):
+        exchange(init, as_it_was(init), "who hides frames", _HIDING, hide=hide)
 
 
 def _written(init: Any) -> Any:
     """A constructor as its class has it: its errors may be hidden by another."""
-    return init.__wrapped__ if getattr(init, "__code__", None) in _HIDING else init
+    hiding = isinstance(init, FunctionType) and exchanged_with(init, "hide")
+    return init.__wrapped__ if hiding else init
 
 
 def refusal(cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:

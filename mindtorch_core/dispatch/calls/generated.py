@@ -112,17 +112,20 @@ class _Shown:
         self.forget(self.file, None)
 
 
-def compile_function(name: str, source: str, scope: dict[str, Any]) -> Callable[..., Any]:
+def compile_function(
+    name: str, source: str, scope: dict[str, Any], *, file: str = ""
+) -> Callable[..., Any]:
     """Compile a generated function.
 
     Args:
         name: what the source calls it.
         source: its source, which defines nothing else.
         scope: its globals.
+        file: what its file is called, if not as it is.
     """
     scope["__builtins__"] = _BUILTINS
     scope["__name__"] = __name__
-    scope[own("@shown")] = shown = _Shown(name, source)
+    scope[own("@shown")] = shown = _Shown(file or name, source)
     exec(compile(source, shown.file, "exec"), scope)
     made: Callable[..., Any] = scope.pop(name)  # or the two would hold each other
     return made
