@@ -9,6 +9,7 @@ from typing import Any
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import ACTIVE
 from ..tensors.tensor import Tensor
+from .endings import QUEUED, backward_ended, ends
 from .engine import run
 from .node import GradientEdge
 from .replayed import accumulate_gradients, wanted_gradients
@@ -21,6 +22,7 @@ Target = Tensor | GradientEdge
 
 
 @guarded
+@ends
 def backward(
     tensors: Target | Sequence[Target],
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
@@ -69,10 +71,17 @@ def backward(
             if isinstance(t, Tensor):
                 t.retain_grad()
     starts, grads = prepare(as_list(tensors), grad_tensors, shown=create_graph)
-    if only is None and ACTIVE:
-        accumulate_gradients(starts, grads, keep, create_graph)
-    else:
-        run(starts, grads, keep, create_graph, only, accumulating=True)
+    try:
+        if only is None and ACTIVE:
+            accumulate_gradients(starts, grads, keep, create_graph)
+        else:
+            run(starts, grads, keep, create_graph, only, accumulating=True)
+    except BaseException:
+        if QUEUED:
+            backward_ended(well=False)
+        raise
+    if QUEUED:
+        backward_ended(well=True)
 
 
 @guarded

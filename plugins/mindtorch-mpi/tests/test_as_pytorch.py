@@ -7,6 +7,7 @@ PROGRAMS = [
     (2, "group_methods"),
     (2, "gradients"),
     (2, "comm_hooks"),
+    (2, "gradient_sums"),
     (2, "sharded_training"),
     (4, "mesh_parts"),
 ]

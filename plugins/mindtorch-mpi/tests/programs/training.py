@@ -189,6 +189,39 @@ text = rf"Expected to have finished reduction.* rank {rank}: \[2, 3, 4, 5\]"
 with pytest.raises(RuntimeError, match=text):
     ddp(torch.ones(1, 2), True)
 
+
+class Held:
+    def __init__(self, out):
+        self.out = out
+
+
+class Opaque(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2, 2)
+
+    def forward(self, x, *places):
+        return [Held(self.a(x)), Held([self.a(x)]), lambda: self.a(x)][places[0]]
+
+
+# Outputs in objects of any kind; a rank whose output depends on no parameter.
+for options in ({"find_unused_parameters": True}, {"static_graph": True}):
+    ddp = DDP(Opaque(), **options)
+    for place in range(3):
+        ddp.zero_grad()
+        held = ddp(torch.full((1, 2), float(rank)), place)
+        out = held() if place == 2 else held.out[0] if place else held.out
+        out.sum().backward()
+        close(ddp.module.a.weight.grad, torch.full((2, 2), (size - 1) / 2))
+model = Branches()
+model.forward = lambda x: x * 2 if rank else model.a(x)
+ddp = DDP(model, find_unused_parameters=True)
+for _ in range(2):
+    model.zero_grad()
+    ddp(torch.ones(1, 2, requires_grad=True)).sum().backward()
+    close(model.a.weight.grad, torch.full((2, 2), 1 / size))
+    assert model.b.weight.grad is None
+
 # Buffers are rank 0's; a synchronized normalization sees all batches.
 model = network(nn.BatchNorm1d(16))
 ddp = DDP(model)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import ModuleType
 from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable, JoinHook
-from mindtorch_core.utils import _pytree
 
 from ..modules.module import Module
-from .reducer import Reducer, parameters_used
+from .reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
 
@@ -95,7 +97,6 @@ class DistributedDataParallel(Module, Joinable):
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
-        self._unused: set[int] | None = None  # of a static graph
         self._divide_by_initial_world_size = True
         if init_sync:
             self._compare(trained)
@@ -106,7 +107,8 @@ class DistributedDataParallel(Module, Joinable):
             self.process_group,
             self.bucket_bytes_cap,
             keeps_memory=gradient_as_bucket_view,
-            finds_unused=find_unused_parameters or static_graph,
+            finds_unused=find_unused_parameters,
+            is_static=static_graph,
         )
 
     def _compare(self, parameters: Sequence[Tensor]) -> None:
@@ -222,21 +224,9 @@ class DistributedDataParallel(Module, Joinable):
         outputs = self.module(*inputs, **kwargs)
         self.require_forward_param_sync = training
         if training:
-            self.reducer.begin(self._without_gradient(outputs))
+            finds = self.find_unused_parameters or self.static_graph
+            self.reducer.begin([*_find_tensors(outputs)] if finds else [])
         return outputs
-
-    def _without_gradient(self, outputs: Any) -> set[int]:
-        """Numbers of the parameters that outputs do not depend on."""
-        if not (self.find_unused_parameters or self.static_graph):
-            return set()
-        if self._unused is not None:
-            return self._unused
-        tensors = [t for t in _pytree.tree_leaves(outputs) if isinstance(t, Tensor)]
-        used = parameters_used(tensors)
-        unused = {n for n, p in enumerate(self.reducer.parameters) if id(p) not in used}
-        if self.static_graph:
-            self._unused = unused
-        return unused
 
     # ---- uneven inputs ---------------------------------------------------------------------------
 
@@ -353,3 +343,31 @@ def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device:
             f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
             f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
         )
+
+
+def _find_tensors(obj: Any) -> Iterator[Tensor]:
+    """The tensors in what a forward returns: in containers, dataclasses, attributes of other objects."""
+    left: list[tuple[Any, bool]] = [(obj, True)]
+    seen: set[int] = set()
+    while left:
+        each, enters = left.pop()
+        if isinstance(each, Tensor):
+            yield each
+        elif id(each) not in seen:
+            seen.add(id(each))
+            parts = _parts(each)
+            if parts is not None:
+                left += [(part, enters) for part in parts]
+            elif enters and not isinstance(each, Module | type | ModuleType):
+                left += [(part, False) for part in getattr(each, "__dict__", {}).values()]
+
+
+def _parts(found: Any) -> list[Any] | None:
+    """What is in a container; None for other objects."""
+    if isinstance(found, Mapping):
+        return [*found.values()]
+    if isinstance(found, list | tuple | set | deque):
+        return [*found]
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        return [getattr(found, field.name, None) for field in dataclasses.fields(found)]
+    return None

@@ -7,6 +7,7 @@ from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.autograd.endings import when_ended
 
 from ..optim.in_backward import step
 from .buckets import Bucket, divided
@@ -35,6 +36,7 @@ class Reducer:
         limit: bytes of a bucket.
         keeps_memory: whether gradients stay in the same memory from one backward to the next.
         finds_unused: whether parameters may be without a gradient, and others find out.
+        is_static: whether all steps use the same parameters, which the first finds out.
     """
 
     def __init__(
@@ -45,17 +47,25 @@ class Reducer:
         *,
         keeps_memory: bool,
         finds_unused: bool,
+        is_static: bool = False,
     ) -> None:
         self.parameters = list(parameters)
         self.group = group
-        self.finds_unused = finds_unused
+        self.finds_unused = finds_unused or is_static
+        self.is_static = is_static
         self._keeps_memory = keeps_memory
         self.buckets = divided(self.parameters, limit)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
         self._works: list[Any] = []
         self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
         self._next = 0  # the first bucket whose sum has not begun
-        self._used: list[bool] = []
+        # Which parameters have got a gradient since the last sum; how often in the backward of a static
+        # graph, and how often they still do in this one.
+        self._used = [False] * len(self.parameters)
+        self._times: list[int] | None = None
+        self._left: list[int] = []
+        self._unused: list[int] = []  # those that get none in the backward that is expected
+        self._open = False  # whether it has begun
         self.active = False
         self.share = 1 / torch.distributed.get_world_size(group)
         for number, parameter in enumerate(self.parameters):
@@ -65,16 +75,17 @@ class Reducer:
 
     def _noticed(self, number: int) -> Any:
         def ready(_: Tensor) -> None:
+            self._used[number] = True
             if self.active:
-                self._mark(number)
+                self._came(number)
 
         return ready
 
-    def begin(self, unused: Iterable[int]) -> None:
+    def begin(self, outputs: Sequence[Tensor]) -> None:
         """Expect a backward pass.
 
         Args:
-            unused: numbers of the parameters that get no gradient in it.
+            outputs: where it begins; empty if that is not known.
 
         Raises:
             RuntimeError: if gradients of the last one are missing.
@@ -86,16 +97,52 @@ class Reducer:
                     _UNFINISHED.format(rank=torch.distributed.get_rank(self.group), left=left)
                 )
         self._next, self._works = 0, []
-        self._used = [True] * len(self.parameters)
         for bucket in self.buckets:
             bucket.begin(anew=not self._keeps_memory)
+        self._unused = []
+        self._left = [*(self._times or [0] * len(self.parameters))]
+        self._open = False
         self.active = True
-        missing = sorted(unused, reverse=True)
-        for number in missing:
-            self._used[number] = False
-        if len(missing) < len(self.parameters):
-            for number in missing:
+        if not self.finds_unused:
+            return
+        if not self.is_static and outputs:
+            used = parameters_used(outputs)
+            self._unused = [n for n, p in enumerate(self.parameters) if id(p) not in used]
+        elif self._times is not None:
+            self._unused = [n for n, times in enumerate(self._times) if not times]
+        for node in {t.grad_fn for t in outputs if t.grad_fn is not None}:
+            node.register_prehook(self._begun)
+
+    def _begun(self, _: Any = None) -> None:
+        """Backward has begun: what is known to get no gradient in it does not wait for one."""
+        if self._open or not self.active:
+            return
+        if self.finds_unused and not when_ended(self._rest):
+            return  # gradients are asked for that are put into no parameter
+        self._open = True
+        if not self._first_of_static():
+            for number in sorted(self._unused, reverse=True):
                 self._mark(number)
+
+    def _first_of_static(self) -> bool:
+        return self.is_static and self._times is None
+
+    def _came(self, number: int) -> None:
+        """A parameter has its gradient, or a part of it."""
+        self._begun()
+        self._left[number] -= 1
+        if not self._first_of_static() and self._left[number] <= 0:
+            self._mark(number)
+
+    def _rest(self) -> None:
+        """Backward has ended: the gradients that have not come are those that there are."""
+        if not (self.active and self._open):
+            return
+        if self._first_of_static():
+            self._times = [-left for left in self._left]
+        for number in sorted((n for b in self.buckets for n in b.waiting), reverse=True):
+            self._used[number] |= self.parameters[number].grad is not None
+            self._mark(number)
 
     def _mark(self, number: int) -> None:
         """A parameter's gradient is there, or will not come."""
@@ -103,11 +150,7 @@ class Reducer:
         if number not in bucket.waiting:
             raise RuntimeError(_TWICE.format(number=number))
         with torch.no_grad():
-            if self._used[number]:
-                bucket.take(number, self.share if self._hook is None else 1)
-            else:
-                bucket.views[bucket.numbers.index(number)].zero_()
-                bucket.waiting.discard(number)
+            bucket.take(number, self.share if self._hook is None else 1)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -173,6 +216,7 @@ class Reducer:
         """Wait for all sums and let the parameters have them."""
         self.active = False
         used = self._used_anywhere()
+        self._used = [False] * len(self.parameters)
         for bucket, work in zip(self.buckets, self._works, strict=True):
             self._await(bucket, work)
             bucket.give([used[n] for n in bucket.numbers])
@@ -184,7 +228,7 @@ class Reducer:
     def _used_anywhere(self) -> list[bool]:
         """Which parameters have a gradient in some process."""
         if not self.finds_unused:
-            return self._used
+            return [True] * len(self.parameters)
         counts = torch.tensor(self._used, dtype=torch.int32)
         torch.distributed.all_reduce(counts, group=self.group)
         return [bool(n) for n in counts.tolist()]
