@@ -34,6 +34,8 @@ class Call:
         group: the group's name.
         ranks: the members' ranks in the default group, in the group's order.
         rank: which of them this process is: a position.
+        partners: the ranks that it goes to or comes from, of which one is enough; None if it needs all.
+        tag: of a message.
         dtype, shape: of the tensor that every rank must have alike.
         reduction: such as ``sum``; empty for ops that reduce nothing.
         root: the position of the rank that sends to all or hears from all, or -1.
@@ -44,8 +46,8 @@ class Call:
     """
 
     __slots__ = (
-        "deadline", "dtype", "group", "number", "op", "rank", "ranks", "reduction", "root",
-        "seconds", "shape", "waits", "where",
+        "deadline", "dtype", "group", "number", "op", "partners", "rank", "ranks", "reduction",
+        "root", "seconds", "shape", "tag", "waits", "where",
     )  # fmt: skip
 
     def __init__(
@@ -63,12 +65,16 @@ class Call:
         where: str = "",
         seconds: float,
         waits: bool = True,
+        partners: tuple[int, ...] | None = None,
+        tag: int = 0,
     ) -> None:
         self.op = op
         self.number = number
         self.group = group
         self.ranks = ranks
         self.rank = rank
+        self.partners = partners
+        self.tag = tag
         self.dtype = dtype
         self.shape = shape
         self.reduction = reduction
@@ -153,7 +159,7 @@ class Call:
     def described(self) -> str:
         """What was called, in words."""
         row = self.op, self.dtype, self.shape, self.reduction, self.root, self.number, self.where
-        return _described(*row)
+        return _described(*row, self.tag)
 
     def error(
         self, text: str, rank: int | None, by_rank: Mapping[int, str] | None = None
@@ -193,10 +199,12 @@ def _described(
     root: int,
     number: int,
     where: str,
+    tag: int = 0,
 ) -> str:
     options: Sequence[str] = [
         *([reduction] if reduction else []),
         *([f"root {root}"] if root >= 0 else []),
+        *([f"tag {tag}"] if tag else []),
     ]
     of = f" of {dtype} {list(shape)}" if dtype else ""
     return f"{op}({', '.join(options)}){of}, call {number}, at {where or 'an unknown line'}"

@@ -158,6 +158,8 @@ class Watch:
             return None
         if kind in ("lost", "raised") and time.monotonic() > since + _ON_ITS_WAY:
             return call.error(f"rank {rank} is gone: {text}", rank, {rank: text})
+        if call.partners is not None and (rank not in call.partners or self._others_may(call)):
+            return None
         if kind == "left" and time.monotonic() > since + _GRACE:
             return call.error(f"rank {rank} has ended without this call", rank, {rank: "ended"})
         if kind == "late" and event["group"] == call.group:
@@ -170,6 +172,13 @@ class Watch:
             return call.error(reason, who, said)
         return None
 
+    def _others_may(self, call: Call) -> bool:
+        """Whether a message may come from one of several ranks, as not all have left."""
+        if call.partners is None or len(call.partners) == 1:
+            return False
+        left = {event["rank"] for _, event in [*self._events] if event["kind"] == "left"}
+        return not left.issuperset(call.partners)
+
     def _too_late(self, call: Call) -> DistributedError:
         """Tell that this rank waits no longer, and hear who else does."""
         about = {"group": call.group, "number": call.number}
@@ -181,13 +190,14 @@ class Watch:
             if event["kind"] == "waits" and event["group"] == call.group
         }
         here[self._rank] = call.described()
-        missing = [rank for rank in call.ranks if rank not in here]
+        missing = [rank for rank in call.partners or call.ranks if rank not in here]
         self.tell("late", call.described(), missing=missing, **about)
         said = {**here, **dict.fromkeys(missing, "did not come")}
         text = f"not done after {call.seconds:g} s"
         if missing:
             text += f": {_ranks(missing)} did not come"
-        return call.error(text, missing[0] if missing else None, said)
+        one = missing and (call.partners is None or len(missing) == 1)
+        return call.error(text, missing[0] if one else None, said)
 
     def close(self) -> None:
         """Leave: tell that this rank ends as it should."""

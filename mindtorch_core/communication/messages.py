@@ -36,7 +36,8 @@ def _send(op: str, tensor: Tensor, dst: Any, group: Any, tag: int, own: Any, wai
     peer = _peer(group, dst, own, "dst")
     engine, communicator = group.communicator_for(tensor.device.type)
     lent = lend(tensor, engine)
-    call = group.call(op, message=True, waits=waits, **facts(tensor))
+    to = (group.ranks[peer],)
+    call = group.call(op, message=True, waits=waits, partners=to, tag=tag, **facts(tensor))
     return Work(communicator.send(call, lent.memory, peer, tag), [tensor])
 
 
@@ -47,9 +48,11 @@ def _recv(op: str, tensor: Tensor, src: Any, group: Any, tag: int, own: Any, wai
     peer = None if anybody else _peer(group, src, own, "src")
     engine, communicator = group.communicator_for(tensor.device.type)
     lent = lend(tensor, engine)
-    call = group.call(op, message=True, waits=waits, **facts(tensor))
-    ticket: Ticket = Then([communicator.recv(call, lent.memory, peer, tag)], lent.returned)
     ranks = group.ranks
+    here = group.position
+    of = (*ranks[:here], *ranks[here + 1 :]) if peer is None else (ranks[peer],)
+    call = group.call(op, message=True, waits=waits, partners=of, tag=tag, **facts(tensor))
+    ticket: Ticket = Then([communicator.recv(call, lent.memory, peer, tag)], lent.returned)
     return Work(ticket, [tensor], lambda position: ranks[position])
 
 
