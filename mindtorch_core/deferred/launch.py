@@ -123,34 +123,6 @@ class Launch:
             Unchecked(passed, error, [t for ref in depending if (t := ref()) is not None])
             del self._checks[0]
 
-    def settled(self, entry: Entry) -> None:
-        """An op that comes before this launch has its value: its memory is not pending at the end."""
-        self._mark(entry)
-
-    def interrupted(self, count: int) -> None:
-        """The first ops were running when an interrupt came."""
-        self._under_way = tuple(range(count))
-        self._running = True
-
-    def lose_first(self, count: int, cause: Exception) -> None:
-        """The first ops have failed, and must not run again."""
-        for i in range(count):
-            if (entry := self.entries[i]) is not None:
-                self._failed(entry, cause)
-                self.entries[i] = None
-
-    def lose(self, position: int, cause: Exception, *, alone: bool) -> None:
-        """An op has failed, and must not run again; where it is not ``alone``, none of them may."""
-        entry = self.entries[position]
-        assert entry is not None
-        failed = self._failed(entry, cause)
-        self.entries[position] = None
-        if not alone:
-            for i, other in enumerate(self.entries):
-                if other is not None:
-                    self._fail(other.outs, failed)
-                    self.entries[i] = None
-
     def left_over(self) -> list[Entry]:
         """The ops that have neither run nor failed."""
         return [
@@ -379,7 +351,10 @@ class Launch:
         done, rest = present[: stopped.count], present[stopped.count :]
         for i, result in zip(done, stopped.results, strict=True):
             if (entry := self.entries[i]) is not None:
-                self._settle(entry, result, who)
+                try:
+                    self._settle(entry, result, who)
+                except Exception as cause:  # noqa: BLE001 (nothing else is lost by it)
+                    self._failed(entry, cause)
                 self._mark(entry)
                 self.entries[i] = None
         under_way = rest[: stopped.under_way]

@@ -28,6 +28,7 @@ __all__ = [
     "StepStopped",
     "Unsent",
     "location_of",
+    "refuse_cause",
     "tensors_of",
 ]
 
@@ -157,6 +158,16 @@ class Step:
         return None
 
 
+def refuse_cause(error: BaseException, cause: object) -> None:
+    """Refuse what is no exception as the cause of an error.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    if not isinstance(cause, BaseException):
+        raise TypeError(f"the cause of a {type(error).__name__} is an exception, not {cause!r}")
+
+
 class StepFailed(Exception):
     """An op of a `Step` could not be computed: its error names that op, and its line.
 
@@ -167,6 +178,7 @@ class StepFailed(Exception):
 
     def __init__(self, entry: Entry | int, cause: Exception) -> None:
         super().__init__(entry, cause)
+        refuse_cause(self, cause)
         self.entry = entry
         self.cause = cause
 
@@ -185,6 +197,7 @@ class StepStopped(BaseException):
         self, count: int, results: Sequence[Any], cause: BaseException, under_way: int = 1
     ) -> None:
         super().__init__(count, results, cause, under_way)
+        refuse_cause(self, cause)
         self.count = count
         self.results = results
         self.cause = cause

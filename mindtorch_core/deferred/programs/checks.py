@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...tensors.storage import Storage
 from ...tensors.tensor import Tensor
@@ -12,7 +12,10 @@ from ...values.errors import PipelineError
 from ..demand import claim_key
 from ..failures import Failed
 
-__all__ = ["Check", "Checked", "Unchecked"]
+if TYPE_CHECKING:
+    from .program import Program
+
+__all__ = ["Check", "Checked", "Unchecked", "verify"]
 
 
 class Check(NamedTuple):
@@ -39,6 +42,18 @@ class Checked(NamedTuple):
 
     outputs: Sequence[Any]
     checks: Sequence[Check]
+
+
+def verify(checks: Sequence[Any], program: Program) -> None:
+    """Refuse checks that an executable could not mean.
+
+    Raises:
+        TypeError, IndexError: if one is no check, or of no instruction.
+    """
+    for check in checks:
+        if not isinstance(check, Check) or not isinstance(check.error, Exception):
+            raise TypeError(f"its executable gave {check!r} for a Check with an error")
+        program.position(check.instruction)
 
 
 class Unchecked:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...values.devices import device
 from ...values.dtypes import dtype
 from ...values.shapes import Shape, show
+from ..trace import refuse_cause
 
 if TYPE_CHECKING:
     from ..trace import RecordedOp
@@ -136,6 +138,21 @@ class Program:
             if o is not None
         )
 
+    def position(self, instruction: int) -> int:
+        """Where an instruction stands among the ops that were recorded.
+
+        Raises:
+            IndexError: if an executable names one that is none.
+        """
+        count = len(self.positions)
+        try:
+            at = operator.index(instruction)
+        except TypeError:
+            at = -1
+        if not 0 <= at < count:
+            raise IndexError(f"its executable names instruction {instruction!r} of {count}")
+        return self.positions[at]
+
     def depending_on(self, instruction: int) -> frozenset[int]:
         """Outputs, and inputs that are written, whose elements depend on those of an instruction."""
         values = self.values
@@ -180,18 +197,30 @@ class Halted(BaseException):
         self, instruction: int, made: dict[int, Any], cause: BaseException, under_way: int = 1
     ) -> None:
         super().__init__(instruction, made, cause, under_way)
+        refuse_cause(self, cause)
         self.instruction = instruction
         self.made = made
         self.cause = cause
         self.under_way = under_way
 
-    def span(self, positions: Sequence[int]) -> int:
-        """How many recorded ops may have written something.
+    def span(self, program: Program) -> tuple[int, int]:
+        """Where the recorded ops begin and end that may have written something.
 
-        Args:
-            positions: see `Program`.
+        Raises:
+            BaseException: an interrupt that is the cause of one that tells of no such instructions.
+            TypeError, IndexError: instead of any other such cause.
         """
-        return positions[self.instruction + self.under_way - 1] + 1 - positions[self.instruction]
+        try:
+            if not isinstance(self.made, dict):
+                raise TypeError(f"what its executable has made is a dict, not {self.made!r}")
+            start = program.position(self.instruction)
+            if self.under_way < 1:
+                raise IndexError(f"its executable has {self.under_way} instructions under way")
+            return start, program.position(self.instruction + self.under_way - 1) + 1
+        except (TypeError, IndexError) as mistake:
+            if not isinstance(self.cause, Exception):
+                raise self.cause from None
+            raise mistake from self.cause
 
 
 class Executable(Protocol):

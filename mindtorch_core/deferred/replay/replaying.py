@@ -16,11 +16,13 @@ from ..aliases import without_aliases
 from ..failures import error_of
 from ..launch import Launch
 from ..planning import Part, warn_of_plan
-from ..programs.checks import Check, Checked, Unchecked
+from ..programs.calls import Call
+from ..programs.checks import Check, Checked, Unchecked, verify
 from ..programs.payloads import as_tensor
-from ..programs.program import Executable, Halted
+from ..programs.program import Executable
 from ..settling import move
-from ..trace import Entry, StepFailed
+from ..trace import Entry, Plan, Step
+from ..unseen import drop_dead
 from .following import Following, entries_of
 from .identities import Before, Identities
 from .known import END, NOTHING, Known, Ready, are_apart, partition
@@ -211,29 +213,29 @@ class Replaying(Following, ABC):
         self._turn += 1
         self.nbytes = 0
         interrupt: BaseException | None = None
+        again: Executable | None = (
+            None  # what the executable did, where it cannot be settled at once
+        )
         try:
-            results, checks = _run(ready, values, numbers)
+            found = _run(ready, values, numbers)
         except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
-            self._recover(known, ready, values, numbers, error)
-            return True
-        while True:
+            again = _raising(error)
+        while again is None:
             try:
-                _settle(values, ready.program.outputs, results)
-                for n in known.written:
-                    values[n]._own_storage().pending = None
-                if known.views:
-                    for n in seen:
-                        if n in known.views:
-                            _fill(values[n])
-                if self.aliases:
-                    self.fill_aliases()
-                if checks:
-                    _announce(known, ready, values, numbers, checks)
+                self._settle_all(known, ready, seen, values, numbers, found)
                 break
-            except Exception:
-                raise
+            except Exception:  # noqa: BLE001 (found again, op by op)
+                again = _giving(found)
             except BaseException as error:  # noqa: BLE001
                 interrupt = error
+        if again is not None:
+            try:
+                self._recover(known, ready, values, numbers, again)
+            finally:
+                del again
+                if interrupt is not None:
+                    raise interrupt
+            return True
         self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
@@ -242,6 +244,34 @@ class Replaying(Following, ABC):
         if interrupt is not None:
             raise interrupt
         return True
+
+    def _settle_all(
+        self,
+        known: Known,
+        ready: Ready,
+        seen: tuple[int, ...],
+        values: list[Any],
+        numbers: list[Any],
+        found: Any,
+    ) -> None:
+        """Settle what an executable gave; may be called again."""
+        program = ready.program
+        results, checks = found if found.__class__ is Checked else (found, ())
+        if len(results) != len(program.outputs):
+            raise RuntimeError(f"{_BY} gave {len(results)} results")
+        if checks:
+            verify(checks, program)
+        _settle(values, program.outputs, results)
+        for n in known.written:
+            values[n]._own_storage().pending = None
+        if known.views:
+            for n in seen:
+                if n in known.views:
+                    _fill(values[n])
+        if self.aliases:
+            self.fill_aliases()
+        if checks:
+            _announce(known, ready, values, numbers, checks)
 
     def _keep_for_backward(
         self, known: Known, site: Site, values: list[Any], numbers: list[Any]
@@ -268,47 +298,47 @@ class Replaying(Following, ABC):
         ready: Ready,
         values: list[Any],
         numbers: list[Any],
-        error: BaseException,
+        again: Executable,
     ) -> None:
-        """Settle what was computed before an error, and go on one by one; raises."""
-        entries = entries_of(known, END, values, numbers)
-        positions = ready.program.positions
-        done, cause, at, under_way = 0, error, -1, len(entries)
-        if isinstance(error, StepFailed) and isinstance(error.entry, int):
-            at, cause = positions[error.entry], error.cause
-        if isinstance(error, Halted):
-            done, cause = positions[error.instruction], error.cause
-            under_way = error.span(positions)
-            for n, result in error.made.items():
-                if values[n]._data is None:
-                    _settle(values, [n], [result])
-            for n in known.views:
-                _fill(values[n])
+        """Settle what was followed op by op, as what is not replayed; raises.
+
+        Args:
+            known: the trace.
+            ready: what was called.
+            values: of the run; they are taken.
+            numbers: of the run.
+            again: does what was called has done.
+        """
+        launch = Launch([*entries_of(known, END, values, numbers)])
+        program, positions = ready.program, range(len(launch.entries))
+        inputs = [values[n] for n in program.inputs]
+        number_of = {id(t): n for n, t in enumerate(values)}
         values.clear()  # so that nothing but entries refers to results
-        launch = Launch([*entries[done:]])
-        for entry in entries[:done]:
-            launch.settled(entry)
-        self._counts.launched += done
-        if not isinstance(cause, Exception):
-            launch.interrupted(under_way)
-            self._finish(launch, cause)
-            raise cause
-        if isinstance(error, Halted):
-            launch.lose_first(under_way, cause)
-        elif at >= 0:
-            launch.lose(at, cause, alone=all(e.op.pure for e in entries))
-        elif not all(e.op.pure for e in entries):
-            launch.lose_first(len(entries), cause)
-        del entries
+        self._counts.dropped += drop_dead(launch.entries)
+        call = Call(program, again, [*launch.entries], positions, inputs, numbers, number_of)
+        parts = [Part(positions, Plan([Step(tuple(positions), call)]))]
+        del inputs, call, again
+        interrupt: BaseException | None = None
         try:
-            launch.run([Part(range(len(launch.entries)), None)])
-            if launch.first is None:
-                warn_of_plan(known.device, cause)
-        finally:
-            self._finish(launch, None)
-        first, launch.first = launch.first, None
-        if first is not None:
-            raise first
+            launch.run(parts)
+        except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
+            interrupt = error
+        while True:
+            try:
+                self._finish(launch, interrupt)
+                break
+            except Exception:
+                raise
+            except BaseException as error:  # noqa: BLE001
+                interrupt = error
+        wrong, launch.first = interrupt or launch.first, None
+        self.came = self.identities = self.before = None
+        if wrong is not None:
+            self.end_of_part()
+            try:
+                raise wrong
+            finally:
+                del wrong, interrupt  # their tracebacks hold this frame
 
     @abstractmethod
     def _finish(self, launch: Launch, interrupt: BaseException | None) -> None:
@@ -328,21 +358,27 @@ def _fill(t: Tensor) -> None:
         t._fill(storage)
 
 
-def _run(
-    ready: Ready, values: list[Any], numbers: list[Any]
-) -> tuple[Sequence[Any], Sequence[Check]]:
-    """Compute what was followed; returns the outputs, and checks that are under way."""
-    program = ready.program
-    inputs = [values[n] for n in program.inputs]
+def _raising(error: BaseException) -> Executable:
+    """An executable that raises what another one has raised."""
+
+    def executable(inputs: list[Any], numbers: list[Any]) -> Any:
+        raise error
+
+    return executable
+
+
+def _giving(found: Any) -> Executable:
+    """An executable that gives what another one has given."""
+    return lambda inputs, numbers: found
+
+
+def _run(ready: Ready, values: list[Any], numbers: list[Any]) -> Any:
+    """Compute what was followed."""
+    inputs = [values[n] for n in ready.program.inputs]
     for t in inputs:
         if t._data is None:
             t._settled()
-    found: Any = computed(ready.executable, inputs, numbers)
-    results, checks = found if found.__class__ is Checked else (found, ())
-    if len(results) != len(program.outputs):
-        gave = f"{len(results)} results for {len(program.outputs)} outputs"
-        raise RuntimeError(f"{_BY} gave {gave}")
-    return results, checks
+    return computed(ready.executable, inputs, numbers)
 
 
 def _announce(

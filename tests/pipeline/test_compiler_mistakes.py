@@ -1,0 +1,234 @@
+"""Executables that do what they must not: the same error whether a block is new or replayed."""
+
+# ruff: noqa: F811 (a fixture)
+
+import inspect
+import warnings
+
+import pytest
+from compilers import compiler, ones  # noqa: F401 (a fixture)
+
+import mindtorch_core as torch
+from mindtorch_core.backend import Check, Checked, Halted, StepFailed
+
+BACKEND = r"the plan of toy \(mindtorch-toy 1\.0\)"
+RIGHT = {"a": [2.0, 2.0], "b": [6.0, 6.0], "c": [4.0, 4.0]}
+replayed = pytest.mark.parametrize("times", [1, 5], ids=["at once", "replayed"])
+
+
+class Block:
+    """Runs a block at one place, the last time with an executable that is wrong."""
+
+    def __init__(self, compiler, times):
+        self.compiler, self.times = compiler, times
+        self.found, self.said, self.error = {}, [], None
+        self.x, self.x2 = ones(2), torch.full((2,), 2.0, device="toy")
+
+    def once(self):
+        with torch.pipeline() as pipe:
+            self.found["a"] = self.x + 1
+            self.found["b"] = self.x2 * 3
+            self.found["c"] = self.found["a"] * 2
+        return pipe
+
+    @property
+    def line(self):
+        return inspect.getsourcelines(self.once)[1] + 2
+
+    def run(self, around):
+        right = self.compiler.around
+        for _ in range(self.times - 1):
+            pipe = self.once()
+        assert self.times == 1 or pipe.stats()["replayed"] == 3
+        self.compiler.around = around
+        calls = len(self.compiler.calls)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                self.once()
+            except torch.PipelineError as error:
+                self.error = error
+        self.said = [str(w.message) for w in said]
+        assert len(self.compiler.calls) == calls + 1
+        self.compiler.around = right
+
+    def values(self):
+        return {name: self.look(t) for name, t in self.found.items()}
+
+    def look(self, t):
+        try:
+            return t.tolist()
+        except torch.PipelineError as error:
+            return error.op
+
+    def check_afterwards(self):
+        """The place is none the worse for it."""
+        for _ in range(3):
+            self.once()
+            assert self.values() == RIGHT
+
+
+def instead(first):
+    """Gives something else for the first output."""
+
+    def around(run, inputs, numbers):
+        made = run(inputs, numbers)
+        return [first(made[0]), *made[1:]]
+
+    return around
+
+
+def raising(make):
+    def around(run, inputs, numbers):
+        raise make()
+
+    return around
+
+
+def checked(make):
+    return lambda run, inputs, numbers: Checked(run(inputs, numbers), make())
+
+
+WRONG_OUTPUTS = {
+    "shape": (lambda t: ones(7), r"gave \[7\] torch\.float32 where"),
+    "dtype": (lambda t: t.double(), r"gave \[2\] torch\.float64 where"),
+    "device": (lambda t: t.cpu(), "gave a tensor on cpu where one on toy"),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG_OUTPUTS)
+@replayed
+def test_a_wrong_output_fails_alone(compiler, times, mistake):
+    first, text = WRONG_OUTPUTS[mistake]
+    block = Block(compiler, times)
+    block.run(instead(first))
+    assert (block.error.op, block.error.location) == ("aten::add", f"{__file__}:{block.line}")
+    with pytest.raises(torch.PipelineError, match=f"{BACKEND} .*{text}"):
+        raise block.error
+    assert block.values() == RIGHT | {"a": "aten::add"}
+    assert not block.said
+    block.check_afterwards()
+
+
+WITHOUT_LOSS = {
+    "too many outputs": lambda run, i, n: [*run(i, n), i[0]],
+    "too few outputs": lambda run, i, n: run(i, n)[1:],
+    "no outputs": lambda run, i, n: None,
+    "another error": raising(lambda: ValueError("v")),
+    "a failure beyond": raising(lambda: StepFailed(99, ValueError("v"))),
+    "a failure before": raising(lambda: StepFailed(-1, ValueError("v"))),
+    "a failure nowhere": raising(lambda: StepFailed("a", ValueError("v"))),
+    "a failure without a cause": raising(lambda: StepFailed(0, None)),
+    "a stop beyond": raising(lambda: Halted(99, {}, ValueError("v"))),
+    "a stop without a cause": raising(lambda: Halted(0, {}, None)),
+    "too much under way": raising(lambda: Halted(0, {}, ValueError("v"), 99)),
+    "nothing under way": raising(lambda: Halted(0, {}, ValueError("v"), 0)),
+    "a stop that made no dict": raising(lambda: Halted(1, None, ValueError("v"))),
+    "a check beyond": checked(lambda: [Check(99, lambda: True, IndexError())]),
+    "a check without an error": checked(lambda: [Check(0, lambda: True, None)]),
+    "no check": checked(lambda: [5]),
+}
+
+
+@pytest.mark.parametrize("mistake", WITHOUT_LOSS)
+@replayed
+def test_other_mistakes_cost_a_warning(compiler, times, mistake):
+    block = Block(compiler, times)
+    block.run(WITHOUT_LOSS[mistake])
+    assert block.values() == RIGHT
+    assert block.error is None
+    (said,) = block.said
+    assert said.startswith("the plan of toy (mindtorch-toy 1.0) failed, so its ops were launched")
+    block.check_afterwards()
+
+
+@replayed
+def test_outputs_may_come_one_after_the_other(compiler, times):
+    block = Block(compiler, times)
+    block.run(lambda run, inputs, numbers: iter(run(inputs, numbers)))
+    assert block.values() == RIGHT
+    assert not block.said
+
+
+@replayed
+def test_a_stop_that_leaves_out_what_was_made(compiler, times):
+    block = Block(compiler, times)
+    block.run(raising(lambda: Halted(1, {}, ValueError("v"))))
+    assert block.error.op == "aten::mul"
+    assert block.values() == {"a": "aten::add", "b": "aten::mul", "c": "aten::mul"}
+    with pytest.raises(torch.PipelineError, match=f"{BACKEND} left out a result"):
+        block.found["a"].tolist()
+
+
+@replayed
+def test_a_stop_with_a_wrong_value(compiler, times):
+    block = Block(compiler, times)
+    made = {}
+
+    def around(run, inputs, numbers):
+        made[compiler.programs[-1].outputs[0]] = ones(7)
+        raise Halted(1, made, ValueError("v"))
+
+    block.run(around)
+    assert block.values() == {"a": "aten::add", "b": "aten::mul", "c": "aten::add"}
+    with pytest.raises(torch.PipelineError, match=rf"{BACKEND} gave \[7\]"):
+        block.found["a"].tolist()
+
+
+@replayed
+def test_an_interrupt_is_one_also_where_the_stop_is_nowhere(compiler, times):
+    block = Block(compiler, times)
+    with pytest.raises(KeyboardInterrupt):
+        block.run(raising(lambda: Halted(99, {}, KeyboardInterrupt())))
+    block.compiler.around = lambda run, inputs, numbers: run(inputs, numbers)
+    assert block.values() == RIGHT
+
+
+@replayed
+def test_a_mistake_where_something_is_written(compiler, times):
+    """Nobody knows whether it was, so nothing of the block has a value."""
+    x, w, found = ones(2), ones(2), {}
+
+    def block():
+        with torch.pipeline():
+            found["a"] = x + 1
+            w.mul_(1)
+
+    for _ in range(times - 1):
+        block()
+    compiler.around = raising(lambda: StepFailed(99, ValueError("v")))
+    with pytest.raises(torch.PipelineError, match="names instruction 99 of"):
+        block()
+    for t in (found["a"], w):
+        with pytest.raises(torch.PipelineError, match="names instruction 99 of"):
+            t.tolist()
+
+
+def test_a_block_goes_on_after_a_part_that_failed(compiler):
+    """What comes after a flush in its middle is found again, whether that failed or not."""
+    x, found = ones(2), {}
+
+    def block():
+        with torch.pipeline() as pipe:
+            found["a"] = x + 1
+            try:
+                pipe.flush()
+            except torch.PipelineError:
+                found["failed"] = True
+            found["b"] = x * 3
+        return pipe
+
+    for _ in range(5):
+        assert block().stats()["recorded"] == 2
+    calls = []
+
+    def around(run, inputs, numbers):
+        calls.append(1)
+        return [t.double() if len(calls) == 1 else t for t in run(inputs, numbers)]
+
+    compiler.around = around
+    assert block().stats()["replayed"] >= 1
+    assert found["failed"]
+    assert found["b"].tolist() == [3.0, 3.0]
+    assert block().stats()["replayed"] == 2
+    assert found["a"].tolist() == [2.0, 2.0]
