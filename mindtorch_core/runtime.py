@@ -182,6 +182,20 @@ class Runtime(ABC):
             f"Runtime.empty or from_host, or give the runtime a storage_of(tensor)"
         )
 
+    def fits(self, tensor: Tensor) -> bool:
+        """Whether what a tensor has as its payload is one, of the tensor's shape and dtype.
+
+        Asked of what executables give in the place of tensors. By default, whether `storage_of` finds
+        as much memory as such a tensor takes.
+        """
+        try:
+            storage = self.storage_of(tensor)
+        except Exception:  # noqa: BLE001 (whatever looking for memory in no payload raises)
+            return False
+        strides = contiguous_strides(tensor._shape) if tensor._layout is None else tensor._layout[0]
+        extent = storage_extent(tensor._shape, strides, 0)
+        return storage.size_bytes == extent * tensor._dtype.itemsize
+
     def layout(self, tensor: Tensor) -> tuple[Shape, int]:
         """Strides and storage offset, in elements, of a tensor whose layout was not set."""
         return contiguous_strides(tensor._shape), 0

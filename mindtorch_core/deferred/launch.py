@@ -12,6 +12,7 @@ from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
 from .failures import FAILURES, Failed, error_from, error_of, failure_in
+from .owners import Owners
 from .planning import Part, backend_of, warn_of_plan
 from .programs.checks import Unchecked
 from .settling import move, settle
@@ -331,11 +332,14 @@ class Launch:
                 self._mark(named)
                 self.entries[at] = None
             return cause
+        owners = _owners(compute, entries)
         for i, entry in enumerate(entries):
             try:
                 if i >= len(results):
                     gave = f"{len(results)} results for the {len(entries)} entries of a step"
                     raise RuntimeError(f"{who} gave {gave}, none for this one")
+                if owners is not None and not (entry.op.writes or entry.op.view):
+                    owners.claim(results[i], who)
                 self._settle(entry, results[i], who)
             except Exception as cause:  # noqa: BLE001
                 self._failed(entry, cause)
@@ -398,6 +402,23 @@ class Launch:
             if t is not None and held_outside(t):
                 self.first = self.first or error
         self._omitted.clear()
+
+
+def _owners(compute: Callable[[], Any], entries: Sequence[Entry]) -> Owners | None:
+    """Whose memory a step must not give for results; None where nobody looks.
+
+    Where a step may overwrite operands, and does not say which not, their memory may be that of results.
+    """
+    if getattr(compute, "trusted", False):
+        return None
+    operands = getattr(compute, "operands", None)
+    if operands is None:
+        if getattr(compute, "donated", False):
+            return Owners(())
+        made = {id(t) for e in entries for t in e.outs}
+        given = (t for e in entries for t in tensors_of((*e.args, *e.kwargs.values())))
+        operands = [t for t in given if id(t) not in made]
+    return Owners(operands)
 
 
 class _Omitted(NamedTuple):

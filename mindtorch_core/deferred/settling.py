@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import Any, Final
 
 from ..dispatch.dispatcher import dispatch
+from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..tensors.storage import held_once
 from ..tensors.tensor import Tensor
-from ..values.shapes import contiguous_strides, numel, show
+from ..values.shapes import Shape, contiguous_strides, numel, show
 from .trace import RecordedOp
 
 __all__ = ["move", "settle"]
 
 KERNEL: Final = "the kernel"
+# What is copied for a layout is no op of the user's: nothing records it.
+_BELOW: Final = ~int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
 
 
 def settle(op: RecordedOp, outs: tuple[Tensor, ...], result: Any, by: str = KERNEL) -> None:
@@ -47,7 +51,7 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     """Give a tensor the payload of a result; where several slots change, nothing comes between."""
     shape = t._shape
     if not isinstance(r, Tensor) or r._shape != shape or r._dtype is not t._dtype:
-        gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else repr(r)
+        gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else _shown(r)
         raise RuntimeError(
             f"{by} gave {gave} where its meta function had said {show(shape)} {t._dtype}"
         )
@@ -59,13 +63,10 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     if s is None or s.memory is not None:  # a view, over memory that is there
         t._data = r._data
         return
-    if len(shape) > 1:
+    if len(shape) > 1 or r._layout is not None:  # a part of another memory, for instance
         strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
         if r._geometry() != (strides, 0) and numel(shape):
-            laid_out = dispatch(
-                "empty_strided", t._device, shape, strides, dtype=t._dtype, device=t._device
-            )
-            r = dispatch("copy_", None, laid_out, r)
+            r = with_masks(0, MASKS.keep & _BELOW, _laid_out, r, strides)
     if not s.version and held_once(t, 1):
         # Nobody shares the storage that was handed out; the result may have none at all.
         own = r._storage
@@ -75,3 +76,17 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
         return
     own = r._own_storage()
     s.memory, s.size_bytes, t._data = own.memory, own.size_bytes, r._data
+
+
+def _laid_out(r: Tensor, strides: Shape) -> Any:
+    """A copy of a result in the strides that were promised."""
+    on, d = r._device, r._dtype
+    made = dispatch("empty_strided", on, r._shape, strides, dtype=d, device=on)
+    return dispatch("copy_", None, made, r)
+
+
+def _shown(value: Any) -> str:
+    """What is no tensor: an array by its shape and dtype."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{type(value).__name__} of shape {[*value.shape]}, {value.dtype}"
+    return reprlib.repr(value)

@@ -132,7 +132,9 @@ class Step:
         compute: returns for each entry its result (a tensor, or a tuple of them), the written
             tensor itself for an op in place, or None where nobody needs the result or that part of
             it; None to launch the entries one by one. It may raise a `StepFailed`. Its attribute ``note``,
-            if it has one, says in a few words how it computed them; traces and profiles show it.
+            if it has one, says in a few words how it computed them; traces and profiles show it. ``trusted``,
+            if true, says that results have memory of their own, so that nobody looks; ``donated``, that
+            they may have that of operands which nobody can see any more.
     """
 
     __slots__ = ("_planned", "compute", "entries")

@@ -5,11 +5,14 @@
 import inspect
 import warnings
 
+import numpy as np
 import pytest
 from compilers import compiler, ones  # noqa: F401 (a fixture)
 
 import mindtorch_core as torch
-from mindtorch_core.backend import Check, Checked, Halted, StepFailed
+from mindtorch_core.backend import PROGRAMS, Check, Checked, Halted, StepFailed
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.values.devices import row_of
 
 BACKEND = r"the plan of toy \(mindtorch-toy 1\.0\)"
 RIGHT = {"a": [2.0, 2.0], "b": [6.0, 6.0], "c": [4.0, 4.0]}
@@ -93,6 +96,9 @@ WRONG_OUTPUTS = {
     "shape": (lambda t: ones(7), r"gave \[7\] torch\.float32 where"),
     "dtype": (lambda t: t.double(), r"gave \[2\] torch\.float64 where"),
     "device": (lambda t: t.cpu(), "gave a tensor on cpu where one on toy"),
+    "nothing": (lambda t: None, "left out a result that somebody can see"),
+    "a text": (lambda t: "abc", "gave 'abc' where"),
+    "an array": (lambda t: np.ones(2, np.float32), r"gave ndarray of shape \[2\], float32 where"),
 }
 
 
@@ -232,3 +238,155 @@ def test_a_block_goes_on_after_a_part_that_failed(compiler):
     assert found["b"].tolist() == [3.0, 3.0]
     assert block().stats()["replayed"] == 2
     assert found["a"].tolist() == [2.0, 2.0]
+
+
+# ---- memory of something else -------------------------------------------------------------------
+
+
+SHARING = {
+    "an input": lambda made, inputs: [inputs[0], *made[1:]],
+    "a view of an input": lambda made, inputs: [inputs[0].view(2), *made[1:]],
+    "a view that begins later": lambda made, inputs: [
+        inputs[0].as_strided((2,), (0,), 1), *made[1:]
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", SHARING)
+@replayed
+def test_an_output_that_shows_an_input_fails(compiler, times, mistake):
+    block = Block(compiler, times)
+    block.run(lambda run, inputs, numbers: SHARING[mistake](run(inputs, numbers), inputs))
+    with pytest.raises(torch.PipelineError, match=f"{BACKEND} gave memory of an operand"):
+        raise block.error
+    assert block.values() == RIGHT | {"a": "aten::add"}
+    block.check_afterwards()
+
+
+@replayed
+def test_one_tensor_for_two_outputs_fails(compiler, times):
+    block = Block(compiler, times)
+
+    def around(run, inputs, numbers):
+        made = run(inputs, numbers)
+        return [made[0], made[1], made[1]]
+
+    block.run(around)
+    with pytest.raises(torch.PipelineError, match=f"{BACKEND} gave memory of another result"):
+        raise block.error
+    assert block.values() == RIGHT | {"c": "aten::mul"}
+    block.check_afterwards()
+
+
+@replayed
+def test_parts_of_one_memory_are_apart(compiler, times):
+    """Where no write to one can reach another."""
+    block = Block(compiler, times)
+
+    def around(run, inputs, numbers):
+        made, memory = run(inputs, numbers), torch.empty(6, device="toy")
+        parts = [memory[i : i + 2] for i in (0, 2, 4)]
+        return [part.copy_(t) for part, t in zip(parts, made, strict=True)]
+
+    block.run(around)
+    assert block.error is None
+    assert block.values() == RIGHT
+    for t in block.found.values():
+        t.add_(1)
+    assert block.values() == {n: [v + 1 for v in values] for n, values in RIGHT.items()}
+
+
+@replayed
+def test_an_output_in_other_strides_is_copied(compiler, times):
+    x, found = ones(2, 3), {}
+
+    def block():
+        with torch.pipeline():
+            found["a"] = x * 2
+
+    for _ in range(times - 1):
+        block()
+    compiler.around = lambda run, i, n: [t.t().contiguous().t() for t in run(i, n)]
+    block()
+    assert found["a"].stride() == (3, 1)
+    assert found["a"].tolist() == [[2.0] * 3] * 2
+
+
+def test_memory_that_was_donated_may_be_that_of_outputs(compiler, toy, monkeypatch):
+    monkeypatch.setattr(toy.ToyRuntime, "donates", True)
+    compiler.around = lambda run, inputs, numbers: [inputs[0].mul_(2)]
+    x = ones(2) * 1
+    with torch.pipeline():
+        y = x * 2
+        del x
+    assert y.tolist() == [2.0, 2.0]
+
+
+def test_who_is_trusted_is_not_looked_at(compiler, toy, monkeypatch):
+    def trusting(runtime, program):
+        made = compiler(runtime, program)
+        made.trusted = True
+        return made
+
+    block = Block(compiler, 1)
+    block.x.fill_(2)
+    monkeypatch.setattr(toy.ToyRuntime, "compile", trusting)
+    block.run(lambda run, inputs, numbers: [inputs[0], *run(inputs, numbers)[1:]])
+    assert block.error is None
+    assert block.values()["a"] == [2.0, 2.0]
+
+
+# ---- payloads -----------------------------------------------------------------------------------
+
+
+WRONG_PAYLOADS = {
+    "right": (lambda a: a.copy(), None),
+    "shape": (lambda a: np.ones(7, np.float32), r"gave ndarray of shape \[7\], float32 where"),
+    "dtype": (lambda a: np.ones(3), r"gave ndarray of shape \[3\], float64 where"),
+    "a number": (lambda a: 3, "gave 3 where"),
+    "nothing": (lambda a: None, "left out a result"),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG_PAYLOADS)
+@replayed
+def test_payloads_are_looked_at(monkeypatch, times, mistake):
+    """On the CPU, with a compiler that gives arrays and says nothing of itself."""
+    change, text = WRONG_PAYLOADS[mistake]
+    runtime, wrong = type(row_of("cpu").runtime), []
+
+    def compile(self, program):
+        def run(inputs, numbers):
+            (x,) = (t.raw_data for t in inputs)
+            return [change(x + 1) if wrong else x + 1, x * numbers[1]]
+
+        return run
+
+    monkeypatch.setattr(runtime, "compile", compile)
+    monkeypatch.setattr(runtime, "compiles_at_once", True)
+    monkeypatch.setattr(runtime, "planned_from", 0)
+    PROGRAMS.forget("cpu")
+    registry.forget_computed()
+    x, found = torch.ones(3), {}
+
+    def block():
+        with torch.pipeline():
+            found["a"] = x + 1
+            found["b"] = x * 3
+
+    try:
+        for _ in range(times - 1):
+            block()
+        wrong.append(True)
+        if text is None:
+            block()
+            assert found["a"].tolist() == [2.0, 2.0, 2.0]
+        else:
+            with pytest.raises(torch.PipelineError, match=f"aten::add failed .*{text}"):
+                block()
+            with pytest.raises(torch.PipelineError, match=text):
+                found["a"].tolist()
+        assert found["b"].tolist() == [3.0, 3.0, 3.0]
+    finally:
+        registry.forget_computed()
+        PROGRAMS.forget("cpu")

@@ -43,14 +43,23 @@ def other_device(results):
     return [results[0].cpu()]
 
 
+def given_instead(entries, result):
+    """A plan that gives something else for the first op."""
+    return Plan([Step((0, 1), lambda: [result, eagerly(entries[1])])])
+
+
 MISTAKES = {
     "wrong shape": (one_step_each(lambda r: [r[0].reshape(2, 1)]), r"gave \[2, 1\] torch.float32 where"),
     "wrong dtype": (one_step_each(lambda r: [r[0].double()]), r"gave \[2\] torch.float64 where"),
     "wrong device": (one_step_each(other_device), "gave a tensor on cpu where one on toy"),
     "not a tensor": (one_step_each(lambda r: [3.0]), r"gave 3\.0 where"),
+    "an operand": (lambda self, e: given_instead(e, e[0].args[0]), "gave memory of an operand"),
+    "a view of an operand": (
+        lambda self, e: given_instead(e, e[0].args[0].view(2)), "gave memory of an operand"
+    ),
     "too few": (one_step_each(lambda r: []), "gave 0 results for the 1 entries of a step"),
     "too many": (one_step_each(lambda r: [*r, *r]), None),
-    "too many for one": (one_step_each(lambda r: [(r[0], r[0])]), "gave 2 results where there are 1"),
+    "too many for one": (one_step_each(lambda r: [(*r, r[0].clone())]), "gave 2 results where there are 1"),
     "none": (one_step_each(lambda r: [None]), "left out a result that somebody can see"),
     "not a list": (one_step_each(lambda r: None), None),
     "raises": (one_step_each(raises(ValueError("no luck"))), None),
@@ -119,6 +128,26 @@ def test_an_op_launched_before_its_operand_is_named(planned):
     assert y.tolist() == [2, 2]
     with pytest.raises(torch.PipelineError, match="operand has no value"):
         z.tolist()
+
+
+def test_one_tensor_for_two_results_fails(planned):
+    def plan(self, entries):
+        def compute():
+            made = eagerly(entries[0])
+            return [made, made]
+
+        return Plan([Step((0, 1), compute)])
+
+    planned(plan)
+    x = torch.ones(2, device="toy")
+    with (
+        pytest.raises(torch.PipelineError, match=f"{BACKEND} gave memory of another result"),
+        torch.pipeline(),
+    ):
+        a, b = x + 1, x * 2
+    assert a.add_(1).tolist() == [3, 3]
+    with pytest.raises(torch.PipelineError, match="aten::mul failed"):
+        b.tolist()
 
 
 def in_one_step(compute):

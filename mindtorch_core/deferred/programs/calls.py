@@ -8,7 +8,7 @@ from typing import Any, Final
 from ...tensors.tensor import Tensor
 from ..trace import Entry, StepFailed, StepStopped
 from .checks import Checked, verify
-from .payloads import as_tensor
+from .payloads import as_tensor, fitting
 from .program import Executable, Halted, Program
 
 __all__ = ["Call"]
@@ -23,6 +23,8 @@ class Call:
         checks: what its device has still to answer, with the entries that it is about and the
             tensors that depend on it.
         donated: whether it may overwrite operands, so that its ops must not run again.
+        operands: those that it may not.
+        trusted: see `Executable`.
 
     Args:
         program: the program.
@@ -31,11 +33,12 @@ class Call:
         positions: where they stand in the launch.
         inputs, numbers: what the program computes with.
         number_of: by id of a tensor, its number in the program.
+        trusted: whether what it gives needs no look.
     """
 
     __slots__ = (
         "_entries", "_executable", "_inputs", "_number_of", "_numbers", "_positions", "_program",
-        "checks", "donated",
+        "checks", "donated", "operands", "trusted",
     )  # fmt: skip
 
     def __init__(
@@ -47,13 +50,18 @@ class Call:
         inputs: Sequence[Tensor],
         numbers: list[Any],
         number_of: Mapping[int, int],
+        *,
+        trusted: bool,
     ) -> None:
         self._program, self._executable = program, executable
         self._entries = entries
         self._positions = positions
         self._inputs, self._numbers = inputs, numbers
         self._number_of = number_of
+        self.trusted = trusted
         self.donated = bool(program.donated)
+        pairs = zip(program.inputs, inputs, strict=True)
+        self.operands = [t for n, t in pairs if n not in program.donated]
         self.checks: list[tuple[int, Any, list[Tensor]]] = []
 
     def __call__(self) -> list[Any]:
@@ -106,7 +114,8 @@ class Call:
     def _given(self, t: Tensor, result: Any) -> Any:
         if result is _MISSING:
             return None
-        return as_tensor(result, t._shape, t._dtype, t._device, t._layout)
+        around = as_tensor if self.trusted else fitting
+        return around(result, t._shape, t._dtype, t._device, t._layout)
 
     def _note(self, checks: Sequence[Any]) -> None:
         program = self._program

@@ -40,8 +40,9 @@ def compiled_plan(device: str, entries: Sequence[Entry | None]) -> Plan | None:
     if executable is None:
         return None
     call = Call(
-        kept.program, executable, present, positions, found.inputs, found.numbers, found.number_of
-    )
+        kept.program, executable, present, positions, found.inputs, found.numbers, found.number_of,
+        trusted=getattr(executable, "trusted", False),
+    )  # fmt: skip
     peak = getattr(executable, "peak_bytes", 0)
     step = Step(tuple(positions), call)
     return Plan([step], groups=1, fused=len(present), cached=cached, peak_bytes=peak)

@@ -228,7 +228,8 @@ class Executable(Protocol):
 
     It may have an attribute ``peak_bytes``, the memory that a call takes at most, and ``in_order``, true
     where it computes one instruction after the other in the memory of its inputs, so that it is right
-    also for inputs that share memory in another way than the program's did.
+    also for inputs that share memory in another way than the program's did. ``trusted``, if true, says
+    that each output is as its value says, and has memory of its own: nobody looks whether it has.
     """
 
     def __call__(self, inputs: list[Any], numbers: list[Any]) -> Sequence[Any] | Checked:

@@ -112,9 +112,12 @@ class Ready:
         again: places of results that may be handed out again by the next run.
         peak_bytes: memory that it takes at most.
         in_order: whether it is right however the inputs share memory, see `Executable`.
+        trusted: whether nobody looks at what it gives, see there.
     """
 
-    __slots__ = ("again", "executable", "in_order", "needed", "peak_bytes", "program")
+    __slots__ = (
+        "again", "executable", "in_order", "needed", "peak_bytes", "program", "trusted",
+    )  # fmt: skip
 
     again: Sequence[int]
 
@@ -124,6 +127,7 @@ class Ready:
         self.needed = len(program.positions)
         self.peak_bytes: int = getattr(executable, "peak_bytes", 0)
         self.in_order: bool = getattr(executable, "in_order", False)
+        self.trusted: bool = getattr(executable, "trusted", False)
 
 
 class Known:

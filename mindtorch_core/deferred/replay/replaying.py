@@ -15,11 +15,12 @@ from ...values.references import LOOK
 from ..aliases import without_aliases
 from ..failures import error_of
 from ..launch import Launch
+from ..owners import Owners
 from ..planning import Part, warn_of_plan
 from ..programs.calls import Call
 from ..programs.checks import Check, Checked, Unchecked, verify
-from ..programs.payloads import as_tensor
-from ..programs.program import Executable
+from ..programs.payloads import as_tensor, fitting
+from ..programs.program import Executable, Program
 from ..settling import move
 from ..trace import Entry, Plan, Step
 from ..unseen import drop_dead
@@ -257,8 +258,8 @@ class Replaying(Following, ABC):
         """Settle what an executable gave; may be called again."""
         program = ready.program
         results, checks = found if found.__class__ is Checked else (found, ())
-        if len(results) != len(program.outputs):
-            raise RuntimeError(f"{_BY} gave {len(results)} results")
+        if not ready.trusted:
+            _look_at(program, values, results)
         if checks:
             verify(checks, program)
         _settle(values, program.outputs, results)
@@ -315,7 +316,10 @@ class Replaying(Following, ABC):
         number_of = {id(t): n for n, t in enumerate(values)}
         values.clear()  # so that nothing but entries refers to results
         self._counts.dropped += drop_dead(launch.entries)
-        call = Call(program, again, [*launch.entries], positions, inputs, numbers, number_of)
+        call = Call(
+            program, again, [*launch.entries], positions, inputs, numbers, number_of,
+            trusted=ready.trusted,
+        )  # fmt: skip
         parts = [Part(positions, Plan([Step(tuple(positions), call)]))]
         del inputs, call, again
         interrupt: BaseException | None = None
@@ -409,6 +413,23 @@ def computed(executable: Executable, inputs: list[Any], numbers: list[Any]) -> A
         own["blocked"] = blocked
         if announce:
             del active[-1:]
+
+
+def _look_at(program: Program, values: list[Any], results: Sequence[Any]) -> None:
+    """Find what is wrong with results before any is settled.
+
+    Raises:
+        RuntimeError: if something is; what it is is found again, op by op.
+    """
+    if len(results) != len(program.outputs):  # before they are taken one by one, which may be once
+        raise RuntimeError(f"{_BY} gave {len(results)} results")
+    owners = Owners([values[n] for n in program.inputs])
+    for n, result in zip(program.outputs, results, strict=True):
+        t = values[n]
+        found = fitting(result, t._shape, t._dtype, t._device, t._layout)
+        if found.__class__ is not Tensor:
+            raise RuntimeError(f"{_BY} gave what is no tensor")
+        owners.claim(found, _BY)
 
 
 def _settle(values: list[Any], places: Sequence[int], results: Sequence[Any]) -> None:

@@ -107,6 +107,18 @@ class CPURuntime(Runtime):
             nbytes = storage_extent(data.shape, steps, 0) * size
         return Storage(data, nbytes, CPU)
 
+    def fits(self, tensor: Tensor) -> bool:
+        """Whether a payload is an array of the tensor's shape, dtype and strides."""
+        data, layout = tensor.raw_data, tensor.raw_layout
+        if data.__class__ is not np.ndarray or data.shape != tensor.raw_shape:
+            return False
+        if data.dtype != NUMPY_OF[tensor.raw_dtype]:
+            return False
+        if layout is None or not data.size:
+            return True
+        steps = zip(data.shape, data.strides, layout[0], strict=True)
+        return all(n == 1 or step == stride * data.itemsize for n, step, stride in steps)
+
     def layout(self, tensor: Tensor) -> tuple[Shape, int]:
         """Strides and offset, read from the array."""
         data = tensor.raw_data

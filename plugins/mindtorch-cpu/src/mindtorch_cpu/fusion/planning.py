@@ -120,7 +120,10 @@ class _Launcher:
 
     Attributes:
         note: how it was computed, once it was.
+        trusted: it fills memory that it has made itself.
     """
+
+    trusted: Final = True
 
     __slots__ = ("_block", "_kernels", "_members", "_needed", "_notes", "note")
 
