@@ -34,11 +34,12 @@ class _Head(ctypes.Structure):
     )
 
 
-# Those that compute an element from elements at its place alone, and refuse none.
+# Those that compute an element from elements at its place alone, and refuse none. Of fmax and fmin the sign
+# of a zero depends on the place.
 _NAMES: Final = (
     "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh "
     "arcsinh arccosh arctanh hypot power float_power logaddexp logaddexp2 copysign nextafter fmod remainder "
-    "floor_divide fmax fmin maximum minimum deg2rad rad2deg degrees radians heaviside left_shift right_shift "
+    "floor_divide maximum minimum deg2rad rad2deg degrees radians heaviside left_shift right_shift "
     "gcd lcm sign signbit spacing floor ceil trunc rint add subtract multiply divide negative positive "
     "absolute fabs square reciprocal equal not_equal less less_equal greater greater_equal logical_and "
     "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite "

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import COMPLEX, FLOATING, bool_, int32, to_floating
+from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, int32, to_floating
 
 from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, wrap
 from ..register import composition_of, kernel, register, rule_of
@@ -16,6 +16,8 @@ from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
 
 _HALF: Final = frozenset(NUMPY_OF[d] for d in WIDER)
+_BRAIN: Final = NUMPY_OF[bfloat16]
+_BITS: Final = {4: np.int32, 8: np.int64}
 
 
 def in_single(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,6 +86,35 @@ def _heaviside(a: Any, values: Any) -> Any:
     return np.where(a == 0, values, np.greater(a, 0).astype(values.dtype))
 
 
+def _fmax(a: Any, b: Any) -> Any:
+    return _extreme(np.fmax, np.maximum, np.greater_equal, a, b)
+
+
+def _fmin(a: Any, b: Any) -> Any:
+    return _extreme(np.fmin, np.minimum, np.less_equal, a, b)
+
+
+def _extreme(ufunc: Ufunc, of_integers: Ufunc, holds: Ufunc, a: Any, b: Any) -> Any:
+    """Larger or smaller elements; of equal ones the first, of bfloat16 the second, as in PyTorch.
+
+    Zeros of both signs are equal: NumPy's vectors take one, and what is left after them the other.
+    """
+    if a.dtype.kind in "iub":
+        return of_integers(a, b)
+    kept, other = (b, a) if a.dtype == _BRAIN else (a, b)
+    if type(a) is not np.ndarray:  # traced for a compiled kernel
+        return np.where(holds(kept, other) | np.isnan(other), kept, other)
+    found = np.asarray(ufunc(a, b))
+    bits = _BITS.get(found.itemsize)
+    if bits is not None:  # the loops for half precision know no vectors
+        wrong = np.equal(kept, other)
+        if wrong.any():
+            wrong &= np.not_equal(kept.view(bits), found.view(bits))
+            if wrong.any():
+                np.copyto(found, kept, where=wrong)
+    return found
+
+
 @kernel("heaviside")
 def heaviside(self: Any, values: Any) -> Any:
     """0 below 0, 1 above, given values at 0."""
@@ -94,8 +125,8 @@ def heaviside(self: Any, values: Any) -> Any:
 _plain_heaviside = binary("heaviside", _heaviside)
 register("copysign", binary("copysign", np.copysign, compute=to_floating))
 register("hypot", binary("hypot", np.hypot))
-for _name in ("fmax", "fmin"):
-    register(_name, binary(_name, getattr(np, _name)))
+register("fmax", binary("fmax", _fmax))
+register("fmin", binary("fmin", _fmin))
 for _name in ("gcd", "lcm"):
     arithmetic(_name, getattr(np, _name))
 arithmetic("bitwise_left_shift", np.left_shift)
