@@ -9,10 +9,12 @@ from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..tensors.storage import held_once
 from ..tensors.tensor import Tensor
+from ..values.devices import device
+from ..values.dtypes import dtype
 from ..values.shapes import Shape, contiguous_strides, numel, show
 from .trace import RecordedOp
 
-__all__ = ["move", "settle"]
+__all__ = ["laid_out", "mismatch", "move", "settle"]
 
 KERNEL: Final = "the kernel"
 # What is copied for a layout is no op of the user's: nothing records it.
@@ -50,15 +52,13 @@ def settle(op: RecordedOp, outs: tuple[Tensor, ...], result: Any, by: str = KERN
 def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     """Give a tensor the payload of a result; where several slots change, nothing comes between."""
     shape = t._shape
-    if not isinstance(r, Tensor) or r._shape != shape or r._dtype is not t._dtype:
-        gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else _shown(r)
-        raise RuntimeError(
-            f"{by} gave {gave} where its meta function had said {show(shape)} {t._dtype}"
-        )
-    if r._device is not t._device:
-        raise RuntimeError(
-            f"{by} gave a tensor on {r._device} where one on {t._device} was promised"
-        )
+    if (
+        not isinstance(r, Tensor)
+        or r._shape != shape
+        or r._dtype is not t._dtype
+        or r._device is not t._device
+    ):
+        raise mismatch(r, shape, t._dtype, t._device, by)
     s = t._storage
     if s is None or s.memory is not None:  # a view, over memory that is there
         t._data = r._data
@@ -66,7 +66,7 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     if len(shape) > 1 or r._layout is not None:  # a part of another memory, for instance
         strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
         if r._geometry() != (strides, 0) and numel(shape):
-            r = with_masks(0, MASKS.keep & _BELOW, _laid_out, r, strides)
+            r = laid_out(r, strides)
     if not s.version and held_once(t, 1):
         # Nobody shares the storage that was handed out; the result may have none at all.
         own = r._storage
@@ -78,8 +78,20 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     s.memory, s.size_bytes, t._data = own.memory, own.size_bytes, r._data
 
 
-def _laid_out(r: Tensor, strides: Shape) -> Any:
+def mismatch(r: Any, shape: Shape, d: dtype, on: device, by: str = KERNEL) -> RuntimeError:
+    """The error for a result that is not what was promised."""
+    if isinstance(r, Tensor) and r._shape == shape and r._dtype is d:
+        return RuntimeError(f"{by} gave a tensor on {r._device} where one on {on} was promised")
+    gave = f"{show(r._shape)} {r._dtype}" if isinstance(r, Tensor) else _shown(r)
+    return RuntimeError(f"{by} gave {gave} where its meta function had said {show(shape)} {d}")
+
+
+def laid_out(r: Tensor, strides: Shape) -> Any:
     """A copy of a result in the strides that were promised."""
+    return with_masks(0, MASKS.keep & _BELOW, _copied, r, strides)
+
+
+def _copied(r: Tensor, strides: Shape) -> Any:
     on, d = r._device, r._dtype
     made = dispatch("empty_strided", on, r._shape, strides, dtype=d, device=on)
     return dispatch("copy_", None, made, r)

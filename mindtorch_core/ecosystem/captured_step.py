@@ -5,19 +5,12 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
-from ..deferred import Pipeline, StepFailed
 from ..deferred.dependence import memory_of
-from ..deferred.failures import error_from
-from ..deferred.programs.checks import Checked
 from ..deferred.programs.describing import Description
-from ..deferred.programs.payloads import as_tensor
-from ..deferred.programs.planned import compiled_program
-from ..deferred.programs.program import Halted, Number, Program, Ref, Value
+from ..deferred.programs.program import Program, Value
 from ..deferred.replay.known import partition
-from ..deferred.replay.replaying import computed
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
 from ..gradients.node import HOOKED_LEAVES
@@ -33,6 +26,7 @@ from ..utils._pytree import (
 )
 from ..values.errors import CaptureError
 from ..values.shapes import Shape
+from .captured_computing import Computing
 from .captured_grads import Grad, grads_of, shown_as
 from .captured_guards import guard_of, hooks_of, shown
 from .captured_names import is_same
@@ -224,10 +218,8 @@ class Step:
         del self._given, self._results, self._made_of
 
     def _compute_ops(self, found: Description, program: Program) -> None:
-        self._executable = compiled_program(program).executable or partial(_one_by_one, program)
+        self._computing = Computing(program)
         self._numbers = found.numbers
-        values = [program.values[n] for n in program.outputs]
-        self._outputs = [(v, (v.strides, v.offset)) for v in values]
         self._looks: list[tuple[Any, ...]] = []
         self._guards = [guard_of(t) for t in found.inputs]
         written = program.written
@@ -274,7 +266,7 @@ class Step:
                 self._check_hooks()
             for grad in self._grads:
                 grad.check(self._name)
-            outputs = self._compute(program, inputs)
+            outputs = self._computing(inputs, self._numbers)
             outputs += fresh
             for grad in self._grads:
                 grad.put(outputs)
@@ -376,60 +368,6 @@ class Step:
             if leaf in tree_leaves(value):
                 return f"argument {name!r}"
         return f"argument {leaf}"
-
-    def _compute(self, program: Program, inputs: list[Any]) -> list[Tensor]:
-        """The outputs, as tensors."""
-        try:
-            found = computed(self._executable, inputs, self._numbers)
-            if isinstance(found, Checked):
-                for check in found.checks:
-                    if not check.passed():
-                        raise StepFailed(check.instruction, check.error)
-                found = found.outputs
-        except Halted as halted:
-            at, cause = program.instructions[halted.instruction], halted.cause
-            if not isinstance(cause, Exception):
-                raise cause from None
-            raise error_from(at.op, None, at.location, cause) from cause
-        except StepFailed as failed:
-            where = failed.entry
-            if not isinstance(where, int):  # executables know no entries
-                raise
-            at = program.instructions[where]
-            raise error_from(at.op, None, at.location, failed.cause) from failed.cause
-        return [
-            as_tensor(t, v.shape, v.dtype, v.device, layout)
-            for t, (v, layout) in zip(found, self._outputs, strict=True)
-        ]
-
-
-def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list[Any]:
-    """Compute a program that its backend does not compile: in a pipeline, whose plan is kept."""
-    values: dict[int, Any] = dict(zip(program.inputs, inputs, strict=True))
-
-    def given(v: Any) -> Any:
-        if isinstance(v, Ref):
-            return values[v]
-        if isinstance(v, Number):
-            return numbers[v]
-        return type(v)([given(each) for each in v]) if isinstance(v, list | tuple) else v
-
-    made = several = None
-    with Pipeline():
-        for each in program.instructions:
-            kwargs = {k: given(v) for k, v in each.kwargs.items()}
-            made = dispatch(each.op.name, None, *map(given, each.args), **kwargs)
-            if each.op.writes:
-                continue
-            several = made if isinstance(made, tuple | list) else (made,)
-            if len(several) != len(each.outs):
-                several = [t for t in several if t is not None]
-            values.update((n, t) for n, t in zip(each.outs, several, strict=True) if n is not None)
-        del made, several
-        dead = values.keys() - {*program.outputs}
-        for n in dead:
-            del values[n]
-    return [values[n] for n in program.outputs]
 
 
 def _called_with(spec: TreeSpec) -> str:

@@ -390,3 +390,65 @@ def test_payloads_are_looked_at(monkeypatch, times, mistake):
     finally:
         registry.forget_computed()
         PROGRAMS.forget("cpu")
+
+
+# ---- captured functions -----------------------------------------------------------------------------
+
+
+class Captured:
+    """A captured function whose executable is wrong in the second call."""
+
+    def __init__(self, compiler, fn=lambda x, y: (x + 1, y * 3)):
+        self.compiler, self.fn = compiler, torch.pipeline.capture(fn)
+        self.x = ones(2), torch.full((2,), 2.0, device="toy")
+        assert [t.tolist() for t in self.fn(*self.x)] == [[2.0, 2.0], [6.0, 6.0]]
+
+    def again(self, around=lambda run, inputs, numbers: run(inputs, numbers)):
+        self.compiler.around = around
+        return [t.tolist() for t in self.fn(*self.x)]
+
+
+@pytest.mark.parametrize("mistake", {k: v for k, v in WRONG_OUTPUTS.items() if k != "nothing"})
+def test_a_wrong_output_of_a_captured_function(compiler, mistake):
+    wrong, said = WRONG_OUTPUTS[mistake]
+    f = Captured(compiler)
+    with pytest.raises(torch.PipelineError, match=said) as caught:
+        f.again(instead(wrong))
+    assert caught.value.op == "aten::add"
+    assert f.again() == [[2.0, 2.0], [6.0, 6.0]]
+
+
+@pytest.mark.parametrize("mistake", WITHOUT_LOSS)
+def test_other_mistakes_in_a_captured_function(compiler, mistake):
+    f = Captured(compiler)
+    with pytest.warns(RuntimeWarning, match="launched one by one"):
+        assert f.again(WITHOUT_LOSS[mistake]) == [[2.0, 2.0], [6.0, 6.0]]
+
+
+@pytest.mark.parametrize("mistake", SHARING)
+def test_an_output_of_a_captured_function_that_shows_an_input(compiler, mistake):
+    f = Captured(compiler)
+    around = lambda run, inputs, numbers: SHARING[mistake](run(inputs, numbers), inputs)  # noqa: E731
+    with pytest.raises(torch.PipelineError, match="gave memory of an operand"):
+        f.again(around)
+
+
+def test_mistakes_in_a_captured_function_that_writes(compiler):
+    def fn(x, y):
+        x.add_(1)
+        return x * 1, y * 3
+
+    f = Captured(compiler, fn)
+    with pytest.raises(
+        RuntimeError, match=f"{BACKEND} failed in a step that writes: ValueError: v"
+    ):
+        f.again(raising(lambda: ValueError("v")))
+
+
+def test_an_output_of_a_captured_function_in_other_strides(compiler):
+    f = torch.pipeline.capture(lambda x: x * 2)
+    x = torch.arange(6.0).reshape(2, 3).to("toy")
+    for turned in (False, True):
+        if turned:
+            compiler.around = lambda run, i, n: [t.t().contiguous().t() for t in run(i, n)]
+        assert f(x).tolist() == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
