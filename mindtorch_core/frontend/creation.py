@@ -187,6 +187,8 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
         return made.clone().to(on, d or made._dtype)
     if not is_array(data):
         _dtype_of(data)  # dates and texts show their bytes, which are no numbers
+        if d is not None and python_number(data) is not None:
+            return None  # as one of Python's: it has to fit
     try:
         view = memoryview(data)
         source = _dtype_of_format(view.format, view.itemsize)

@@ -6,16 +6,27 @@ from typing import Any
 
 from ..tensors.tensor import Tensor
 from ..values.dtypes import cast_number
-from ..values.promotion import result_type
+from ..values.promotion import result_type, to_floating
 
 __all__ = ["as_operand"]
 
 
-def as_operand(like: Tensor, value: Any) -> Tensor:
-    """A Python number as a tensor of no dimensions on the device of ``like``."""
+def as_operand(like: Tensor, value: Any, *, floating: bool = False) -> Tensor:
+    """A Python number as a tensor of no dimensions on the device of ``like``.
+
+    Args:
+        like: the other operand.
+        value: the number; a tensor is returned as it is.
+        floating: the op's result is a floating one, so that a number keeps its value beside integers.
+
+    Raises:
+        OverflowError: for an integer that no dtype holds.
+    """
     if hasattr(value, "_keys"):
         made: Tensor = value
         return made
     d = result_type(like, value)
+    if floating:
+        d = to_floating(d)
     scalar: Tensor = like.new_full((), cast_number(value, d), dtype=d)
     return scalar

@@ -175,7 +175,13 @@ def front(entry: OpEntry) -> Callable[..., Any]:
     return made
 
 
-def _of_number(entry: OpEntry, value: Any, other: Any) -> tuple[Any, int]:
+# Their results are floats, unless they round.
+_QUOTIENTS: Final = frozenset({"aten::div", "aten::divide", "aten::true_divide"})
+
+
+def _of_number(
+    entry: OpEntry, value: Any, other: Any, rounding_mode: str | None = None
+) -> tuple[Any, int]:
     """A number as the first of two operands, as a tensor, and its keys.
 
     Raises:
@@ -190,7 +196,8 @@ def _of_number(entry: OpEntry, value: Any, other: Any) -> tuple[Any, int]:
     if keys:
         return number, keys
     if isinstance(other, Tensor):
-        made = as_operand(other, number)
+        floating = rounding_mode is None and entry.name.partition(".")[0] in _QUOTIENTS
+        made = as_operand(other, number, floating=floating)
         return made, made._keys
     if entry.definition is not None and entry.definition.operands.number_first != "any":
         raise tensor_type_error(entry, "input", value) from None

@@ -318,10 +318,13 @@ def checked_number(value: Any, d: dtype) -> Any:
 
 
 def cast_number(value: Any, d: dtype) -> Any:
-    """A Python number as an operand in ``d``: in arithmetic it never overflows with an error.
+    """A Python number as an operand in ``d``: in arithmetic what fits 64 bits always does.
 
     Integers wrap around and floats become infinite, as a tensor of the number's own dtype does
     when it is converted.
+
+    Raises:
+        OverflowError: for an integer that no dtype holds, in PyTorch's words.
     """
     try:
         return checked_number(value, d)
@@ -329,6 +332,11 @@ def cast_number(value: Any, d: dtype) -> Any:
         if d.category == FLOATING:
             return unpack(pack([value], d), d)[0]
     bits = d.itemsize * 8
+    if not -(1 << 63) <= value < 1 << 64:
+        negative = value < 0
+        raise OverflowError(
+            "can't convert negative int to unsigned" if negative else "int too big to convert"
+        )
     whole = int(value) % (1 << bits)
     return whole - (1 << bits) if d.is_signed and whole >> (bits - 1) else whole
 

@@ -177,6 +177,8 @@ def result_type(*operands: Any) -> dtype:
             return result
         top = max(category_of(v) for v in numbers)
         if top > result.category:
+            if top == INTEGER and max(numbers) >= 1 << 63:  # beside booleans: a number of uint64
+                promote_types(result, DTYPES["uint64"])
             result = _default_for(top, result)
     return bool_ if result is None else result
 

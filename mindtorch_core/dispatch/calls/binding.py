@@ -46,7 +46,18 @@ def python_number(value: Any) -> Any:
 def plain_number(value: Any) -> Any:
     """A number of another library as Python's own; anything else as it is."""
     number = python_number(value)
-    return value if number is None else number
+    return value if number is None else _with_a_sign(number, value)
+
+
+def _with_a_sign(number: Any, value: Any) -> Any:
+    """The number that another library's value is, if 64 bits with a sign hold it.
+
+    Raises:
+        TypeError: for a larger one.
+    """
+    if number.__class__ is int and not isinstance(value, int) and number >= 1 << 63:
+        raise TypeError(f"an integer of 64 bits with a sign is required, got {value!r}") from None
+    return number
 
 
 def operand_of(
@@ -67,7 +78,7 @@ def operand_of(
         if not keys:
             raise tensor_type_error(entry, which, value, method=method) from None
         return value, keys
-    return number, 0
+    return _with_a_sign(number, value), 0
 
 
 # What PyTorch's messages call the types of a schema.

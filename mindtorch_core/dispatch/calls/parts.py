@@ -122,7 +122,7 @@ _KEYS_OF_FIRST_OR_NUMBER: Final = Template("""\
 try:
     @keys = $name._keys
 except @AttributeError:
-    $name, @keys = @OF_NUMBER($name, $other)
+    $name, @keys = @OF_NUMBER($name, $others)
 """)
 _KEYS_OF_OPTIONAL: Final = Template("""\
 if $name is not None:
@@ -209,7 +209,8 @@ def keys_of(
         elif numbers and not first:
             part = _KEYS_OF_OPERAND.fill(join=joined(n), **names)
         elif number_first and first:
-            part = _KEYS_OF_FIRST_OR_NUMBER.fill(name=n, other=naming(schema.positional[1]))
+            others = [schema.positional[1], *(a for a in schema.keyword_only if a.type == "str")]
+            part = _KEYS_OF_FIRST_OR_NUMBER.fill(name=n, others=", ".join(map(naming, others)))
         else:
             part = _KEYS_OF_TENSOR.fill(joins="=" if first else "|=", **names)
         lines.append(part)

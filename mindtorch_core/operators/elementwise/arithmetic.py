@@ -11,7 +11,16 @@ from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op
 from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, dtype, of_number
+from ...values.dtypes import (
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    INTEGER,
+    bool_,
+    checked_number,
+    dtype,
+    of_number,
+)
 from ...values.promotion import check_alpha, result_type, to_floating
 from . import elementary
 
@@ -296,8 +305,10 @@ op(
 
 def _pow_dtype(self: Any, other: Any) -> dtype:
     d = result_type(self, other)
-    if d.category < FLOATING and isinstance(other, int) and other < 0 and d.category > BOOL:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if d.category == INTEGER and isinstance(other, int):
+        if other < 0:
+            raise RuntimeError("Integers to negative integer powers are not allowed.")
+        checked_number(other, d)
     return d
 
 

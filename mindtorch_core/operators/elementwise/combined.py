@@ -8,19 +8,21 @@ from ...dispatch.functions import fn
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING
+from ...values.dtypes import FLOATING, INTEGER, checked_number
 from ...values.promotion import category_of, result_type
 from .arithmetic import conj
 from .composed import in_wide
 
 
 def _checked(name: str, value: Any, d: Any) -> None:
-    """A factor must not be of a higher category than the result."""
+    """A factor must be of no higher category than the result, and fit it."""
     if category_of(value) > d.category:
         raise RuntimeError(
             f"value cannot be converted to type {d.name} without overflow: {name} of {d.name} "
             f"tensors takes an int, got {value!r}"
         )
+    if d.category == INTEGER:
+        checked_number(value, d)
 
 
 def _sum_rule(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:

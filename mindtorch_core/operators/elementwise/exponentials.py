@@ -118,7 +118,9 @@ def product_with_log(name: str, log: str, shift: int, doc: str, scalar: Any, **m
     op(
         f"{name}.{scalar[1]}(Scalar self, Tensor other) -> Tensor",
         doc=doc,
-        decomposition=lambda self, other: by_name(name)(as_operand(other, self), other),
+        decomposition=lambda self, other: by_name(name)(
+            as_operand(other, self, floating=True), other
+        ),
         out=True,
         namespaces=[s for s in spaces if s != "Tensor"],
         tags=frozenset({"pointwise"}),

@@ -9,7 +9,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.devices import row_of
-from ...values.dtypes import INDEX_DTYPES, int64
+from ...values.dtypes import INDEX_DTYPES, INTEGER, checked_number, int64
 from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, numel, show, wrap_dim
 
@@ -257,6 +257,8 @@ def _index_add_rule(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
 ) -> TensorSpec:
     at = wrap_dim(dim, len(self._shape))
+    if alpha != 1 and self._dtype.category == INTEGER:
+        checked_number(alpha, self._dtype)
     _check_index("index_add_", index)
     if len(index._shape) > 1:
         raise IndexError("index_add_(): Index is supposed to be a vector")
@@ -273,6 +275,8 @@ def _index_add_rule(
 
 def _index_added(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
     _index_add_rule(self, dim, index, source, alpha=alpha)
+    if self._dtype.category == INTEGER:
+        alpha = checked_number(alpha, self._dtype)
     part: Any = source if alpha == 1 else source * alpha
     at = wrap_dim(dim, len(self._shape))
     positions = index.reshape(-1).to(int64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ...dispatch.calls.binding import plain_number
 from ...dispatch.keys import AUTOGRAD
 from ...dispatch.opdef import TensorSpec
 from ...dispatch.registry import registry
@@ -11,7 +12,7 @@ from ...gradients.conform import sum_to
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, INTEGER, dtype, iinfo
+from ...values.dtypes import BOOL, COMPLEX, INTEGER, checked_number, dtype
 from ...values.shapes import broadcast, numel, show
 from ..elementwise.arithmetic import conj
 from ..elementwise.composed import by_name, has_kernel
@@ -205,10 +206,11 @@ def factor(value: Any, d: dtype) -> Any:
     Raises:
         RuntimeError: if an integer dtype cannot hold it.
     """
+    value = plain_number(value)
     if d.category == COMPLEX or not isinstance(value, int | float):
         return value
-    if d.category == INTEGER and not abs(value) <= iinfo(d).max:
-        raise RuntimeError(f"value cannot be converted to type {d.name} without overflow: {value}")
+    if d.category == INTEGER:
+        return checked_number(value, d)
     return (bool, int, float)[d.category](value)
 
 

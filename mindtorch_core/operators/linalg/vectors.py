@@ -9,7 +9,7 @@ from ...dispatch.functions import fn, fn_linalg
 from ...opdefs.define import EVERYWHERE, op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
-from ...values.promotion import WIDER
+from ...values.promotion import WIDER, check_alpha, result_type
 from ...values.shapes import broadcast, show, wrap_dim
 from ..elementwise.arithmetic import conj
 from .products import c_name, factor, scaled
@@ -232,6 +232,9 @@ def _addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
                 f"addr: Expected 1-D argument {name}, but got {len(t._shape)}-D; flatten() makes a "
                 f"vector of a tensor"
             )
+    d = result_type(self, vec1, vec2)
+    check_alpha(beta, d)
+    check_alpha(alpha, d)
     return _onto(self, vec1.unsqueeze(1) * vec2, beta, alpha)
 
 

@@ -15,7 +15,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING, dtype
+from ...values.dtypes import FLOATING, INTEGER, checked_number, dtype
 from ...values.promotion import result_type
 from ...values.shapes import show, wrap_dim
 from ..elementwise.arithmetic import conj
@@ -75,12 +75,34 @@ activation(
     lambda x: by_name("hardtanh")(x, 0, 6),
     kinds="if",
 )
+
+
+def _threshold_rule(self: Tensor, threshold: Any, value: Any) -> TensorSpec:
+    _whole(self._dtype, threshold, value)
+    return rules.same(self)
+
+
+def _threshold(x: Any, threshold: Any, value: Any) -> Any:
+    threshold, value = _whole(x._dtype, threshold, value)
+    return fn.where(x <= threshold, value, x)
+
+
+def _whole(d: dtype, *numbers: Any) -> tuple[Any, ...]:
+    """Numbers as integers take them; beside floats as they are.
+
+    Raises:
+        RuntimeError: if an integer dtype cannot hold one.
+    """
+    return tuple(checked_number(n, d) for n in numbers) if d.category == INTEGER else numbers
+
+
 activation(
     "threshold",
     "Scalar threshold, Scalar value",
     "``value`` where not above the threshold.",
     lambda g, self, threshold: fn.where(self <= threshold, 0, g),
-    lambda x, threshold, value: fn.where(x <= threshold, value, x),
+    _threshold,
+    rule=_threshold_rule,
     kinds="if",
     namespaces=("torch",),
     inplace_namespaces=("torch", "nn"),

@@ -9,6 +9,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs.define import op
+from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
 from ...values.dtypes import (
     BOOL,
@@ -104,7 +105,7 @@ def search(
     rows: Any = sorted_sequence
     if sorter is not None:
         rows = rows.gather(-1, sorter)
-    values = self if isinstance(self, Tensor) else rows.new_full((), self)
+    values = self if isinstance(self, Tensor) else as_operand(rows, self)
     if values._dtype is not rows._dtype:
         common = promote_types(rows._dtype, values._dtype)
         rows, values = rows.to(common), values.to(common)

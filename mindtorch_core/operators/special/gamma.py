@@ -56,7 +56,9 @@ two(
 op(
     "special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor",
     doc="Hurwitz zeta function: the sum of ``(other + k)**-input`` over k from 0.",
-    decomposition=lambda self, other: by_name("special_zeta")(as_operand(other, self), other),
+    decomposition=lambda self, other: by_name("special_zeta")(
+        as_operand(other, self, floating=True), other
+    ),
     out=True,
     namespaces=("special:zeta",),
     tags=frozenset({"pointwise"}),

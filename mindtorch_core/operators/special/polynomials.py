@@ -72,7 +72,7 @@ def polynomial(name: str, doc: str, formula: Any) -> None:
     op(
         f"special_{name}.x_scalar(Scalar x, Tensor n) -> Tensor",
         doc=doc,
-        decomposition=lambda x, n: by_name(f"special_{name}")(as_operand(n, x), n),
+        decomposition=lambda x, n: by_name(f"special_{name}")(as_operand(n, x, floating=True), n),
         out=True,
         namespaces=(f"special:{name}",),
         tags=frozenset({"pointwise"}),

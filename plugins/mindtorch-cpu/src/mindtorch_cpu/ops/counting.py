@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types
+from mindtorch_core.backend import binary_search, check_bincount, int64, promote_types, result_type
 
 from ..arrays import NUMPY_OF, array_of, cast, row_major, wrap
 from ..register import kernel, register, rule_of
@@ -27,9 +27,10 @@ def _searchsorted(
     if sorted_sequence.raw_data.ndim != 1 or sorter is not None:
         return binary_search(sorted_sequence, self, **options)
     d = rule_of("searchsorted.Tensor")(sorted_sequence, self, **options).dtype
-    common = sorted_sequence.raw_dtype
     if hasattr(self, "raw_keys"):
-        common = promote_types(common, self.raw_dtype)
+        common = promote_types(sorted_sequence.raw_dtype, self.raw_dtype)
+    else:
+        common = result_type(sorted_sequence, self)
     a, v = cast(sorted_sequence, common), array_of(self, common)
     missing = v != v
     if a.dtype.kind == "V":

@@ -360,8 +360,9 @@ def _no_zero(d: dtype, dividend: Any, divisor: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
-def _no_negative_number(self: Any, exponent: Any) -> None:
-    if exponent.__class__ is int and exponent < 0:
+def _no_odd_number(self: Any, exponent: Any) -> None:
+    """Let the rule look at what is negative, or too large for some integers."""
+    if exponent.__class__ is int and not 0 <= exponent < 128:
         refuse("pow", self, exponent)
 
 
@@ -381,7 +382,7 @@ def _remainder(a: Any, b: Any, out: Any = None) -> Any:
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
 arithmetic("mul", np.multiply, single=True)
-arithmetic("pow", power, guard=_no_negative_number)
+arithmetic("pow", power, guard=_no_odd_number)
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
 arithmetic("remainder", _remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
