@@ -32,7 +32,8 @@ class _Block:
         }
 
     def __del__(self) -> None:
-        self._pool.give_back(self._memory)
+        if hasattr(self, "__array_interface__"):  # otherwise its making was interrupted
+            self._pool.give_back(self._memory)
 
 
 class Pool:
