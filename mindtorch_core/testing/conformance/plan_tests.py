@@ -151,6 +151,25 @@ def _views_kept(x: Tensor) -> list[Tensor]:
     return [view, y, y.select(1, 0)]
 
 
+def _equal(x: Tensor) -> list[Tensor]:
+    """Results with the elements of the operand, or of each other, each in memory of its own."""
+    y = x + 1
+    return [x * 1, x * 1, x + 0, x.clone(), y, y * 1]
+
+
+def _check_apart(x: Tensor) -> None:
+    """A write to the operand of a block, or to one of its results, is seen in no other of them."""
+    what = "results equal to others"
+    tensors = {"its operand": x}
+    tensors |= {f"result {i}": t for i, t in enumerate(_deferred(what, _equal, x))}
+    for name, t in tensors.items():
+        before = {other: o.tolist() for other, o in tensors.items() if o is not t}
+        t.add_(1)
+        for other, values in before.items():
+            found = tensors[other].tolist()
+            require(found == values, f"{what}: a write to {name} of a block has changed {other}")
+
+
 _ALIASES: Final[dict[str, Block]] = {
     "a write through a view of an operand": _through_a_view,
     "a write onto a result": _onto_a_result,
@@ -230,10 +249,12 @@ class PlanTests(ConformanceBase):
             _check("(a - b) * c of other operands", block, *operands)
 
     def test_plan_aliasing(self) -> None:
-        """Views, and writes in place, of operands and of results."""
+        """Views, and writes in place, of operands and of results; what is no view has its own memory."""
         for name, block in _ALIASES.items():
             for _ in range(2):
                 _check(name, block, self._matrix(3, 3))
+        for _ in range(5):  # at one place: what is kept for it may be called in another way
+            _check_apart(self._matrix(3, 3))
 
     def test_plan_donation(self) -> None:
         """Memory of what nobody refers to any more may be used; that of what somebody does, not.
