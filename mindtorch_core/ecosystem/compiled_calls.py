@@ -15,6 +15,7 @@ from ..dispatch.keys import MASKS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_iter
 from ..values.errors import PipelineError
+from .compiled_handlers import catches
 from .compiler_errors import Unsupported
 from .compiler_settings import COUNTERS
 
@@ -55,11 +56,13 @@ class _Variant:
         calls: how many there were.
         seconds: least time of a call, as a block and as it is.
         plain: whether the plain call is the quicker one; None until that is known.
+        always: whether it has to be the plain one: errors of ops may be caught within.
     """
 
-    __slots__ = ("calls", "plain", "seconds", "site")
+    __slots__ = ("always", "calls", "plain", "seconds", "site")
 
     def __init__(self) -> None:
+        self.always = False
         self.site = Site(self)
         self.calls = 0
         self.seconds = [float("inf"), float("inf")]
@@ -84,7 +87,8 @@ def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
     """A function that calls another one as a block.
 
     Its results are those of the function. Which of both is quicker, the block or the plain call, is
-    tried in the first calls with arguments of the same shapes.
+    tried in the first calls with arguments of the same shapes. A function that catches errors, itself or
+    in what it calls, is called as it is: in a block the errors that depend on values would come later.
 
     Args:
         fn: the function.
@@ -107,7 +111,9 @@ def compiled_call(fn: _F, *, fullgraph: bool = False) -> _F:
             variant = variants[key] = _Variant()
             if len(variants) > _VARIANTS:
                 variants.popitem(last=False)
-        plain = not fullgraph and variant.next_is_plain()
+            if catches(fn, *args, *kwargs.values()):
+                variant.always = True
+        plain = variant.always or (not fullgraph and variant.next_is_plain())
         start = time.perf_counter()
         result = fn(*args, **kwargs) if plain else _block(fn, variant, fullgraph, args, kwargs)
         variant.took(plain, time.perf_counter() - start)
