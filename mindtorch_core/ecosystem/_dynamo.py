@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from typing import Any
 
 from .absent import names_of
+from .compiled_module import OptimizedModule
+from .compiled_report import explain
 from .compiler import (
     allow_in_graph,
     assume_constant_result,
@@ -22,15 +24,20 @@ from .compiler import (
 from .compiler_settings import DYNAMO
 
 __all__ = [
+    "OptimizedModule",
+    "allow_c_slot",
     "allow_in_graph",
     "assume_constant_result",
     "disable",
+    "disable_nested_graph_breaks",
     "disallow_in_graph",
     "dont_skip_tracing",
     "error_on_graph_break",
+    "explain",
     "forbid_in_graph",
     "graph_break",
     "is_compiling",
+    "is_dynamo_disable_recursive",
     "list_backends",
     "mark_dynamic",
     "mark_static",
@@ -39,11 +46,17 @@ __all__ = [
     "nonstrict_trace",
     "optimize",
     "optimize_assert",
+    "override_cudagraphs",
+    "override_optimization_hint",
     "patch_dynamo_config",
     "reset",
     "reset_code_caches",
+    "reset_recompile_user_contexts",
+    "run",
+    "set_recursion_limit",
     "set_stance",
     "skip_frame",
+    "step_unsupported",
     "substitute_in_graph",
 ]
 
@@ -96,8 +109,61 @@ def disallow_in_graph(fn: Any) -> Any:
 
 
 forbid_in_graph = dont_skip_tracing = nonstrict_trace = disallow_in_graph
-skip_frame = graph_break
+skip_frame = step_unsupported = graph_break
 reset_code_caches = reset
+
+
+def reset_recompile_user_contexts() -> None:
+    """Do nothing: nothing is compiled again, so there is nobody to tell."""
+
+
+def override_optimization_hint(x: Any, val: int) -> None:
+    """Do nothing: sizes are numbers here, and none has to be guessed."""
+
+
+def set_recursion_limit(limit: int) -> None:
+    """Do nothing but check: Python's own limit is the only one.
+
+    Raises:
+        ValueError: for a limit below 1 that is not -1.
+    """
+    if limit < 1 and limit != -1:
+        raise ValueError("recursion limit must be greater or equal than 1, or -1 for default")
+
+
+def allow_c_slot(tp: type, *, tp_hash: bool = True, tp_richcompare: bool = True) -> type:
+    """The type itself: its comparisons run as always."""
+    return tp
+
+
+def is_dynamo_disable_recursive(method: Any) -> bool | None:
+    """True for what `disable` made; None for others: without ``recursive`` it gives the function itself."""
+    return getattr(method, "_torchdynamo_disable_recursive", None)
+
+
+class _Unchanged(ContextDecorator):
+    """A context, and a decorator, that changes nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exc_info: object) -> None:
+        pass
+
+
+def override_cudagraphs(fwd: bool | None = None, bwd: bool | None = None) -> _Unchanged:
+    """A context or decorator that changes nothing: there are no CUDA graphs."""
+    return _Unchanged()
+
+
+def disable_nested_graph_breaks(fn: Any = None) -> Any:
+    """The function itself; without one, a context that changes nothing: there are no graphs to break."""
+    return _Unchanged() if fn is None else fn
+
+
+def run(fn: Any = None) -> Any:
+    """What `torch.compile` was given; without one, a context that changes nothing."""
+    return _Unchanged() if fn is None else getattr(fn, "_torchdynamo_orig_callable", fn)
 
 
 def error_on_graph_break(error_on_graph_break: bool) -> AbstractContextManager[None]:

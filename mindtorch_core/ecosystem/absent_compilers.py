@@ -11,6 +11,7 @@ from typing import Any, Final, Union
 from .absent_row import Absent
 from .compiled_module import OptimizedModule
 from .compiler_errors import ERRORS
+from .compiler_options import list_mode_options, list_options
 from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR, list_backends
 
 __all__ = ["COMPILERS"]
@@ -178,9 +179,9 @@ COMPILERS: Final[dict[str, Absent]] = {
     "compiler.config": Absent(_COMPILE, values=COMPILER),
     "_dynamo": Absent(
         _COMPILE,
-        functions="explain export lookup_backend register_backend run",
-        values={"OptimizedModule": OptimizedModule},
+        functions="export lookup_backend register_backend replay",
     ),
+    "_dynamo.bytecode_debugger": Absent(_COMPILE, functions="breakpoint debug"),
     "_dynamo.exc": Absent(_COMPILE, values=ERRORS),
     "_dynamo.config": Absent(values=DYNAMO),
     "_dynamo.eval_frame": Absent(
@@ -222,9 +223,12 @@ COMPILERS: Final[dict[str, Absent]] = {
     "_functorch.config": Absent(values=FUNCTORCH),
     "_inductor": Absent(
         _COMPILE,
-        functions="aot_compile aoti_compile_and_package aoti_load_package compile list_mode_options "
-        "list_options",
-        values={"cudagraph_mark_step_begin": _nothing},
+        functions="aot_compile aoti_compile_and_package aoti_load_package compile standalone_compile",
+        values={
+            "cudagraph_mark_step_begin": _nothing,
+            "list_mode_options": list_mode_options,
+            "list_options": list_options,
+        },
     ),
     "_inductor.codecache": Absent(_COMPILE, classes="FxGraphCache PyCodeCache"),
     "_inductor.compile_fx": Absent(_COMPILE, functions="compile_fx compile_fx_inner"),

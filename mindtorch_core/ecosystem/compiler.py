@@ -12,6 +12,7 @@ from ..utils._pytree import tree_map
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, reset
 from .compiler_errors import InvalidBackend
+from .compiler_options import check_options, list_mode_options
 from .compiler_settings import BACKENDS, list_backends
 
 __all__ = [
@@ -35,9 +36,6 @@ __all__ = [
 ]
 
 _STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
-_MODES: Final = (
-    None, "default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune",
-)  # fmt: skip
 _default_backend: list[str | Callable[..., Any]] = ["inductor"]
 
 __getattr__ = names_of(__name__)
@@ -70,11 +68,11 @@ def compile(  # the name is PyTorch's
     Args:
         model: a function, a module or a class; without one, this is a decorator.
         fullgraph: raise `RuntimeError` if something looks at a value before the end of the call.
-        dynamic: accepted; sizes are never assumed.
+        dynamic: a bool or None; sizes are never assumed.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
             default what `set_default_backend` said.
-        mode: checked and accepted: there is one way.
-        options: accepted.
+        mode: for ``inductor`` checked; there is one way.
+        options: the same.
         name: accepted.
         disable: give back the model as it is.
         recompile_limit: accepted, as the others: nothing is compiled again.
@@ -82,9 +80,10 @@ def compile(  # the name is PyTorch's
         shapes_spec: accepted.
 
     Raises:
-        RuntimeError: for both a mode and options, a mode or a backend that there is not, or a function
-            as backend: there are no graphs of PyTorch's to hand to it.
+        RuntimeError: for both a mode and options, a mode, an option or a backend that there is not, or a
+            function as backend: there are no graphs of PyTorch's to hand to it.
         TypeError: for what cannot be called, and for options that are no dict.
+        AssertionError: where ``dynamic`` is something else.
 
     Example:
         >>> @torch.compile
@@ -99,11 +98,11 @@ def compile(  # the name is PyTorch's
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
-    if mode not in _MODES:
-        known = ", ".join(m for m in _MODES if m is not None)
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {known}")
     if backend is None:
         backend = _default_backend[0]
+    if backend == "inductor":
+        list_mode_options(mode)
+        check_options(options or {})
     if model is None:
         return functools.partial(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
@@ -114,6 +113,8 @@ def compile(  # the name is PyTorch's
     _check_backend(backend)
     if disable:
         return model
+    if not (dynamic is None or isinstance(dynamic, bool)):
+        raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if isinstance(model, type):
         if any("__call__" in vars(c) for c in model.__mro__[:-1]):
             model.__call__ = compiled_call(model.__call__, fullgraph=fullgraph)  # type: ignore[method-assign]
@@ -178,6 +179,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         finally:
             CALLS.disabled = before
 
+    plain._torchdynamo_disable_recursive = True  # type: ignore[attr-defined]
     return plain
 
 

@@ -268,3 +268,63 @@ def test_the_default_backend_and_functions_of_arrays():
     halved = compiler.wrap_numpy(lambda a, by: [a / by, "kept"])(torch.ones(2), by=2)
     assert halved[0].tolist() == [0.5, 0.5]
     assert halved[1] == "kept"
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"options": {"bad_opt": 1}}, "Unexpected optimization option bad_opt, known options are"),
+        ({"options": {"bad_opt": 1}, "disable": True}, "Unexpected optimization option bad_opt"),
+        ({"options": {"max_autotune": "x"}}, "attr max_autotune, got str should be bool"),
+        ({"options": {"triton.cudagraphs": 1}}, "attr triton.cudagraphs, got int should be bool"),
+        ({"mode": "bad"}, "Unrecognized mode=bad, should be one of: default, lite"),
+    ],
+)
+def test_options_that_there_are_not(given, text):
+    with pytest.raises(RuntimeError, match=text):
+        torch.compile(f, **given)
+
+
+def test_options_that_there_are():
+    for options in ({"max-autotune": True}, {"cpp.simdlen": 8}, {"guard_filter_fn": len}):
+        torch.compile(f, options=options)
+    torch.compile(f, backend="eager", options={"bad_opt": 1})
+    torch.compile(f, backend="eager", mode="bad")
+    for dynamic in ("x", 1):
+        with pytest.raises(AssertionError, match="Expected enable to be a bool"):
+            torch.compile(f, backend="eager", dynamic=dynamic)
+    inductor = torch._inductor
+    assert {"max_autotune", "triton.cudagraphs"} <= set(inductor.list_options())
+    for options in inductor.list_mode_options().values():
+        torch.compile(f, options=options)
+    assert inductor.list_mode_options("reduce-overhead") == {"triton.cudagraphs": True}
+
+
+def test_every_name_of_dynamo_is_there():
+    dynamo = torch._dynamo
+    others = (
+        "bytecode_debugger",
+        "config",
+        "export",
+        "lookup_backend",
+        "register_backend",
+        "replay",
+    )
+    for name in (*dynamo.__all__, *others):
+        assert getattr(dynamo, name) is not None
+    g = torch.compile(f)
+    assert dynamo.run(g) is f
+    assert [*map(dynamo.is_dynamo_disable_recursive, (f, dynamo.disable(f)))] == [None, True]
+    with dynamo.override_cudagraphs(fwd=False), dynamo.disable_nested_graph_breaks(), dynamo.run():
+        assert dynamo.override_cudagraphs(bwd=False)(lambda: 3)() == 3
+    with pytest.raises(ValueError, match="greater or equal than 1"):
+        dynamo.set_recursion_limit(0)
+
+
+def test_a_call_is_explained():
+    found = torch._dynamo.explain(torch.compile(lambda x: x * 2 if x.sum() > 0 else x))(
+        torch.ones(3)
+    )
+    assert (found.graph_count, found.graph_break_count, found.op_count) == (2, 1, 3)
+    assert found.break_reasons[0].startswith(f"bool() at {__file__}:")
+    assert "Graph Break Count: 1" in str(found)
