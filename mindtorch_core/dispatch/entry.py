@@ -66,9 +66,12 @@ class SchemaRecord:
         definition: the op's definition where it came with one. It stays the op's when a schema without
             one is registered later.
         source, distribution, tags: of the op while this is in force.
+        followers: what backends registered because the op was defined: it goes when the op does.
     """
 
-    __slots__ = ("definition", "distribution", "parsed", "source", "tags", "text")
+    __slots__ = (
+        "definition", "distribution", "followers", "parsed", "source", "tags", "text",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class SchemaRecord:
         self.source = source
         self.distribution = distribution
         self.tags = tags
+        self.followers: list[Registration] = []
 
     @property
     def schema(self) -> OperatorSchema | None:
@@ -109,6 +113,11 @@ class Registration:
         except IndexError:
             return
         undo()
+
+    @property
+    def in_force(self) -> bool:
+        """Whether it was not removed."""
+        return bool(self._undo)
 
     def __enter__(self) -> Registration:
         return self
@@ -203,6 +212,22 @@ class OpEntry:
         self.source, self.distribution, self.tags = record.source, record.distribution, record.tags
         definitions = [r.definition for r in records if r.definition is not None]
         self.definition = definitions[-1] if definitions else None
+
+    def follow(self, made: Registration) -> None:
+        """Have a registration go when the op has no schema any more."""
+        if self.has_schema:
+            record = self._schema_record
+            record.followers = [*(each for each in record.followers if each.in_force), made]
+
+    def drop_schema(self, record: SchemaRecord) -> None:
+        """Take a schema back, and with the last one what follows it."""
+        self.put_schemas(tuple(r for r in self.schemas if r is not record))
+        followers, record.followers = record.followers, []
+        if self.schemas:
+            self.schemas[-1].followers += followers
+            return
+        for each in reversed(followers):
+            each.remove()
 
     @property
     def empty(self) -> bool:

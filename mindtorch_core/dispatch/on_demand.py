@@ -165,7 +165,8 @@ class OnDemand:
     def when_defined(self, register: Register) -> None:
         """Call a backend's function with the names of ops: those there are, later those that come.
 
-        What it registers belongs to the transaction that is running now, and is taken back with it.
+        What it registers belongs to the transaction that is running now, and is taken back with it;
+        what it registers for an op goes with the op, whoever defined that.
         The names that come later are those of the table, and a failure to register for them leaves
         the backend without these kernels, with a warning.
         """
@@ -181,7 +182,8 @@ class OnDemand:
             each.take_back()
 
         registry.note(forget)
-        register(tuple(e.name for e in registry.defined()))
+        with registry.following():
+            register(tuple(e.name for e in registry.defined()))
 
     def came(self, name: str) -> None:
         """An op was defined: backends are to be told, if it is one of the table."""
@@ -217,7 +219,7 @@ class _Backend:
         """Register for these ops; a failure leaves their kernels out with a warning."""
         registry, kept = self._registry, len(self._journal)
         try:
-            with registry.transaction(self._owner) as journal:
+            with registry.transaction(self._owner) as journal, registry.following():
                 self._register(names)
         except Exception as error:  # noqa: BLE001 (a plugin's code may raise anything)
             warn_user(

@@ -180,7 +180,7 @@ class OperatorRegistry(Transactions):
             )
 
             def undo() -> None:
-                entry.put_schemas(tuple(r for r in entry.schemas if r is not record))
+                entry.drop_schema(record)
                 self.schema_changed(entry.name)
 
             made = self._done(entry, undo)  # first: an interrupt may strike at any line
@@ -365,6 +365,8 @@ class OperatorRegistry(Transactions):
                 self._changed(entry)
 
         made = Registration(take_back)
+        if entry is not None and self._thread.following:
+            entry.follow(made)
         # Not `take_back`: the registration may be removed before the transaction ends.
         self.note(made.remove)
         return made

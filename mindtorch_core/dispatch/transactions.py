@@ -17,6 +17,7 @@ class _ThreadJournal(threading.local):
     journal: list[Callable[[], None]] | None = None
     distribution = ""
     checks: list[Callable[[], None]] | None = None
+    following = False
 
 
 class Transactions:
@@ -43,6 +44,7 @@ class Transactions:
         outer, owner, waiting = mine.journal, mine.distribution, mine.checks
         journal: list[Callable[[], None]] = []
         mine.journal, mine.distribution, mine.checks = journal, distribution or owner, []
+        following, mine.following = mine.following, mine.following and not independent
         try:
             yield journal
             for check in mine.checks:
@@ -56,6 +58,7 @@ class Transactions:
                 outer.extend(journal)
         finally:
             mine.journal, mine.distribution, mine.checks = outer, owner, waiting
+            mine.following = following
 
     def at_the_end(self, check: Callable[[], None]) -> None:
         """Look at what was registered when the running transaction ends, or now if none runs."""
@@ -87,12 +90,24 @@ class Transactions:
         """
         mine = self._thread
         outer, owner, checks = mine.journal, mine.distribution, mine.checks
+        following, mine.following = mine.following, False
         mine.journal, mine.distribution, mine.checks = journal, "", None
         try:
             with self._lock:
                 yield
         finally:
             mine.journal, mine.distribution, mine.checks = outer, owner, checks
+            mine.following = following
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """What is registered in the block for an op goes when the op's definition does."""
+        mine = self._thread
+        outer, mine.following = mine.following, True
+        try:
+            yield
+        finally:
+            mine.following = outer
 
     @property
     def owner(self) -> str:

@@ -178,6 +178,44 @@ def test_a_backend_that_comes_later_is_told_of_all(registry):
     assert registry.entry("late").records
 
 
+def test_what_a_backend_registered_for_an_op_goes_with_the_op(registry):
+    schema = "mine(Tensor self) -> Tensor"
+    with registry.scope():
+        registry.register_schema("mine", schema, definition=OpDef("mine", schema, doc="mine"))
+        with registry.transaction("acme", independent=True) as journal:
+            registry.when_defined(kernels_for(registry, "here", "mine"))
+        assert registry.known("mine").records
+    assert registry.known("mine") is None
+    assert registry.known("here").records
+    for undo in reversed(journal):
+        undo()
+    assert registry.known("mine") is None
+    assert not registry.known("here").records
+
+
+def test_it_stays_while_the_op_has_a_schema_of_another(registry):
+    schema = "mine(Tensor self) -> Tensor"
+    first = registry.register_schema("mine", schema)
+    second = registry.register_schema("mine", schema)
+    registry.when_defined(kernels_for(registry, "mine"))
+    second.remove()
+    assert registry.known("mine").records
+    second = registry.register_schema("mine", schema)
+    first.remove()
+    assert registry.known("mine").records
+    second.remove()
+    assert registry.known("mine") is None
+
+
+def test_kernels_of_others_stay_without_the_op(registry):
+    schema = "mine(Tensor self) -> Tensor"
+    made = registry.register_schema("mine", schema)
+    with registry.transaction("acme"):
+        registry.register_kernel("mine", "CPU", kernel)
+    made.remove()
+    assert registry.known("mine").records
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_a_backend_that_is_taken_back_leaves_nothing(registry, before):
     with registry.transaction("acme") as journal:

@@ -5,12 +5,15 @@ is not an error where the key is a composite one, a wrapper or a PrivateUse one:
 below. It is an error where going on would hand a device's memory to another device's kernel.
 """
 
+import gc
+
 import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.dispatch.dispatcher import dispatch, dispatch_with_keyset, redispatch
 from mindtorch_core.dispatch.keys import PRIVATE_USE_KEYS, DispatchKey, include_keys
 from mindtorch_core.dispatch.registry import OperatorRegistry, registry
+from mindtorch_core.dispatch.schema import parse_schema
 
 CPU = DispatchKey.CPU
 OP = "registry_test::op"
@@ -318,3 +321,11 @@ def test_the_cpu_kernel_runs_where_only_the_key_names_the_device(toy):
     key = next(k for k in PRIVATE_USE_KEYS if k & torch.empty(0, device="toy")._keys)
     ours = torch.ones(2)
     assert dispatch_with_keyset(OP, key | CPU, None, ours)[0][0] is ours
+
+
+def test_schemas_of_ops_that_are_gone_are_forgotten_in_time():
+    kind = type(parse_schema("gone(Tensor self) -> Tensor"))
+    for i in range(5000):
+        parse_schema(f"gone{i}(Tensor self) -> Tensor")
+    kept = [s for s in gc.get_objects() if isinstance(s, kind) and s.name.startswith("aten::gone")]
+    assert len(kept) < 5000

@@ -7,7 +7,7 @@ Source of the grammar: the schema strings of PyTorch's ``native_functions.yaml``
 
 from __future__ import annotations
 
-from typing import Final
+from functools import lru_cache
 
 from .data import AliasInfo, Argument, OperatorSchema
 
@@ -23,9 +23,6 @@ def split_name(name: str) -> tuple[str, str, str]:
     return namespace, base, overload
 
 
-_CACHE: Final[dict[str, OperatorSchema]] = {}
-
-
 def parse_schema(text: str) -> OperatorSchema:
     """Parse a schema string such as ``add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor``.
 
@@ -37,10 +34,12 @@ def parse_schema(text: str) -> OperatorSchema:
         raise TypeError(
             f"a schema must be a str such as 'foo(Tensor x) -> Tensor', not {type(text).__name__}"
         )
-    found = _CACHE.get(text)
-    if found is None:
-        # Imported here, because a process that defines no op of its own may never parse one.
-        from .parser import Parser
+    return _parsed(text)
 
-        found = _CACHE[text] = Parser(text).schema()
-    return found
+
+@lru_cache(maxsize=4096)  # more than the core has ops
+def _parsed(text: str) -> OperatorSchema:
+    # Imported here, because a process that defines no op of its own may never parse one.
+    from .parser import Parser
+
+    return Parser(text).schema()
