@@ -13,12 +13,13 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, ModuleType
 from typing import Any, Final
 
-from .public_modules import DOOR, is_public
+from .public_modules import DOOR, OFFERS, is_public, offered
 
 __all__ = ["MOVED", "install", "moved_to"]
 
-# The path of old, and the one of now, which may be private: then backends are told to use the door. An
-# entry stands for the modules below it too, and stays as long as ``docs/stability.md`` promises.
+# The path of old, and the one of now, which may be private: then who imports it is told where its public
+# names are. An entry stands for the modules below it too, and stays as long as ``docs/stability.md``
+# promises.
 MOVED: Final[dict[str, str]] = {
     "mindtorch_core.creation": "mindtorch_core.frontend.creation",
     "mindtorch_core.devices": "mindtorch_core.values.devices",
@@ -35,6 +36,7 @@ MOVED: Final[dict[str, str]] = {
     "mindtorch_core.promotion": "mindtorch_core.values.promotion",
     "mindtorch_core.shapes": "mindtorch_core.values.shapes",
     "mindtorch_core.tensor": "mindtorch_core.tensors.tensor",
+    "mindtorch_core.testing.recipes": "mindtorch_core.operators.recipes",
     "mindtorch_core.threads": "mindtorch_core.values.threads",
 }
 
@@ -99,15 +101,30 @@ class _Finder:
         _warn(module.__name__, new)
 
 
+def _instead(new: str) -> str:
+    """Where the names are that a private module has and that are public."""
+    module = importlib.import_module(new)
+    places: dict[str, list[str]] = {}
+    for name in getattr(module, "__all__", ()):
+        place, _, there = offered(new, name).rpartition(".")
+        if place:
+            places.setdefault(place, []).append(there if there == name else f"{there} for {name}")
+    found = [f"{', '.join(places[each])} from {each}" for each in OFFERS if each in places]
+    return f"import {'; '.join(found)} instead" if found else f"see {DOOR}"
+
+
 def _warn(old: str, new: str) -> None:
     """Warn at the line that imports the old path."""
+    text = (
+        f"{old} has moved to {new}: import it from there"
+        if is_public(new)
+        else f"{old} has moved, and is private now: {_instead(new)}"
+    )
     at = sys._getframe(1)
     while at.f_back is not None and _is_of_import(at):
         at = at.f_back
     warnings.warn_explicit(
-        f"{old} has moved to {new}: import it from there"
-        if is_public(new)
-        else f"{old} has moved, and is private now: import from {DOOR} instead",
+        text,
         DeprecationWarning,
         at.f_code.co_filename,
         at.f_lineno,

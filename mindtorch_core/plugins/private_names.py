@@ -22,26 +22,29 @@ from ..frontend.aliases import ALIASES
 from ..tensors.tensor import FIELDS
 from .checking import package_of
 from .moved import moved_to
-from .public_modules import CORE, DOOR, is_public
+from .public_modules import CORE, DOOR, is_public, offered, promised
 
 if TYPE_CHECKING:
     from importlib_metadata import EntryPoint
 
 __all__ = ["Finding", "findings", "findings_in", "sources_of"]
 
-# Where the public name of a private one is looked for, the best place first.
-OFFERS: Final = (
-    DOOR, f"{CORE}.plugins", f"{CORE}.library", f"{CORE}.dispatch.registry", f"{CORE}.dispatch.keys",
-    CORE, f"{CORE}.testing",
-)  # fmt: skip
-# What has another public form than a name.
-OTHERWISE: Final = {"fn": f"the functions of {CORE}"}
 ATTRIBUTES: Final = {
     **{private: public for public, private in FIELDS.items()},
     "_geometry": "raw_geometry()",
     "_own_storage": "untyped_storage()",
     "_settled": "settled()",
     "_fill": "settled()",
+}
+# Methods of tensors that have no public form, or one elsewhere. Other objects may well have such: what a
+# file defines itself is not meant.
+METHODS: Final = {
+    "_from_array": "make_tensor() or from_numpy()",
+    "_host": "the to_host() of its device's runtime",
+    "_index_put_positions": "index_put()",
+    "_index_put_positions_": "index_put_()",
+    "_of_matrices": "mT, mH",
+    "_refuse_ops": "__torch_function__",
 }
 
 
@@ -103,6 +106,7 @@ Found = Iterator[tuple[int, str]]
 def _imports(tree: ast.AST) -> Found:
     """What is imported that is private, or reached through a module that is imported."""
     known: dict[str, str] = {}  # what public names of the file stand for
+    importers = {"import_module", "__import__", *_importers(tree)}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module and _of_core(node.module, node.level):
             for each in node.names:
@@ -117,7 +121,7 @@ def _imports(tree: ast.AST) -> Found:
                     if not (wrong and each.asname):
                         known[each.asname or CORE] = each.name if each.asname else CORE
                     yield from wrong
-        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+        elif isinstance(node, ast.Call) and _called(node) in importers:
             for text in map(_text, node.args[:1]):
                 if _of_core(text):
                     yield from _judged(node.lineno, text, [])
@@ -128,6 +132,15 @@ def _imports(tree: ast.AST) -> Found:
             if first in known:
                 module, *names = _as_module(known[first])
                 yield from _judged(node.lineno, module, [*names, *rest])
+
+
+def _importers(tree: ast.AST) -> Iterator[str]:
+    """What else a file calls `importlib.import_module`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "importlib":
+            for each in node.names:
+                if each.name in ("import_module", "__import__") and each.asname:
+                    yield each.asname
 
 
 def _of_core(module: str, level: int = 0) -> bool:
@@ -182,14 +195,23 @@ def _judged(line: int, module: str, names: list[str]) -> Found:
         if shown:
             instead = ".".join((shown[0], *names))
         else:
-            instead = _offer(module, names[0]) if names else DOOR
+            instead = offered(module, names[0]) if names else DOOR
     else:
-        hidden = [i for i, n in enumerate(names) if n.startswith("_") and not n.startswith("__")]
-        if not hidden or (module == CORE and _is_pytorchs(names[0])):
+        hidden = next((i for i, n in enumerate(names) if _is_private(n)), None)
+        if names and not promised(module, names[0]):
+            hidden = 0
+        if hidden is None or (module == CORE and _is_pytorchs(names[0])):
             return
-        names, instead = names[: hidden[0] + 1], ""
+        if hidden and names[hidden] in ATTRIBUTES | METHODS:
+            return  # said where fields of tensors are
+        names = names[: hidden + 1]
+        instead = "" if hidden else offered(module, names[0])
     fix = f"use {instead}" if instead else f"nothing public does that, see {DOOR}"
     yield line, f"{'.'.join((module, *names))} is private: {fix}"
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
 
 
 def _is_pytorchs(name: str) -> bool:
@@ -197,28 +219,17 @@ def _is_pytorchs(name: str) -> bool:
     return find_packet("torch", name) is not None or surroundings.has(name)
 
 
-def _offer(module: str, name: str) -> str:
-    """The public name of what a private module, which may be gone, calls so; empty if none is known."""
-    try:
-        wanted: Any = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError):
-        wanted = None
-    places = {place: importlib.import_module(place) for place in OFFERS}
-    for place, public in places.items():
-        if name in public.__all__ and (wanted is None or getattr(public, name) is wanted):
-            return f"{place}.{name}"
-    for place, public in places.items() if callable(wanted) else ():
-        for other in public.__all__:
-            if getattr(public, other) is wanted:
-                return f"{place}.{other}"
-    return OTHERWISE.get(name, "")
-
-
 # ---- tensors ---------------------------------------------------------------------------------------
 
 
 def _fields(tree: ast.AST) -> Found:
     """Where private fields of tensors are used, outside of classes that have such a field themselves."""
+    everywhere = {
+        name
+        for kind in ast.walk(tree)
+        if isinstance(kind, ast.ClassDef)
+        for name in _defined_by(kind)
+    }
     for node, owned in _with_owned(tree, frozenset()):
         if isinstance(node, ast.Attribute):
             name = node.attr
@@ -228,6 +239,8 @@ def _fields(tree: ast.AST) -> Found:
             continue
         if name in ATTRIBUTES and name not in owned:
             yield node.lineno, f"Tensor.{name} is private: use Tensor.{ATTRIBUTES[name]}"
+        elif name in METHODS and name not in everywhere:
+            yield node.lineno, f"Tensor.{name} is private: use {METHODS[name]}"
 
 
 def _with_owned(node: ast.AST, owned: frozenset[str]) -> Iterator[tuple[ast.AST, frozenset[str]]]:

@@ -101,7 +101,8 @@ def test_what_is_private_now_is_imported_from_the_door(site):
 from mindtorch_core.ops_of_old import fn, op
 ((message, *_),) = seen
 assert message == (
-    "mindtorch_core.ops_of_old has moved, and is private now: import from mindtorch_core.backend instead"
+    "mindtorch_core.ops_of_old has moved, and is private now: "
+    "import definitions, op from mindtorch_core.backend instead"
 )
 assert op is backend.op
 assert fn.relu(torch.ones(2)).tolist() == [1.0, 1.0]  # all of it is there, as before
@@ -190,5 +191,41 @@ assert ".".join(("mindtorch_core", "dtypes")) in MOVED
 for old, new in MOVED.items():
     assert old != new
     assert dir(importlib.import_module(old)) == dir(importlib.import_module(new)), old
+"""
+    )
+
+
+def test_what_the_warnings_name_is_there(site):
+    """Every entry, and each of the names that its warning says are elsewhere."""
+    site.run(
+        """
+import importlib
+import warnings
+from mindtorch_core.plugins.moved import MOVED
+from mindtorch_core.plugins.public_modules import is_public
+
+said = {}
+for old, new in MOVED.items():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        getattr(importlib.import_module(old), "__all__")
+    (message,) = [str(each.message) for each in caught]
+    assert message.startswith(f"{old} has moved"), message
+    if is_public(new):
+        continue
+    assert " is private now: import " in message, message
+    parts = message.partition(": import ")[2].removesuffix(" instead").split("; ")
+    for part in parts:
+        names, _, place = part.rpartition(" from ")
+        assert is_public(place), message
+        for name in names.split(", "):
+            name, _, instead_of = name.partition(" for ")
+            there = getattr(importlib.import_module(place), name)
+            assert there is getattr(importlib.import_module(new), instead_of or name), (message, name)
+            said[old, instead_of or name] = place
+assert said["mindtorch_core.modes", "DispatchMode"] == "mindtorch_core"
+assert said["mindtorch_core.printing", "set_printoptions"] == "mindtorch_core"
+assert said["mindtorch_core.creation", "tensor"] == "mindtorch_core"
+assert said["mindtorch_core.testing.recipes", "Sample"] == "mindtorch_core.testing"
 """
     )

@@ -1,6 +1,7 @@
 """What backends use of the core: ours use the door alone, and others are told what to use instead."""
 
 import ast
+import importlib
 import json
 import re
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core import backend, plugins
 from mindtorch_core.cli import new_backend
+from mindtorch_core.plugins import public_modules
 from mindtorch_core.plugins.private_names import findings_in
 from mindtorch_core.tensors.tensor import FIELDS
 
@@ -212,6 +214,40 @@ LINES = {
     "torch._late": (
         "mindtorch_core._late is private: nothing public does that, see mindtorch_core.backend"
     ),
+    "from mindtorch_core.dispatch.registry import row_of": (
+        "mindtorch_core.dispatch.registry.row_of is private: "
+        "nothing public does that, see mindtorch_core.backend"
+    ),
+    "from mindtorch_core.dispatch.dispatcher import concrete": (
+        "mindtorch_core.dispatch.dispatcher.concrete is private: "
+        "use mindtorch_core.backend.concrete_device"
+    ),
+    "from mindtorch_core.runtime import TABLE": (
+        "mindtorch_core.runtime.TABLE is private: "
+        "nothing public does that, see mindtorch_core.backend"
+    ),
+    "torch.dispatch.dispatcher.fill": (
+        "mindtorch_core.dispatch.dispatcher.fill is private: "
+        "nothing public does that, see mindtorch_core.backend"
+    ),
+    "import mindtorch_core.testing.conformance.suite": (
+        "mindtorch_core.testing.conformance.suite is private: use mindtorch_core.backend"
+    ),
+    "from mindtorch_core.modes import DispatchMode": (
+        "mindtorch_core.modes.DispatchMode is private: use mindtorch_core.DispatchMode"
+    ),
+    'from importlib import import_module as im; im("mindtorch_core.values.dtypes")': (
+        "mindtorch_core.values.dtypes is private: use mindtorch_core.backend"
+    ),
+    "t._host()": "Tensor._host is private: use the to_host() of its device's runtime",
+    "t._from_array": "Tensor._from_array is private: use make_tensor() or from_numpy()",
+    "torch.Tensor._shape": "Tensor._shape is private: use Tensor.raw_shape",
+    "torch.Tensor._host": "Tensor._host is private: use the to_host() of its device's runtime",
+    "class Tasks:\n    def __init__(self): self._host = []\ndef all(t): return t._host": None,
+    "from mindtorch_core.dispatch.registry import OperatorRegistry, registry": None,
+    "from mindtorch_core.dispatch import keys\nkeys.DispatchKey.CPU": None,
+    "from mindtorch_core.testing import BackendConformance, make_tensor": None,
+    "from mindtorch_core.testing.conformance import BackendConformance": None,
     "torch._check(True)": None,
     "torch._foreach_add": None,
     "from mindtorch_core.__future__ import get_swap_module_params_on_conversion": None,
@@ -314,3 +350,13 @@ def test_doctor_reads_a_backend_that_cannot_be_imported(site):
 def test_names_of_plugins_are_those_of_the_door():
     """A vendor finds what registers a backend beside the door, and nothing twice."""
     assert {*plugins.__all__} & {*backend.__all__} == set()
+
+
+def test_what_is_public_of_a_module_is_there():
+    """A module of which the list of its names says what is public has such a list, and the names."""
+    for path in public_modules.BY_ALL:
+        module = importlib.import_module(path)
+        for name in module.__all__:
+            assert hasattr(module, name), (path, name)
+            assert public_modules.promised(path, name)
+        assert not public_modules.promised(path, "nothing")
