@@ -7,8 +7,9 @@ from typing import Any
 
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
+from ..values.layouts import strided
 from .calls import Call
-from .engine import Communicator, Engine, Then, Ticket
+from .engine import Communicator, Engine, Finished, Then, Ticket
 from .groups import ProcessGroup, chosen, outside
 from .lending import (
     Lent,
@@ -93,10 +94,18 @@ class Setting:
 def all_reduce(
     tensor: Tensor, op: Op = ReduceOp.SUM, group: Any = None, async_op: bool = False
 ) -> Work | None:
-    """Reduce a tensor over all ranks, in place, so that all have the result."""
-    check_tensor(tensor, "tensor")
+    """Reduce a tensor over all ranks, in place, so that all have the result.
+
+    Of a sparse tensor it is the sum or the mean, and waited for in any case.
+    """
+    check_tensor(tensor, "tensor", sparse=True)
     if outside(group, "all_reduce"):
         return None
+    if tensor.layout is not strided:
+        from .sparse_sums import all_reduce_sparse
+
+        all_reduce_sparse(tensor, op, group)
+        return Work(Finished(), [tensor]) if async_op else None
     check_op(op, tensor, "all_reduce")
     s = Setting("all_reduce", group, tensor, async_op, reduction=op.op.name.lower())
     ticket = _reduced(s, tensor, op, lambda memory, how: s.comm.all_reduce(s.call, memory, how))

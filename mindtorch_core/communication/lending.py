@@ -10,6 +10,7 @@ from ..dispatch.functions import fn
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
+from ..values.layouts import strided
 from .engine import Engine
 from .reductions import Premultiplied, ReduceOp
 
@@ -49,11 +50,18 @@ class Lent:
             increment_version(self.user)
 
 
-def check_tensor(tensor: Any, name: str) -> None:
+def check_tensor(tensor: Any, name: str, *, sparse: bool = False) -> None:
     """Refuse what is no tensor, or has no memory to send.
+
+    Args:
+        tensor: what is given.
+        name: of the argument.
+        sparse: whether it may be.
 
     Raises:
         TypeError: as PyTorch does.
+        ValueError: for a tensor without data.
+        NotImplementedError: for a sparse one.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(
@@ -62,6 +70,11 @@ def check_tensor(tensor: Any, name: str) -> None:
         )
     if tensor.device.type == "meta":
         raise ValueError(f"{name} is on the device 'meta' and has no data to send")
+    if not sparse and tensor.layout is not strided:
+        raise NotImplementedError(
+            f"unsupported layout {tensor.layout} of {name}: of sparse tensors there is all_reduce; send "
+            f"indices() and values(), or to_dense()"
+        )
 
 
 def check_tensors(tensors: Any, name: str) -> None:

@@ -89,6 +89,56 @@ for step in range(2):
     (pair.b * pair.c[0]).sum().backward()
     found[f"dataclass {step}"] = grads(model)
 
+# Gradients of rows alone stay such.
+for options in ({}, {"find_unused_parameters": True}):
+    model = DDP(filled(nn.Embedding(6, 2, sparse=True)), **options)
+    with model.no_sync():
+        model(torch.tensor([5, rank])).square().sum().backward()
+    model(torch.tensor([1, 1, rank + 2])).square().sum().backward()
+    grad = model.module.weight.grad
+    found[f"rows {[*options]}"] = (
+        grad.is_sparse,
+        grad.coalesce().indices().tolist(),
+        grad.to_dense().tolist(),
+    )
+bag = nn.Sequential(nn.EmbeddingBag(6, 2, sparse=True), nn.Linear(2, 1))
+model = DDP(filled(bag), gradient_as_bucket_view=True)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+for step in range(2):
+    optimizer.zero_grad()
+    model(torch.tensor([[rank, 1 + step]])).square().sum().backward()
+    optimizer.step()
+found["bag"] = [p.tolist() for p in bag.parameters()]
+plain = (torch.eye(3) * (rank + 1)).to_sparse()
+dist.all_reduce(plain)
+found["sparse"] = plain.is_sparse, plain.to_dense().tolist()
+rows = torch.sparse_coo_tensor(torch.tensor([[2, 0, 2][rank:]]), torch.ones(3 - rank, 2), (4, 2))
+work = dist.all_reduce(rows, async_op=True)
+work.wait()
+found["some rows"] = rows.coalesce().indices().tolist(), rows.to_dense().tolist()
+empty = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0), (2, 2))
+dist.all_reduce(empty)
+found["nothing"] = empty.to_dense().tolist()
+try:
+    dist.all_reduce(plain, dist.ReduceOp.MAX)
+except RuntimeError as error:
+    found["largest"] = "unsupported reduction operation" in str(error)
+try:
+    dist.broadcast(plain, 0)
+except RuntimeError as error:
+    found["copies"] = type(error).__name__
+
+# Gradients lie in memory as the parameters do.
+for kept in (False, True):
+    conv = filled(nn.Conv2d(2, 3, 2)).to(memory_format=torch.channels_last)
+    conv.scale = nn.Parameter(torch.arange(12.0).reshape(3, 4)[:, ::2])
+    conv.turned = nn.Parameter(torch.arange(12.0).reshape(3, 4).t())
+    model = DDP(conv, gradient_as_bucket_view=kept)
+    image = batch().repeat(1, 4).reshape(3, 2, 2, 4)[:, :, :, :3]
+    for _ in range(2):
+        (model(image).square().sum() + (conv.scale**2).sum() + (conv.turned**2).sum()).backward()
+    found[f"in memory {kept}"] = grads(conv), [p.grad.stride() for p in conv.parameters()]
+
 with open(f"{sys.argv[1]}/gradient_sums-{rank}.json", "w") as file:
     json.dump(found, file)
 dist.destroy_process_group()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
-__all__ = ["FIRST_BYTES", "Bucket", "divided"]
+__all__ = ["FIRST_BYTES", "Bucket", "SparseBucket", "divided"]
 
 # The first bucket is small, so that the first sum starts early.
 FIRST_BYTES: Final = 1 << 20
@@ -41,9 +41,7 @@ class Bucket:
             first = self.parameters[0]
             self.memory = torch.empty(sum(self.sizes), dtype=first.dtype, device=first.device)
             parts = self.memory.split(self.sizes)
-            self.views = [
-                part.view(p.shape) for part, p in zip(parts, self.parameters, strict=True)
-            ]
+            self.views = [_view(part, p) for part, p in zip(parts, self.parameters, strict=True)]
 
     def take(self, number: int, share: float) -> None:
         """Put a parameter's gradient, times its share in the mean, where it is summed; 0 for none."""
@@ -51,13 +49,25 @@ class Bucket:
         grad, view = self.parameters[place].grad, self.views[place]
         if grad is None:
             view.zero_()
+        elif grad.is_sparse:
+            torch.mul(grad.to_dense(), share, out=view)
         elif grad.data_ptr() == view.data_ptr() and grad.shape == view.shape:
             view.mul_(share)
         else:
-            if grad.is_sparse:
-                grad = grad.to_dense()
             torch.mul(grad, share, out=view)
         self.waiting.discard(number)
+
+    def put(self, sums: Tensor) -> None:
+        """Have sums that lie in other memory."""
+        assert self.memory is not None, "begin makes it"
+        if sums.data_ptr() != self.memory.data_ptr():
+            self.memory.copy_(sums.reshape(self.memory.shape))
+
+    def clear(self) -> None:
+        """Have gradients of zero."""
+        assert self.memory is not None, "begin makes it"
+        self.memory.zero_()
+        self.waiting.clear()
 
     def give(self, used: Iterable[bool]) -> None:
         """Let the parameters have the sums as their gradients; those that nobody used keep what they have."""
@@ -66,12 +76,63 @@ class Bucket:
                 parameter.grad = view
 
 
-def divided(parameters: Sequence[Tensor], limit: int) -> list[Bucket]:
+class SparseBucket(Bucket):
+    """A parameter whose gradients have values for some of its rows alone, and are summed as such."""
+
+    def begin(self, *, anew: bool) -> None:
+        """Have no gradient yet."""
+        self.waiting = set(self.numbers)
+        first = self.parameters[0]
+        nowhere = torch.empty(1, 0, dtype=torch.int64, device=first.device)
+        nothing = torch.empty(0, *first.shape[1:], dtype=first.dtype, device=first.device)
+        self.memory = torch.sparse_coo_tensor(nowhere, nothing, first.shape)
+
+    def take(self, number: int, share: float) -> None:
+        """Have the parameter's gradient, times its share in the mean; nothing for none."""
+        grad = self.parameters[0].grad
+        if grad is not None:
+            self.memory = (grad if grad.is_sparse else grad.to_sparse(1)) * share
+        self.waiting.discard(number)
+
+    def put(self, sums: Tensor) -> None:
+        """Have sums in place of what they are sums of."""
+        self.memory = sums
+
+    def clear(self) -> None:
+        """Have no values."""
+        self.waiting.clear()
+
+    def give(self, used: Iterable[bool]) -> None:
+        """Let the parameter have the sum as its gradient if anybody used it."""
+        if all(used):
+            self.parameters[0].grad = self.memory
+
+
+def _view(part: Tensor, parameter: Tensor) -> Tensor:
+    """Memory in the shape of a parameter, and in its order if that leaves no holes."""
+    if parameter.is_contiguous() or not _is_dense(parameter):
+        return part.view(parameter.shape)
+    return part.as_strided(parameter.shape, parameter.stride(), part.storage_offset())
+
+
+def _is_dense(parameter: Tensor) -> bool:
+    """Whether it has each place of a piece of memory once."""
+    below = 1
+    for stride, size in sorted(zip(parameter.stride(), parameter.shape, strict=True)):
+        if size != 1:
+            if stride != below:
+                return False
+            below *= size
+    return True
+
+
+def divided(parameters: Sequence[Tensor], limit: int, sparse: Collection[int] = ()) -> list[Bucket]:
     """Buckets of at most so many bytes, in the order in which backward gives gradients: from the last.
 
     Args:
         parameters: of the module, in its order.
         limit: of all buckets but the first.
+        sparse: numbers of those whose gradients are sparse, each of which has a bucket of its own.
     """
     made: list[Bucket] = []
     open_ones: dict[tuple[torch.dtype, torch.device], list[int]] = {}
@@ -84,6 +145,9 @@ def divided(parameters: Sequence[Tensor], limit: int) -> list[Bucket]:
 
     for number in range(len(parameters) - 1, -1, -1):
         p = parameters[number]
+        if number in sparse:
+            made.append(SparseBucket([p], [number]))
+            continue
         kind = p.dtype, p.device
         open_ones.setdefault(kind, []).append(number)
         filled[kind] = filled.get(kind, 0) + p.numel() * p.element_size()

@@ -16,6 +16,7 @@ from mindtorch_core import Tensor
 from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable, JoinHook
 
 from ..modules.module import Module
+from ..modules.sparse import Embedding, EmbeddingBag
 from .reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
@@ -108,6 +109,7 @@ class DistributedDataParallel(Module, Joinable):
             self.bucket_bytes_cap,
             keeps_memory=gradient_as_bucket_view,
             finds_unused=find_unused_parameters,
+            sparse=_with_sparse_gradients(module, trained),
             is_static=static_graph,
         )
 
@@ -343,6 +345,13 @@ def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device:
             f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
             f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
         )
+
+
+def _with_sparse_gradients(module: Module, parameters: Sequence[Tensor]) -> set[int]:
+    """Numbers of the parameters of embeddings that say so."""
+    kinds = (Embedding, EmbeddingBag)
+    told = {id(m.weight) for m in module.modules() if isinstance(m, kinds) and m.sparse}
+    return {n for n, p in enumerate(parameters) if id(p) in told}
 
 
 def _find_tensors(obj: Any) -> Iterator[Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import mindtorch_core as torch
@@ -36,6 +36,7 @@ class Reducer:
         limit: bytes of a bucket.
         keeps_memory: whether gradients stay in the same memory from one backward to the next.
         finds_unused: whether parameters may be without a gradient, and others find out.
+        sparse: numbers of the parameters whose gradients are sparse.
         is_static: whether all steps use the same parameters, which the first finds out.
     """
 
@@ -47,6 +48,7 @@ class Reducer:
         *,
         keeps_memory: bool,
         finds_unused: bool,
+        sparse: Collection[int] = (),
         is_static: bool = False,
     ) -> None:
         self.parameters = list(parameters)
@@ -54,7 +56,7 @@ class Reducer:
         self.finds_unused = finds_unused or is_static
         self.is_static = is_static
         self._keeps_memory = keeps_memory
-        self.buckets = divided(self.parameters, limit)
+        self.buckets = divided(self.parameters, limit, sparse)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
         self._works: list[Any] = []
         self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
@@ -201,16 +203,14 @@ class Reducer:
             return
         if isinstance(found, list | tuple) and len(found) == 1:
             (found,) = found
-        memory = bucket.memory
-        assert memory is not None, "begin makes it"
-        if not isinstance(found, Tensor) or found.numel() != memory.numel():
+        count = sum(bucket.sizes)
+        if not isinstance(found, Tensor) or found.numel() != count:
             raise RuntimeError(
-                f"a communication hook's future is of a tensor of {memory.numel()} elements, got "
+                f"a communication hook's future is of a tensor of {count} elements, got "
                 f"{list(found.shape) if isinstance(found, Tensor) else type(found).__name__}"
             )
-        if found.data_ptr() != memory.data_ptr():
-            with torch.no_grad():
-                memory.copy_(found.reshape(memory.shape))
+        with torch.no_grad():
+            bucket.put(found)
 
     def _finish(self) -> None:
         """Wait for all sums and let the parameters have them."""
@@ -239,9 +239,7 @@ class Reducer:
         self._used = [False] * len(self.parameters)
         for bucket in self.buckets:
             bucket.begin(anew=True)
-            assert bucket.memory is not None, "begin makes it"
-            bucket.memory.zero_()
-            bucket.waiting.clear()
+            bucket.clear()
         while self._next < len(self.buckets):
             self._begin_sum()
         self._used_anywhere()
