@@ -1,13 +1,18 @@
 """Gradients that not all steps, outputs or processes have. Runs on mindtorch and on PyTorch; writes them."""
 
+import copy
 import dataclasses
+import io
 import json
 import sys
+import warnings
 
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
 from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.nn.parallel.distributed import _find_tensors
 
 dist.init_process_group("gloo")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -138,6 +143,65 @@ for kept in (False, True):
     for _ in range(2):
         (model(image).square().sum() + (conv.scale**2).sum() + (conv.turned**2).sum()).backward()
     found[f"in memory {kept}"] = grads(conv), [p.grad.stride() for p in conv.parameters()]
+
+# Copies and what was saved train on; arguments of late.
+for name in ("copied", "saved"):
+    model = DDP(filled(Net()), find_unused_parameters=True)
+    model(batch(), "b").sum().backward()
+    held = io.BytesIO()
+    torch.save(model, held)
+    held.seek(0)
+    other = copy.deepcopy(model) if name == "copied" else torch.load(held, weights_only=False)
+    other.zero_grad()
+    for each in (other, model):
+        each(batch(1), mine).square().sum().backward()
+    found[name] = grads(other), grads(model), list(other.state_dict()), other.find_unused_parameters
+alone = dist.new_group([0])
+if rank == 0:
+    try:
+        copy.deepcopy(DDP(nn.Linear(1, 1), process_group=alone))
+    except RuntimeError as error:
+        found["of a group"] = str(error)
+mesh = init_device_mesh("cpu", (size,))
+quiet = {"batched_grad_copy": True, "skip_all_reduce_unused_params": True}
+for name, options in (
+    ("mesh", {"device_mesh": mesh, "mixed_precision": None}),
+    ("quiet", {"find_unused_parameters": True, **quiet}),
+    ("list", {"bucket_cap_mb_list": [1e-5, 1e-4, 1]}),
+):
+    model = DDP(filled(Net()), **options)
+    sum(each.square().sum() for each in model(batch(), "bc")).backward()
+    found[name] = grads(model)
+model = DDP(filled(Net()))
+model._set_static_graph()
+for step in range(2):
+    model.zero_grad()
+    model(batch(step), mine).square().sum().backward()
+    found[f"static {step}"] = grads(model)
+found["tensors"] = [
+    t.item() for t in _find_tensors({"a": [torch.tensor(1)], "b": Pair(torch.tensor(2), 3)})
+]
+for name, options in (
+    ("new name", {"forward_sync_buffers": False}),
+    ("old name", {"broadcast_buffers": False}),
+    ("both", {"broadcast_buffers": True, "forward_sync_buffers": False}),
+    ("two groups", {"device_mesh": mesh, "process_group": dist.group.WORLD}),
+    ("one of two", {"param_to_hook_all_reduce": nn.Parameter(torch.ones(1))}),
+):
+    norm = filled(nn.BatchNorm1d(4)).train()
+    norm.running_mean.fill_(rank)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always", FutureWarning)
+        try:
+            model = DDP(norm, **options)
+        except (RuntimeError, ValueError) as error:
+            found[name] = type(error).__name__, str(error)
+            continue
+    begun = norm.running_mean.tolist()
+    model(batch())
+    model(batch(1))
+    told = [str(each.message) for each in heard if each.category is FutureWarning]
+    found[name] = begun, norm.running_mean.tolist(), told, model.broadcast_buffers
 
 with open(f"{sys.argv[1]}/gradient_sums-{rank}.json", "w") as file:
     json.dump(found, file)

@@ -222,6 +222,16 @@ for _ in range(2):
     close(model.a.weight.grad, torch.full((2, 2), 1 / size))
     assert model.b.weight.grad is None
 
+for options, text in (
+    ({"mixed_precision": object()}, "use torch.autocast"),
+    (
+        {"delay_all_reduce_named_params": [], "param_to_hook_all_reduce": model},
+        "bucket_cap_mb says",
+    ),
+):
+    with pytest.raises(NotImplementedError, match=text):
+        DDP(nn.Linear(2, 2), **options)
+
 # Buffers are rank 0's; a synchronized normalization sees all batches.
 model = network(nn.BatchNorm1d(16))
 ddp = DDP(model)

@@ -126,15 +126,18 @@ def _is_dense(parameter: Tensor) -> bool:
     return True
 
 
-def divided(parameters: Sequence[Tensor], limit: int, sparse: Collection[int] = ()) -> list[Bucket]:
+def divided(
+    parameters: Sequence[Tensor], limits: Sequence[int], sparse: Collection[int] = ()
+) -> list[Bucket]:
     """Buckets of at most so many bytes, in the order in which backward gives gradients: from the last.
 
     Args:
         parameters: of the module, in its order.
-        limit: of all buckets but the first.
+        limits: of the buckets, the last for all further ones; a single one not for the first.
         sparse: numbers of those whose gradients are sparse, each of which has a bucket of its own.
     """
     made: list[Bucket] = []
+    sizes = limits if len(limits) > 1 else [min(FIRST_BYTES, limits[0]), limits[0]]
     open_ones: dict[tuple[torch.dtype, torch.device], list[int]] = {}
     filled: dict[tuple[torch.dtype, torch.device], int] = {}
 
@@ -151,7 +154,7 @@ def divided(parameters: Sequence[Tensor], limit: int, sparse: Collection[int] = 
         kind = p.dtype, p.device
         open_ones.setdefault(kind, []).append(number)
         filled[kind] = filled.get(kind, 0) + p.numel() * p.element_size()
-        if filled[kind] >= (limit if made else min(FIRST_BYTES, limit)):
+        if filled[kind] >= (sizes[len(made)] if len(made) < len(sizes) else sizes[-1]):
             close(kind)
     for kind in list(open_ones):
         close(kind)

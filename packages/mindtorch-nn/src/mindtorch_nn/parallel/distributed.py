@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import ModuleType
 from typing import Any, Final
 
 import mindtorch_core as torch
@@ -17,11 +16,18 @@ from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable,
 
 from ..modules.module import Module
 from ..modules.sparse import Embedding, EmbeddingBag
+from .arguments import (
+    _find_tensors,
+    bytes_of,
+    check_devices,
+    group_of,
+    refuse_others,
+    syncs_buffers,
+)
 from .reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
 
-_BUCKET_MB: Final = 25
 # Of a module: names of what each process has for itself.
 _IGNORED: Final = "_ddp_params_and_buffers_to_ignore"
 
@@ -37,7 +43,8 @@ class DistributedDataParallel(Module, Joinable):
         device_ids: None, or the one device that the module is on.
         output_device: accepted; without effect.
         dim: accepted; without effect.
-        broadcast_buffers: whether forward begins with rank 0's buffers everywhere.
+        broadcast_buffers: an old name of ``forward_sync_buffers``; False keeps each process's buffers at
+            the beginning, too.
         init_sync: whether the copies are compared and made equal now.
         process_group: the processes; None for all.
         bucket_cap_mb: how many MiB of gradients are summed at once; 25 by default.
@@ -45,11 +52,18 @@ class DistributedDataParallel(Module, Joinable):
             looked up after each forward.
         check_reduction: accepted; without effect.
         gradient_as_bucket_view: whether gradients stay in the same memory from one step to the next.
-        static_graph: whether all steps use the same parameters, so that it is looked up once.
+        static_graph: whether all steps use the same parameters, so that it is found out once.
+        delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision: refused.
+        device_mesh: the processes, in place of ``process_group``: a mesh of one dimension.
+        skip_all_reduce_unused_params: accepted; without effect.
+        bucket_cap_mb_list: sizes of the buckets one by one, the last for all further ones.
+        batched_grad_copy: accepted; without effect.
+        forward_sync_buffers: whether forward begins with rank 0's buffers everywhere; by default it does.
 
     Raises:
         ValueError: if there is no process group, or several devices are named.
         RuntimeError: if the module has nothing to train, or the copies differ in their parameters.
+        NotImplementedError: for what is refused.
     """
 
     def __init__(
@@ -58,7 +72,7 @@ class DistributedDataParallel(Module, Joinable):
         device_ids: Sequence[Any] | None = None,
         output_device: Any = None,
         dim: int = 0,
-        broadcast_buffers: bool = True,
+        broadcast_buffers: bool | None = None,
         init_sync: bool = True,
         process_group: Any = None,
         bucket_cap_mb: float | None = None,
@@ -66,6 +80,14 @@ class DistributedDataParallel(Module, Joinable):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: Any = None,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: Sequence[float] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
     ) -> None:
         Module.__init__(self)
         Joinable.__init__(self)
@@ -74,44 +96,87 @@ class DistributedDataParallel(Module, Joinable):
                 "Default process group has not been initialized, please make sure to call "
                 "init_process_group."
             )
-        self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
-        shared = [p for n, p in module.named_parameters() if n not in self.parameters_to_ignore]
-        trained = [p for p in shared if p.requires_grad]
-        if not trained:
-            raise RuntimeError(
-                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
-                "requires a gradient."
-            )
-        _check_devices(shared, device_ids, output_device)
-        cap = _BUCKET_MB if bucket_cap_mb is None else bucket_cap_mb
-        if cap <= 0:
-            raise ValueError(f"bucket_cap_mb must be positive, got {bucket_cap_mb}")
+        refuse_others(delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision)
         self.module = module
+        self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
+        self.process_group = group_of(process_group, device_mesh, self._shared_parameters())
+        check_devices(self._shared_parameters(), device_ids, output_device)
         self.device_ids = None if device_ids is None else list(device_ids)
         self.output_device = output_device
         self.dim = dim
-        self.process_group = process_group or torch.distributed.group.WORLD
-        self.broadcast_buffers = broadcast_buffers
-        self.bucket_bytes_cap = int(cap * 1024 * 1024)
+        self.forward_sync_buffers = syncs_buffers(broadcast_buffers, forward_sync_buffers)
+        self.bucket_bytes_cap_list = bytes_of(bucket_cap_mb, bucket_cap_mb_list)
+        self.bucket_bytes_cap = max(self.bucket_bytes_cap_list)
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self._divide_by_initial_world_size = True
+        reducer = self._new_reducer()
         if init_sync:
-            self._compare(trained)
-            self._share(shared)
-            self._share(self._shared_buffers())
-        self.reducer = Reducer(
+            self._compare(reducer.parameters)
+            self._share(self._shared_parameters())
+            if self.forward_sync_buffers or forward_sync_buffers is not None:
+                self._share(self._shared_buffers())
+        self.reducer = reducer
+
+    def _new_reducer(self) -> Reducer:
+        """What sums the gradients of the module.
+
+        Raises:
+            RuntimeError: if it has nothing to train.
+        """
+        trained = [p for p in self._shared_parameters() if p.requires_grad]
+        if not trained:
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                "requires a gradient."
+            )
+        return Reducer(
             trained,
             self.process_group,
-            self.bucket_bytes_cap,
-            keeps_memory=gradient_as_bucket_view,
-            finds_unused=find_unused_parameters,
-            sparse=_with_sparse_gradients(module, trained),
-            is_static=static_graph,
+            self.bucket_bytes_cap_list,
+            keeps_memory=self.gradient_as_bucket_view,
+            finds_unused=self.find_unused_parameters,
+            sparse=_with_sparse_gradients(self.module, trained),
+            is_static=self.static_graph,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is copied or saved: all but the group and what belongs to it.
+
+        Raises:
+            RuntimeError: if the group is not the default one, as a copy's is.
+        """
+        if self.process_group is not torch.distributed.group.WORLD:
+            raise RuntimeError(
+                "DDP Pickling/Unpickling are only supported when using DDP with the default process group. "
+                "That is, when you have called init_process_group and have not passed process_group "
+                "argument to DDP constructor"
+            )
+        left_out = ("process_group", "reducer")
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Be a copy, in the default group.
+
+        Raises:
+            ValueError: if there is none.
+        """
+        super().__setstate__(state)
+        torch.distributed.get_rank()  # raises
+        self.process_group = torch.distributed.group.WORLD
+        self.reducer = self._new_reducer()
+
+    @property
+    def broadcast_buffers(self) -> bool:
+        """An old name of `forward_sync_buffers`."""
+        return self.forward_sync_buffers
+
+    @broadcast_buffers.setter
+    def broadcast_buffers(self, value: bool) -> None:
+        self.forward_sync_buffers = value
 
     def _compare(self, parameters: Sequence[Tensor]) -> None:
         """Refuse copies that differ in their parameters.
@@ -145,6 +210,11 @@ class DistributedDataParallel(Module, Joinable):
         ]
         for work in works:
             work.wait()
+
+    def _shared_parameters(self) -> list[Tensor]:
+        """The parameters that all copies have alike."""
+        named = self.module.named_parameters()
+        return [p for name, p in named if name not in self.parameters_to_ignore]
 
     def _shared_buffers(self) -> list[Tensor]:
         """The buffers that all copies have alike."""
@@ -192,13 +262,34 @@ class DistributedDataParallel(Module, Joinable):
         """Register one of the hooks that `torch.distributed.BuiltinCommHookType` names."""
         self.register_comm_hook(self.process_group, comm_hook_type.hook)
 
+    def _set_static_graph(self) -> None:
+        """Have all steps use the same parameters, as with ``static_graph=True``."""
+        if self.static_graph:
+            warnings.warn(
+                "You've set static_graph to be True, no need to set it again.", stacklevel=2
+            )
+            return
+        self.static_graph = True
+        self.reducer.fix()
+        if self.find_unused_parameters:
+            warnings.warn(
+                "You passed find_unused_parameters=true to DistributedDataParallel, `_set_static_graph` "
+                "will detect unused parameters automatically, so you do not need to set "
+                "find_unused_parameters=true, just be sure these unused parameters will not change during "
+                "training loop while calling `_set_static_graph`.",
+                stacklevel=2,
+            )
+
     def _get_ddp_logging_data(self) -> dict[str, Any]:
         """How it was made, as Lightning asks for it."""
         return {
             "static_graph": self.static_graph,
             "find_unused_parameters": self.find_unused_parameters,
             "gradient_as_bucket_view": self.gradient_as_bucket_view,
-            "broadcast_buffers": self.broadcast_buffers,
+            "broadcast_buffers": self.forward_sync_buffers,
+            "world_size": torch.distributed.get_world_size(self.process_group),
+            "rank": torch.distributed.get_rank(self.process_group),
+            "module_name": type(self.module).__name__,
             "bucket_cap_bytes": self.bucket_bytes_cap,
         }
 
@@ -288,7 +379,7 @@ class DistributedDataParallel(Module, Joinable):
 
     def _share_buffers(self, *, makes_step: bool) -> None:
         """Have the buffers of one rank: of rank 0, or in a block of one that makes this step."""
-        if not (self.require_forward_param_sync and self.broadcast_buffers):
+        if not (self.require_forward_param_sync and self.forward_sync_buffers):
             return
         if buffers := self._shared_buffers():
             self._share(buffers, self._agreed(makes_step) if self._join_config.enable else 0)
@@ -325,26 +416,8 @@ class _Shadow(JoinHook):
     def post_hook(self, is_last_joiner: bool) -> None:
         """Take the parameters and buffers of a process that made the most steps."""
         ddp = self._ddp
-        named = ddp.module.named_parameters()
-        shared = [p for name, p in named if name not in ddp.parameters_to_ignore]
-        buffers = ddp._shared_buffers() if ddp.broadcast_buffers else []
-        ddp._share([*shared, *buffers], ddp._agreed(is_last_joiner))
-
-
-def _check_devices(parameters: Sequence[Tensor], device_ids: Any, output_device: Any) -> None:
-    """Refuse several devices, and to be told one of what is on the CPU.
-
-    Raises:
-        ValueError: saying so.
-    """
-    if device_ids is not None and len(device_ids) > 1:
-        raise ValueError("device_ids can only be None or contain a single element.")
-    told = device_ids or output_device is not None
-    if told and {p.device.type for p in parameters} == {"cpu"}:
-        raise ValueError(
-            f"DistributedDataParallel device_ids and output_device are for modules on accelerators: got "
-            f"device_ids {device_ids}, output_device {output_device}, and a module on the CPU."
-        )
+        buffers = ddp._shared_buffers() if ddp.forward_sync_buffers else []
+        ddp._share([*ddp._shared_parameters(), *buffers], ddp._agreed(is_last_joiner))
 
 
 def _with_sparse_gradients(module: Module, parameters: Sequence[Tensor]) -> set[int]:
@@ -354,29 +427,7 @@ def _with_sparse_gradients(module: Module, parameters: Sequence[Tensor]) -> set[
     return {n for n, p in enumerate(parameters) if id(p) in told}
 
 
-def _find_tensors(obj: Any) -> Iterator[Tensor]:
-    """The tensors in what a forward returns: in containers, dataclasses, attributes of other objects."""
-    left: list[tuple[Any, bool]] = [(obj, True)]
-    seen: set[int] = set()
-    while left:
-        each, enters = left.pop()
-        if isinstance(each, Tensor):
-            yield each
-        elif id(each) not in seen:
-            seen.add(id(each))
-            parts = _parts(each)
-            if parts is not None:
-                left += [(part, enters) for part in parts]
-            elif enters and not isinstance(each, Module | type | ModuleType):
-                left += [(part, False) for part in getattr(each, "__dict__", {}).values()]
-
-
-def _parts(found: Any) -> list[Any] | None:
-    """What is in a container; None for other objects."""
-    if isinstance(found, Mapping):
-        return [*found.values()]
-    if isinstance(found, list | tuple | set | deque):
-        return [*found]
-    if dataclasses.is_dataclass(found) and not isinstance(found, type):
-        return [getattr(found, field.name, None) for field in dataclasses.fields(found)]
-    return None
+def _dump_DDP_relevant_env_vars() -> None:
+    """Print the variables of the environment that processes find each other by."""
+    names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "MASTER_PORT", "MASTER_ADDR")
+    print("".join(f"env:{name}={os.environ.get(name, 'N/A')}\n" for name in names))

@@ -33,7 +33,7 @@ class Reducer:
     Args:
         parameters: those that require grad, in the module's order.
         group: the processes.
-        limit: bytes of a bucket.
+        limits: bytes of the buckets, the last for all further ones.
         keeps_memory: whether gradients stay in the same memory from one backward to the next.
         finds_unused: whether parameters may be without a gradient, and others find out.
         sparse: numbers of the parameters whose gradients are sparse.
@@ -44,7 +44,7 @@ class Reducer:
         self,
         parameters: Sequence[Tensor],
         group: Any,
-        limit: int,
+        limits: Sequence[int],
         *,
         keeps_memory: bool,
         finds_unused: bool,
@@ -56,7 +56,7 @@ class Reducer:
         self.finds_unused = finds_unused or is_static
         self.is_static = is_static
         self._keeps_memory = keeps_memory
-        self.buckets = divided(self.parameters, limit, sparse)
+        self.buckets = divided(self.parameters, limits, sparse)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
         self._works: list[Any] = []
         self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
@@ -161,6 +161,10 @@ class Reducer:
             self._begin_sum()
         if self._next == len(self.buckets):
             self._finish()
+
+    def fix(self) -> None:
+        """Have all steps use the same parameters."""
+        self.is_static = self.finds_unused = True
 
     def use(self, hook: Callable[[Any], Any]) -> None:
         """Have a function sum each bucket: it is given a `GradBucket`, and gives a `Future` of a tensor.
