@@ -59,6 +59,13 @@ def _all_reduce_coalesced(
     return results
 
 
+def _all_reduce_coalesced_in_place(
+    inputs: Sequence[Tensor], reduce_op: str, group_name: str
+) -> list[Tensor]:
+    all_reduce_coalesced(inputs, reduce_op_named(reduce_op), group_named(group_name))
+    return list(inputs)
+
+
 def _like(input: Tensor, *_: Any) -> Tensor:
     return input.new_empty(input.shape)
 
@@ -81,6 +88,11 @@ _define(
     "all_reduce_coalesced(Tensor[] inputs, str reduce_op, str group_name) -> Tensor[]",
     _all_reduce_coalesced,
     _all_like,
+)
+_define(
+    "all_reduce_coalesced_(Tensor(a!)[] inputs, str reduce_op, str group_name) -> Tensor(a!)[]",
+    _all_reduce_coalesced_in_place,
+    lambda inputs, *_: list(inputs),
 )
 
 
@@ -115,6 +127,11 @@ def _all_gather(input: Tensor, group_size: int, group_name: str) -> Tensor:
     result = _gathered(input, group_size)
     collectives.all_gather_into_tensor(result, input, group_named(group_name))
     return result
+
+
+def _all_gather_out(input: Tensor, group_size: int, group_name: str, *, out: Tensor) -> Tensor:
+    collectives.all_gather_into_tensor(out, input, group_named(group_name))
+    return out
 
 
 def _gathered(input: Tensor, group_size: int, *_: Any) -> Tensor:
@@ -154,6 +171,12 @@ _define(
     "all_gather_into_tensor(Tensor input, int group_size, str group_name) -> Tensor",
     _all_gather,
     _gathered,
+)
+_define(
+    "all_gather_into_tensor_out(Tensor input, int group_size, str group_name, *, Tensor(a!) out) "
+    "-> Tensor(a!)",
+    _all_gather_out,
+    lambda *_, out: out,
 )
 _define(
     "all_gather_into_tensor_coalesced(Tensor[] inputs, int group_size, str group_name) -> Tensor[]",

@@ -227,9 +227,19 @@ def default_group() -> ProcessGroup:
 
 
 def chosen(given: ProcessGroup | None) -> ProcessGroup:
-    """A group, or the default one for None."""
+    """A group, or the default one for None.
+
+    Raises:
+        ValueError: if this process is not in it, it was destroyed, or there is none.
+    """
     if given is None:
         return default_group()
+    if not isinstance(given, ProcessGroup):
+        raise ValueError(
+            f"Invalid process group specified: {given!r}, which this process is not in"
+            if given is NON_MEMBER
+            else f"Invalid process group specified: {given!r}"
+        )
     if given.closed:
         raise ValueError("Invalid process group specified: it was destroyed")
     return given

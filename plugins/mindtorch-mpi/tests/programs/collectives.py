@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import pytest
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
@@ -191,6 +193,9 @@ if rank % 2 == 0:
     assert dist.get_group_rank(evens, rank) == rank // 2 == dist.get_rank(evens)
 else:
     assert evens is dist.GroupMember.NON_GROUP_MEMBER
+    for call in (dist.get_process_group_ranks, dist.get_backend_config, dist.get_backend):
+        with pytest.raises(ValueError, match="Invalid process group specified"):
+            call(evens)
     assert dist.get_rank(evens) == -1
 if rank < 2:
     few = dist.new_group([1, 0], use_local_synchronization=True)

@@ -41,6 +41,15 @@ assert y.tolist() == [float(r) for r in range(size) for _ in range(r + 1)]
 (y * (rank + 1)).sum().backward()
 assert torch.equal(x.grad, torch.arange(1.0, size + 1).repeat_interleave(rank + 1))
 
+# Into what there is.
+into = torch.zeros(2 * size)
+assert ops.all_gather_into_tensor_out(torch.full((2,), rank + 1.0), size, name, out=into) is into
+assert into.tolist() == [r + 1.0 for r in range(size) for _ in range(2)]
+pair = [torch.ones(2), torch.arange(3.0)]
+found = ops.all_reduce_coalesced_(pair, "sum", name)
+assert [t.tolist() for t in pair] == [[size] * 2, [0.0, size, 2.0 * size]]
+assert all(a is b for a, b in zip(found, pair, strict=True))
+
 # The same by the functions around them, along other dimensions.
 calls = dist._functional_collectives
 x = (torch.arange(6.0).reshape(2, 3) + rank).requires_grad_()

@@ -51,6 +51,8 @@ text = "sends 2 elements to rank 0, which expects 1"
 with pytest.raises(dist.DistributedError, match=text) as raised:
     dist.all_to_all_single(torch.ones(size), torch.ones(size), [1] * size, sent)
 assert raised.value.rank == 1
+assert set(raised.value.by_rank) == set(range(size))
+assert f"sends {sent} elements and expects {[1] * size}" in raised.value.by_rank[rank]
 for other in (torch.ones(4), torch.ones(3, dtype=torch.int32)):
     if rank < 2:
         text = re.escape("a message of float32 [3] meets a receiver of")
