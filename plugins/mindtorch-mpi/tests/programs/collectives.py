@@ -1,7 +1,6 @@
 """Every collective operation with every dtype: each rank computes what must come out by NumPy."""
 
 import numpy as np
-
 import pytest
 
 import mindtorch_core as torch
