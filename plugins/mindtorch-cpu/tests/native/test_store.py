@@ -127,6 +127,33 @@ def test_the_least_recently_used_go_first(folder, monkeypatch):
     assert [name for name in "abcde" if store.load(name)] == ["a", "d", "e"]
 
 
+KILLED = """
+import os
+from mindtorch_cpu.native import store
+
+os.replace = lambda *paths: os._exit(0)
+store.save("a", bytes(1000))
+"""
+
+
+def test_what_a_killed_process_leaves_is_counted_cleared_and_pruned(folder):
+    def leave():
+        subprocess.run([sys.executable, "-c", KILLED], check=True, timeout=120)
+        (path,) = (p for p in folder.iterdir() if p.suffix != ".kernel")
+        return path
+
+    left = leave()
+    assert store.usage() == (1, left.stat().st_size)
+    assert store.clear() == 1
+    assert list(folder.iterdir()) == []
+    left = leave()
+    store.save("b", b"code")
+    assert left.exists()  # whoever writes it may be at work
+    os.utime(left, (1000, 1000))
+    store.save("c", b"code")
+    assert sorted(path.name for path in folder.iterdir()) == ["b.kernel", "c.kernel"]
+
+
 def test_processes_share_kernels(compiler, folder):
     made, from_disk = run()
     assert int(made) > 0

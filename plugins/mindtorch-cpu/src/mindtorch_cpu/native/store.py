@@ -11,6 +11,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,9 @@ _MAGIC: Final = b"mindtorch kernel 1\n"
 _MOST_BYTES: Final = 64 << 20
 _MOST_FILES: Final = 1 << 13
 _SUFFIX: Final = ".kernel"
+# Of a file that is being written; a process that is killed meanwhile leaves it behind.
+_UNFINISHED: Final = ".unfinished"
+_LONGEST: Final = 3600.0  # seconds that writing one may take
 
 
 def folder() -> Path | None:
@@ -79,7 +83,7 @@ def save(key: str, code: bytes) -> None:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _private(where):
             return
-        handle, temporary = tempfile.mkstemp(dir=where)  # readable by the user alone
+        handle, temporary = tempfile.mkstemp(_UNFINISHED, dir=where)  # readable by the user alone
         with os.fdopen(handle, "wb") as file:
             file.write(_MAGIC + hashlib.sha256(key.encode() + code).digest() + code)
         os.replace(temporary, where / f"{key}{_SUFFIX}")  # other processes see all of it or nothing
@@ -93,19 +97,25 @@ def save(key: str, code: bytes) -> None:
                 os.unlink(temporary)
 
 
-def _files(where: Path) -> Iterator[tuple[float, int, Path]]:
-    """When each object was last used, its size, and its path."""
+def _files(
+    where: Path, suffixes: tuple[str, ...] = (_SUFFIX, _UNFINISHED)
+) -> Iterator[tuple[float, int, Path]]:
+    """When each file was last used, its size, and its path."""
     with contextlib.suppress(OSError), os.scandir(where) as entries:
         for entry in entries:
-            if entry.name.endswith(_SUFFIX):
+            if entry.name.endswith(suffixes):
                 with contextlib.suppress(OSError):
                     found = entry.stat(follow_symlinks=False)
                     yield found.st_mtime, found.st_size, where / entry.name
 
 
 def _prune(where: Path) -> None:
-    """Delete the least recently used objects until the rest is small enough."""
-    files = list(_files(where))
+    """Delete what was left unfinished, and the least recently used objects until the rest is small enough."""
+    for used, _, path in _files(where, (_UNFINISHED,)):
+        if used < time.time() - _LONGEST:
+            with contextlib.suppress(OSError):
+                path.unlink()
+    files = list(_files(where, (_SUFFIX,)))
     total = sum(size for _, size, _ in files)
     if total <= _MOST_BYTES and len(files) <= _MOST_FILES:
         return
@@ -118,14 +128,14 @@ def _prune(where: Path) -> None:
 
 
 def usage() -> tuple[int, int]:
-    """How many objects there are, and their bytes."""
+    """How many objects there are, finished or not, and their bytes."""
     where = folder()
     sizes = [] if where is None else [size for _, size, _ in _files(where)]
     return len(sizes), sum(sizes)
 
 
 def clear() -> int:
-    """Delete all objects; returns how many there were."""
+    """Delete all objects, finished or not; returns how many there were."""
     where = folder()
     files = [] if where is None else [path for _, _, path in _files(where)]
     for path in files:
