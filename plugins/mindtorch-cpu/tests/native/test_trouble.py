@@ -79,6 +79,66 @@ def test_without_llvmlite_everything_runs_in_tiles():
     )
 
 
+DAMAGED = {
+    "no number": ("__version__ = '0+unknown'", "", "has the version '0+unknown'"),
+    "too old": ("__version__ = '0.44rc1'", "", "llvmlite 0.44rc1 is too old"),
+    "no version": ("", "", "cannot be loaded: AttributeError"),
+    "raises": ("raise ValueError('two\\nlines')", "", "cannot be loaded: ValueError: two lines"),
+    "needs another": ("import nowhere_to_be_found", "", "ModuleNotFoundError: No module named 'no"),
+    "part missing": ("__version__ = '0.45.1'", "", "does not know this machine: AttributeError"),
+    "library missing": ("__version__ = '1.0'", "raise OSError('no LLVM')", "OSError: no LLVM"),
+}
+
+
+@pytest.fixture(params=DAMAGED)
+def damaged(request, tmp_path):
+    """An llvmlite that is of no use, and what is said of it."""
+    package, binding, words = DAMAGED[request.param]
+    (tmp_path / "llvmlite").mkdir()
+    (tmp_path / "llvmlite" / "__init__.py").write_text(package)
+    (tmp_path / "llvmlite" / "binding.py").write_text(binding)
+    return f"sys.path.insert(0, {str(tmp_path)!r})\n", words
+
+
+@pytest.mark.parametrize("native", ["on", "now"])
+def test_with_a_damaged_llvmlite_everything_runs_in_tiles(damaged, native):
+    path, words = damaged
+    first, doctor, rest = run(
+        path
+        + """
+sys.stderr = sys.stdout
+group(2.0)
+KERNELS.wait()
+print(*group(3.0), *torch.softmax(x, 0)[:1].tolist())
+from mindtorch_cpu.native.showing import condition
+print(condition())
+print("the end")
+""",
+        MINDTORCH_NATIVE=native,
+    ).splitlines()
+    assert first.startswith("in tiles: ")
+    assert words in first
+    assert doctor.startswith("none: ")
+    assert words in doctor
+    assert rest == "the end"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_ends_early_is_followed_by_another(fresh, monkeypatch):
+    fresh.mode = "on"
+
+    def leave(program):
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernels, "made_from", leave)
+        group(1.0), group(1.5)
+        fresh.wait()
+    group(2.0), group(2.5)
+    fresh.wait()
+    assert group(3.0) == {"compiled": 1}
+
+
 def test_the_variable_switches_it_off():
     assert "switched off" in run("print(group(2.0))", MINDTORCH_NATIVE="0")
 

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import importlib
 import os
+import re
 import threading
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -60,21 +61,31 @@ def _tools() -> _Tools | str:
     try:
         llvm = importlib.import_module("llvmlite.binding")
         version = str(importlib.import_module("llvmlite").__version__)
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "llvmlite":
+            return f"llvmlite cannot be loaded: {_in_a_line(error)}"
         return "llvmlite is not installed (pip install mindtorch-cpu[native])"
-    except OSError as error:
-        return f"llvmlite cannot be loaded: {error}"
-    if tuple(map(int, version.split(".")[:2])) < _LOWEST:
-        return f"llvmlite {version} is too old: {'.'.join(map(str, _LOWEST))} is needed"
+    except Exception as error:  # noqa: BLE001 (a damaged installation raises anything; NumPy serves)
+        return f"llvmlite cannot be loaded: {_in_a_line(error)}"
+    lowest = ".".join(map(str, _LOWEST))
+    found = re.match(r"(\d+)\.(\d+)", version)
+    if found is None:
+        return f"llvmlite has the version {version!r}, which is none: {lowest} is needed"
+    if tuple(map(int, found.groups())) < _LOWEST:
+        return f"llvmlite {version} is too old: {lowest} is needed"
     try:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
         target = llvm.Target.from_default_triple()
         machine = target.create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
-    except RuntimeError as error:
-        return f"LLVM does not know this machine: {error}"
+    except Exception as error:  # noqa: BLE001 (see above)
+        return f"LLVM does not know this machine: {_in_a_line(error)}"
     return _Tools(llvm, machine, cpu, features, version)
+
+
+def _in_a_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def ready() -> str | None:

@@ -234,11 +234,17 @@ class Kernels:
                 except Empty:
                     self._busy = False
                     return
-            if program is None:
-                self._ready = compiler.ready() is None
-                self._waiting.discard(None)
-            else:
-                self._make(program)
+            try:
+                if program is None:
+                    self._ready = compiler.ready() is None
+                    self._waiting.discard(None)
+                else:
+                    self._make(program)
+            except BaseException:  # whoever asks again starts another thread
+                with self._lock:
+                    self._waiting.discard(program)
+                    self._busy = False
+                raise
             LATER.clear()
 
     def wait(self) -> None:
