@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..gradients.grad_mode import no_grad
@@ -104,7 +105,8 @@ def all_reduce(
     if tensor.layout is not strided:
         from .sparse_sums import all_reduce_sparse
 
-        all_reduce_sparse(tensor, op, group)
+        size = chosen(group).size()
+        all_reduce_sparse(tensor, op, size, partial(all_gather_into_tensor, group=group))
         return Work(Finished(), [tensor]) if async_op else None
     check_op(op, tensor, "all_reduce")
     s = Setting("all_reduce", group, tensor, async_op, reduction=op.op.name.lower())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..dispatch.functions import fn
@@ -10,17 +11,24 @@ from ..frontend.sparse_creation import sparse_coo_tensor
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
 from ..values.layouts import sparse_coo
-from .collectives import all_gather_into_tensor
-from .groups import chosen
 from .reductions import ReduceOp
 
 __all__ = ["all_reduce_sparse"]
 
 
-def all_reduce_sparse(tensor: Any, op: Any, group: Any) -> None:
+Gather = Callable[[Tensor, Tensor], Any]
+
+
+def all_reduce_sparse(tensor: Any, op: Any, size: int, gather: Gather) -> None:
     """Replace a sparse tensor by its sum over all ranks, coalesced.
 
     It waits in any case: how much there is to send is known when all ranks have said so.
+
+    Args:
+        tensor: the sparse one.
+        op: the sum or the mean.
+        size: the number of ranks.
+        gather: writes all ranks' tensors one after the other into one, which it is given first.
 
     Raises:
         RuntimeError: for other reductions and layouts, or ranks with other shapes.
@@ -31,18 +39,17 @@ def all_reduce_sparse(tensor: Any, op: Any, group: Any) -> None:
         )
     if tensor.layout is not sparse_coo:
         raise RuntimeError(f"all_reduce: unsupported layout {tensor.layout}: it takes sparse_coo")
-    size = chosen(group).size()
     own = tensor.coalesce()
     at, held = own.indices().t().contiguous(), own.values()
-    counts = _counts(tensor, own._nnz(), size, group)
-    indices, values = (_gathered(part, counts, group) for part in (at, held))
+    counts = _counts(tensor, own._nnz(), size, gather)
+    indices, values = (_gathered(part, counts, gather) for part in (at, held))
     if op is ReduceOp.AVG:
         values = values / size
     total = sparse_coo_tensor(indices.t(), values, tensor.shape).coalesce()
     tensor.zero_().add_(total)._coalesced_(True)
 
 
-def _counts(tensor: Any, own: int, size: int, group: Any) -> list[int]:
+def _counts(tensor: Any, own: int, size: int, gather: Gather) -> list[int]:
     """How many values each rank has.
 
     Raises:
@@ -50,7 +57,7 @@ def _counts(tensor: Any, own: int, size: int, group: Any) -> list[int]:
     """
     mine = [own, tensor.sparse_dim(), *tensor.shape]
     every = tensor_of([mine] * size, dtype=int64, device=tensor.device)
-    all_gather_into_tensor(every, tensor_of(mine, dtype=int64, device=tensor.device), group)
+    gather(every, tensor_of(mine, dtype=int64, device=tensor.device))
     rows = every.tolist()
     for rank, row in enumerate(rows):
         if row[1:] != rows[0][1:]:
@@ -61,14 +68,14 @@ def _counts(tensor: Any, own: int, size: int, group: Any) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
-def _gathered(part: Tensor, counts: list[int], group: Any) -> Tensor:
+def _gathered(part: Tensor, counts: list[int], gather: Gather) -> Tensor:
     """The rows of all ranks, one after the other."""
     most = max(counts)
     padded = part.new_zeros([most, *part.shape[1:]])
     padded[: part.shape[0]] = part
     every = part.new_empty([len(counts) * most, *part.shape[1:]])
     if every.numel():
-        all_gather_into_tensor(every, padded, group)
+        gather(every, padded)
     rows = [every[rank * most : rank * most + count] for rank, count in enumerate(counts)]
     found: Tensor = fn.cat(rows)
     return found
