@@ -32,3 +32,20 @@ def test_what_the_rule_refuses(d):
                 d.rule(x)
         with pytest.raises((NotImplementedError, RuntimeError)):
             d.decomposition(x)
+
+
+@pytest.mark.parametrize("d", [torch.complex64, torch.complex128, torch.bool])
+@pytest.mark.parametrize("mode", ["floor", "trunc"])
+def test_rounded_quotients_are_refused_at_the_call(mode, d):
+    """In the middle of a block as without one, in the same words."""
+    x = torch.ones(3).to(d)
+    for call in (
+        lambda: torch.div(x, x, rounding_mode=mode),
+        lambda: torch.divide(x, 2 if d.is_complex else True, rounding_mode=mode),
+        lambda: x.div_(x, rounding_mode=mode),
+    ):
+        words = f"\"div_{mode}\" not implemented for '{d.label}'"
+        with pytest.raises(NotImplementedError, match=words):
+            call()
+        with torch.pipeline(), pytest.raises(NotImplementedError, match=words):
+            call()

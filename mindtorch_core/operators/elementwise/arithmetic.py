@@ -182,8 +182,8 @@ def _div_rule(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any
             f"'{rounding_mode}'"
         )
     d = result_type(self, other)
-    if d.category == BOOL and rounding_mode is not None:
-        raise NotImplementedError(f"\"div_{rounding_mode}\" not implemented for 'Bool'")
+    if d.category in (BOOL, COMPLEX) and rounding_mode is not None:
+        raise NotImplementedError(f"\"div_{rounding_mode}\" not implemented for '{d.label}'")
     return rules.pointwise_spec((self, other), to_floating(d) if rounding_mode is None else d)
 
 

@@ -49,7 +49,7 @@ from ..arrays import (
 )
 from ..large import LARGE, in_chunks
 from ..powers import power
-from ..register import kernel, register
+from ..register import kernel, register, rule_of
 from .ufuncs import note
 
 Ufunc = Callable[..., Any]
@@ -404,15 +404,11 @@ _floor_div = binary("floor_divide", np.floor_divide, check=_no_zero)
 
 def _rounded_div(self: Any, other: Any, mode: str) -> Any:
     """Quotient rounded down or towards zero."""
+    if mode not in ("floor", "trunc") or result_type(self, other).category in (BOOL, COMPLEX):
+        rule_of("div")(self, other, rounding_mode=mode)  # which refuses these
     if mode == "floor":
         return _floor_div(self, other)
-    if mode != "trunc":
-        raise RuntimeError(
-            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'"
-        )
     a, b, d = operands(self, other)
-    if d.category in (BOOL, COMPLEX):
-        refuse("floor_divide", self, other)
     _no_zero(d, a, b)
     if d.category >= FLOATING:
         return wrap(quietly(lambda: np.trunc(np.true_divide(a, b))), d)
