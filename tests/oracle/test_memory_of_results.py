@@ -1,5 +1,8 @@
 """Whose memory results are, and what may be written there: as PyTorch has it."""
 
+import itertools
+from functools import partial
+
 import pytest
 
 import mindtorch_core as torch
@@ -193,3 +196,37 @@ def test_masked_fill_gives_rows(x, mask):
         given = eval(f"lib.{x}")
         made = given.masked_fill(eval(mask, {"x": given}), 2.0)
         assert made.stride() == (3, 1), lib.__name__
+
+
+# Complex numbers and integers of three operands are left to a composition, floats are not.
+OF_THREE = {
+    "addcmul": lambda lib, x, y, z: lib.addcmul(x, y, z),
+    "addcmul with a number": lambda lib, x, y, z: lib.addcmul(x, y, z, value=2),
+    "addcdiv": lambda lib, x, y, z: lib.addcdiv(x, y, z, value=2),
+    "lerp": lambda lib, x, y, z: lib.lerp(x, y, 0.5),
+    "lerp by tensors": lambda lib, x, y, z: lib.lerp(x, y, z),
+}
+LYING = (
+    lambda ones: ones(3, 4),
+    lambda ones: ones(4, 3).t(),
+    lambda ones: ones(3, 8)[:, ::2],
+    lambda ones: ones(3, 1),
+    lambda ones: ones(4),
+    lambda ones: ones(3, 1).expand(3, 4),
+    lambda ones: ones(1, 4).expand(3, 4),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "complex128", "int64"])
+@pytest.mark.parametrize("name", OF_THREE)
+def test_results_of_three_operands_lie_as_these_do(name, dtype):
+    call = OF_THREE[name]
+    if dtype == "int64" and not name.startswith("addcmul"):
+        return  # refused
+    made = [partial(lib.ones, dtype=getattr(lib, dtype)) for lib in LIBS]
+    for chosen in itertools.product(LYING, repeat=3):
+        ours, theirs = ([lies(ones) for lies in chosen] for ones in made)
+        wanted = call(pt, *theirs).stride()
+        with torch.pipeline():
+            recorded = call(torch, *ours)
+        assert call(torch, *ours).stride() == recorded.stride() == wanted

@@ -54,7 +54,9 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
 
     def run(*args: Any, **kwargs: Any) -> Any:
         data, d = data_of(args, kwargs)
-        return general(*args, **kwargs) if data is None else wrap(data, d)
+        if data is None:  # the parts of a composition go along as two operands each time
+            data = as_operands_lie(general(*args, **kwargs).raw_data, *args[:tensors])
+        return wrap(data, d)
 
     base, dot, overload = name.partition(".")
     general_inplace = composition_of(f"{base}_{dot}{overload}")
