@@ -14,7 +14,7 @@ import dis
 import functools
 import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -61,34 +61,39 @@ class _Search:
     Attributes:
         todo, met: objects to look at, and those that were, kept alive by their identities.
         names: all names in code that was looked at.
-        classes, objects: whose attributes of such names are looked at as well.
+        spaces: attributes of classes, modules and objects: those of such names are looked at as well.
     """
 
     def __init__(self) -> None:
         self.todo: list[Any] = []
         self.met: dict[int, Any] = {}
         self.names: set[str] = set(_CALLED)
-        self.classes: list[type] = []
-        self.objects: list[dict[str, Any]] = []
+        self.spaces: list[Mapping[str, Any]] = []
+        self._names_before: set[str] = set()
+        self._spaces_before = 0
 
     def finds(self, begin: list[Any]) -> bool:
         """Whether anything catches errors that can be reached."""
         self.todo += begin
         while self.todo:
             found = self.todo.pop()
-            if id(found) not in self.met and not isinstance(found, Tensor):
+            if id(found) not in self.met:
                 self.met[id(found)] = found
-                if len(self.met) > _MOST or self._look_at(found):
+                if len(self.met) > _MOST:
+                    return True
+                if not isinstance(found, Tensor) and self._look_at(found):
                     return True
             if not self.todo:
-                self.todo += [v for v in self._attributes() if id(v) not in self.met]
+                self.todo += self._attributes()
         return False
 
-    def _attributes(self) -> Iterator[Any]:
-        """What the names in code mean for the objects that were met."""
-        for each in (*map(vars, self.classes), *self.objects):
-            for name in self.names & each.keys():
-                yield each[name]
+    def _attributes(self) -> list[Any]:
+        """What the names in code mean for the objects that were met, as far as either is new."""
+        new, count = self.names - self._names_before, self._spaces_before
+        found = [each[n] for each in self.spaces[:count] for n in new & each.keys()]
+        found += [each[n] for each in self.spaces[count:] for n in self.names & each.keys()]
+        self._names_before, self._spaces_before = set(self.names), len(self.spaces)
+        return found
 
     def _look_at(self, found: Any) -> bool:
         """Whether an object catches errors; takes note of what it leads to."""
@@ -110,14 +115,14 @@ class _Search:
             self.todo += [*found.values()][:_ITEMS]
         elif isinstance(found, ModuleType):
             if not _closed(found.__name__):
-                self.objects.append(inner)
+                self.spaces.append(inner)
             elif found is contextlib:
-                self.objects.append({"suppress": contextlib.suppress})
+                self.spaces.append({"suppress": contextlib.suppress})
         elif isinstance(found, type):
             return self._look_at_class(found)
         elif type(found).__module__ != "builtins":
             self.todo += [type(found), inner.get("_modules")]
-            self.objects.append(inner)
+            self.spaces.append(inner)
         return False
 
     def _look_at_class(self, found: type) -> bool:
@@ -125,7 +130,7 @@ class _Search:
             return True
         for c in found.__mro__:
             if not _closed(c.__module__):
-                self.classes.append(c)
+                self.spaces.append(vars(c))
                 leave = vars(c).get("__exit__")
                 if isinstance(leave, FunctionType) and _swallows(leave.__code__):
                     return True

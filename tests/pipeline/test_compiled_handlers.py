@@ -197,3 +197,18 @@ def test_a_long_chain_is_followed_and_a_circle_ends():
         return first(n - 1) if n else torch.ones(())
 
     assert not catches(first, 3)
+
+
+class World:
+    """What programs hand to functions: tensors and objects that lead to others."""
+
+    def __init__(self, depth, end):
+        self.x, self.number, self.itself = torch.ones(3), 1, self
+        self.next = World(depth - 1, end) if depth else end
+
+
+def test_objects_are_followed_to_their_end():
+    assert not catches(lambda w: w.x * w.number + w.itself.x, World(3, None))
+    assert catches(lambda w: w.next.next.next(w.x, FAR), World(2, caught))
+    assert catches(lambda w: w.next, World(300, caught))
+    assert not catches(lambda w: w.next, World(300, None))
