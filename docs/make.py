@@ -1,6 +1,7 @@
 """Write every file that is generated from the ops' definitions, or say which are not current.
 
     python docs/make.py                 the files that follow from the definitions alone
+    python docs/make.py --all           all of them but those that lack what they need, which are named
     python docs/make.py --check         write nothing; exit with 1 if one of them is not current
     python docs/make.py opinfo          one of them, by name; also those that run every op:
                                         ``opinfo``, ``moduleinfo``, ``optiminfo``, ``special`` and
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -33,10 +35,17 @@ class Generator:
         module: in `docs/generators/`; its ``files()`` gives the text by path below the repository's
             root, with None for files that should not be there.
         by_default: whether it takes seconds and needs nothing but the packages of this repository.
+        needs: modules of other packages that it needs.
     """
 
     module: str
     by_default: bool = True
+    needs: tuple[str, ...] = ()
+
+    @property
+    def lacks(self) -> list[str]:
+        """Those of the modules that it needs that are not installed."""
+        return [name for name in self.needs if find_spec(name) is None]
 
 
 # In this order: what is imported by everything comes first.
@@ -46,12 +55,12 @@ GENERATORS: Final[Mapping[str, Generator]] = {
     "stubs": Generator("stubs"),
     "paths": Generator("path_stubs"),
     "rooms": Generator("rooms"),
-    "opinfo": Generator("opinfo_page", by_default=False),
-    "moduleinfo": Generator("moduleinfo_page", by_default=False),
-    "optiminfo": Generator("optiminfo_page", by_default=False),
-    "special": Generator("special_functions_page", by_default=False),
-    "random": Generator("random_page", by_default=False),
-    "npu": Generator("npu_ops_page", by_default=False),
+    "opinfo": Generator("opinfo_page", by_default=False, needs=("torch",)),
+    "moduleinfo": Generator("moduleinfo_page", by_default=False, needs=("torch",)),
+    "optiminfo": Generator("optiminfo_page", by_default=False, needs=("torch",)),
+    "special": Generator("special_functions_page", by_default=False, needs=("torch",)),
+    "random": Generator("random_page", by_default=False, needs=("torch",)),
+    "npu": Generator("npu_ops_page", by_default=False, needs=("mindtorch_npu_simulator",)),
 }
 
 
@@ -85,6 +94,7 @@ def main(arguments: list[str]) -> int:
     """Run generators, each in a process of its own: one must see the ops before they are defined."""
     parser = argparse.ArgumentParser(description="Write the files that are generated.")
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(GENERATORS))
+    parser.add_argument("--all", action="store_true", help="also those that run every op")
     parser.add_argument("--check", action="store_true", help="only say which are not current")
     options = parser.parse_args(arguments)
     if unknown := {*options.names} - {*GENERATORS}:
@@ -92,6 +102,10 @@ def main(arguments: list[str]) -> int:
             f"no generator {', '.join(sorted(unknown))}; there are {', '.join(GENERATORS)}"
         )
     names = options.names or [n for n, g in GENERATORS.items() if g.by_default]
+    if options.all:
+        names = [name for name, generator in GENERATORS.items() if not generator.lacks]
+        for name in (n for n in GENERATORS if n not in names):
+            print(f"left out: {name} (needs {', '.join(GENERATORS[name].lacks)})")
     changed = []
     for name in names:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:

@@ -51,3 +51,41 @@ def test_an_unknown_name_is_refused(make, capsys):
     with pytest.raises(SystemExit):
         make.main(["tables"])
     assert "no generator tables; there are" in capsys.readouterr().err
+
+
+def test_all_are_those_that_can_run_and_the_others_are_named(make, monkeypatch, capsys):
+    Generator = make.Generator
+    table = {
+        "here": Generator("here"),
+        "far": Generator("far", by_default=False),
+        "lost": Generator("lost", by_default=False, needs=("json", "never_installed")),
+    }
+    monkeypatch.setattr(make, "GENERATORS", table)
+    ran = []
+
+    class Process:
+        """Runs nothing, and says what it was to run."""
+
+        def __init__(self, *args, **kwargs):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exc_info):
+            pass
+
+        def submit(self, function, name):
+            ran.append(name)
+            return self
+
+        def result(self):
+            return {}
+
+    monkeypatch.setattr(make, "ProcessPoolExecutor", Process)
+    assert make.main(["--all", "--check"]) == 0
+    assert ran == ["here", "far"]
+    assert capsys.readouterr().out == "left out: lost (needs never_installed)\n"
+    ran.clear()
+    assert make.main(["--check"]) == 0
+    assert ran == ["here"]

@@ -2,7 +2,7 @@
 
 The body (`mindtorch_core.tensors.tensor`) holds what reads a tensor's metadata, and a base class its place in
 the graph. Everything else needs modules that stand above: they attach it as they are imported. So do
-ops, whose methods are placeholders until they are first looked at (`operators.packets.OpMethod`).
+ops, whose methods are placeholders until they are first looked at (`opdefs.packets.OpMethod`).
 Type checkers see all of it in ``mindtorch_core-stubs/stubs/methods.pyi``.
 """
 
