@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..dispatch.calls.generated import Template, compile_function, own, own_scope
+from ..dispatch.calls.generated import Template, compile_function, function_name, own, own_scope
 from . import saved
 from .conform import conform
 from .derivative import GIVEN, Derivative, Value
@@ -103,7 +103,8 @@ def _apply(d: Derivative) -> Callable[..., Any]:
         results=", ".join(f"*r{i}" if a.is_list else f"r{i}" for i, a in enumerate(d.wanted)),
     )
     formulas = {f"formula{i}": d.formulas[a.name] for i, a in enumerate(d.wanted)}
-    return compile_function("apply", source, own_scope({**_SCOPE, **formulas}))
+    file = f"{function_name(d.schema.name)}, its gradient"
+    return compile_function("apply", source, own_scope({**_SCOPE, **formulas}), file=file)
 
 
 def _places(d: Derivative) -> list[str]:

@@ -134,7 +134,8 @@ class _Writer:
         )
         scope = {**_SCOPE, "Node": node_class}
         scope |= {f"condition{i}": c for i, c in enumerate(self.conditions)}
-        return compile_function("make", source, own_scope(scope))
+        file = f"{function_name(d.schema.name)}, recorded"
+        return compile_function("make", source, own_scope(scope), file=file)
 
     def _which_require_grad(self) -> list[str]:
         """``_n0``, ``_n1``...: for each differentiable input, whether it requires grad."""

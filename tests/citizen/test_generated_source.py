@@ -65,6 +65,7 @@ def test_recording_and_gradients_are_shown_in_tracebacks(monkeypatch):
     generated = [f for f in frames if f.filename.startswith("<mindtorch")]
     assert len(generated) == 2
     assert all(f.line for f in generated)
+    assert generated[1].filename.startswith("<mindtorch mul, recorded")
 
 
 def test_a_debugger_lists_a_generated_function():
