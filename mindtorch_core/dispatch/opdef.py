@@ -77,6 +77,8 @@ class Operands(NamedTuple):
         varargs: name of the list argument that may be spread; a list of tensors must be.
         crosses_devices: whether arguments may live on different devices: they are moved to the first
             one's, or, if it is ``"as they are"``, left where they are.
+        number_source: whether the second operand, which is copied, may be a Python number: kernels
+            get a tensor of it.
     """
 
     numbers: bool = False
@@ -88,6 +90,7 @@ class Operands(NamedTuple):
     broadcasts: bool = False
     varargs: str = ""
     crosses_devices: bool | str = False
+    number_source: bool = False
 
 
 class Traits(NamedTuple):
@@ -109,6 +112,8 @@ class Traits(NamedTuple):
         moves: whether the result is the first argument on the device that the second one names.
         free_numbers: whether no shape depends on the op's numbers, so that a recorded block may come
             again with others; of element-wise ops, and those that only write, this need not be said.
+        unseen: whether autograd does not see ``op_``: it writes leaves too, and gradients pass as if
+            it had not been there. So it is with PyTorch's logical ops.
     """
 
     primitive: bool = False
@@ -122,6 +127,7 @@ class Traits(NamedTuple):
     copies: bool = False
     moves: bool = False
     free_numbers: bool = False
+    unseen: bool = False
 
 
 class Exposure(NamedTuple):

@@ -219,6 +219,7 @@ def _inplace_variant(d: OpDef, form: InplaceForm) -> OpDef:
             kinds=d.operands.kinds,
             broadcasts=d.operands.broadcasts,
             crosses_devices=d.operands.crosses_devices,
+            number_source=d.operands.number_source,
         ),
         traits=Traits(primitive=form.primitive, random=d.traits.random),
         exposure=Exposure(form.namespaces, dunders),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..tensors.tensor import Tensor
-from ..values.dtypes import cast_number
+from ..values.dtypes import COMPLEX, INTEGER, cast_number, int64
 from ..values.promotion import result_type, to_floating
 
-__all__ = ["as_operand"]
+__all__ = ["as_operand", "as_source"]
 
 
 def as_operand(like: Tensor, value: Any, *, floating: bool = False) -> Tensor:
@@ -29,4 +29,21 @@ def as_operand(like: Tensor, value: Any, *, floating: bool = False) -> Tensor:
     if floating:
         d = to_floating(d)
     scalar: Tensor = like.new_full((), cast_number(value, d), dtype=d)
+    return scalar
+
+
+def as_source(like: Tensor, value: Any) -> Tensor:
+    """A Python number that is copied into ``like``, converted as C does it.
+
+    Raises:
+        OverflowError: for an integer that no dtype holds.
+    """
+    d = like._dtype
+    if isinstance(value, int):
+        cast_number(value, int64)
+    elif d.category < COMPLEX:
+        value = value.real
+        if d.category == INTEGER:
+            value = int(value) if abs(value) < 1 << 63 else -(1 << 63)
+    scalar: Tensor = like.detach().new_full((), cast_number(value, d), dtype=d)
     return scalar

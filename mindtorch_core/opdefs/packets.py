@@ -27,7 +27,7 @@ from ..tensors.attached import attach, detach
 from ..tensors.tensor import Tensor
 from ..values.own_frames import hide
 from .docstrings import docstring
-from .operands import as_operand
+from .operands import as_operand, as_source
 from .variants import return_type, write_out
 
 __all__ = [
@@ -165,6 +165,11 @@ def front(entry: OpEntry) -> Callable[..., Any]:
                 if d is not None and d.operands.number_first
                 else None
             ),
+            of_source=(
+                functools.partial(_of_source, entry)
+                if d is not None and d.operands.number_source
+                else None
+            ),
         )
         made.__doc__ = docstring(made.__name__, [entry])
         made.__qualname__ = made.__name__
@@ -203,6 +208,23 @@ def _of_number(
         raise tensor_type_error(entry, "input", value) from None
     made = Tensor._from_array(number)
     return made, made._keys
+
+
+def _of_source(entry: OpEntry, which: str, value: Any, written: Any) -> tuple[Any, int]:
+    """A number that is to be copied, as a tensor of what it is written to, and its keys.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    try:
+        number, keys = operand_of(entry, which, value, Tensor, method=True)
+    except TypeError as error:
+        hide(error)
+        raise
+    if keys or not isinstance(written, Tensor):
+        return number, keys
+    scalar = as_source(written, number)
+    return scalar, scalar._keys
 
 
 def _writer(d: OpDef | None) -> Callable[..., Any] | None:

@@ -112,6 +112,7 @@ def make_front(
     write_out: Callable[..., Any] | None = None,
     result: Callable[..., Any] | None = None,
     of_number: Callable[..., Any] | None = None,
+    of_source: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Generate the function users call for an op.
 
@@ -124,6 +125,8 @@ def make_front(
         result: wraps several outputs in a named tuple; None for a plain result.
         of_number: makes a tensor of the first of two operands, given both, or refuses it; None where
             it must be a tensor.
+        of_source: makes a tensor of a number that is to be copied, given its name, itself and the
+            tensor that is written; None where it must be a tensor.
 
     Raises:
         TypeError: if two arguments have one name in Python, or one has a name that it cannot have.
@@ -153,7 +156,12 @@ def make_front(
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes=_dtypes(schema),
-        keys=keys_of(schema, numbers=numbers, number_first=of_number is not None),
+        keys=keys_of(
+            schema,
+            numbers=numbers,
+            number_first=of_number is not None,
+            number_source=of_source is not None,
+        ),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
         looks=looks_at(schema, options | FRONT_ONLY, varargs),
@@ -169,6 +177,7 @@ def make_front(
             "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
+            "OF_SOURCE": of_source,
             "RESULT": result,
             "WITH_GRAD": _with_grad,
             "WRITE_OUT": None if write_out is None else refusing(write_out),

@@ -124,6 +124,13 @@ try:
 except @AttributeError:
     $name, @keys = @OF_NUMBER($name, $others)
 """)
+_KEYS_OF_SOURCE: Final = Template("""\
+try:
+    @keys |= $name._keys
+except @AttributeError:
+    $name, @more = @OF_SOURCE($shown, $name, $first)
+    @keys |= @more
+""")
 _KEYS_OF_OPTIONAL: Final = Template("""\
 if $name is not None:
     try:
@@ -178,6 +185,7 @@ def keys_of(
     *,
     numbers: bool = False,
     number_first: bool = False,
+    number_source: bool = False,
 ) -> str:
     """Lines that compute ``@keys`` from the tensor arguments, or from the device where there are none.
 
@@ -186,6 +194,7 @@ def keys_of(
         naming: how arguments are called in the generated function.
         numbers: tensors after the first may be numbers.
         number_first: the first one may be a number as well.
+        number_source: the second one may be a number, of which a tensor is made.
     """
     tensors = [
         a
@@ -211,6 +220,8 @@ def keys_of(
         elif number_first and first:
             others = [schema.positional[1], *(a for a in schema.keyword_only if a.type == "str")]
             part = _KEYS_OF_FIRST_OR_NUMBER.fill(name=n, others=", ".join(map(naming, others)))
+        elif number_source and not first:
+            part = _KEYS_OF_SOURCE.fill(first=naming(tensors[0]), **names)
         else:
             part = _KEYS_OF_TENSOR.fill(joins="=" if first else "|=", **names)
         lines.append(part)

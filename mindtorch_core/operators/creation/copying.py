@@ -53,6 +53,7 @@ op(
     },
     decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
     copies=True,
+    number_source=True,
     crosses_devices=True,
     inplace=True,
     inplace_primitive=True,

@@ -239,6 +239,8 @@ op(
 def _as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> TensorSpec:
+    if hasattr(size, "_keys") or hasattr(stride, "_keys"):
+        raise TypeError("as_strided(): sizes and strides must be tuples of ints, not Tensor")
     if len(size) != len(stride):
         raise RuntimeError(
             f"mismatch in length of strides and shape: {show(size)} and {show(stride)}"
