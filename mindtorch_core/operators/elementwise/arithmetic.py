@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...dispatch.calls.binding import plain_number
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF
 from ...opdefs import rules
@@ -345,7 +346,7 @@ binary(
 op(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     doc="Power ``input ** exponent``.",
-    decomposition=lambda self, exponent: fn.pow(as_operand(exponent, self), exponent),
+    decomposition=lambda self, exponent: fn.pow(as_operand(exponent, plain_number(self)), exponent),
     out=True,
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),

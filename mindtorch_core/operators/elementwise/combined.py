@@ -8,26 +8,36 @@ from ...dispatch.functions import fn
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING, INTEGER, checked_number
+from ...values.dtypes import BOOL, FLOATING, INTEGER, checked_number
 from ...values.promotion import category_of, result_type
 from .arithmetic import conj
 from .composed import in_wide
 
 
-def _checked(name: str, value: Any, d: Any) -> None:
-    """A factor must be of no higher category than the result, and fit it."""
+def _factor(name: str, value: Any, d: Any) -> Any:
+    """A factor as it is used in ``d``: beside integers without its fraction, as C casts it.
+
+    Raises:
+        NotImplementedError: of booleans, which nobody adds products of.
+        RuntimeError: if it does not fit.
+    """
+    if d.category == BOOL:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{d.label}'")
+    if hasattr(value, "_keys"):
+        value = value.item()
+    if d.category == INTEGER:
+        return checked_number(value, d)
     if category_of(value) > d.category:
         raise RuntimeError(
             f"value cannot be converted to type {d.name} without overflow: {name} of {d.name} "
-            f"tensors takes an int, got {value!r}"
+            f"tensors takes a float, got {value!r}"
         )
-    if d.category == INTEGER:
-        checked_number(value, d)
+    return value
 
 
 def _sum_rule(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Any:
     d = result_type(self, tensor1, tensor2)
-    _checked("addcmul", value, d)
+    _factor("addcmul", value, d)
     return rules.pointwise_spec((self, tensor1, tensor2), d)
 
 
@@ -38,18 +48,20 @@ def _quotient_rule(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any
             "tensor2) or self + value * (tensor1 / tensor2) instead"
         )
     d = result_type(self, tensor1, tensor2)
-    _checked("addcdiv", value, d)
+    _factor("addcdiv", value, d)
     return rules.pointwise_spec((self, tensor1, tensor2), d)
 
 
 def _addcmul(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     d = _sum_rule(self, tensor1, tensor2, value=value).dtype
+    value = _factor("addcmul", value, d)
     x, a, b = (in_wide(t, d) for t in (self, tensor1, tensor2))
     return (x + (a if value == 1 else a * value) * b).to(d)
 
 
 def _addcdiv(self: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     d = _quotient_rule(self, tensor1, tensor2, value=value).dtype
+    value = _factor("addcdiv", value, d)
     x, a, b = (in_wide(t, d) for t in (self, tensor1, tensor2))
     return (x + (a if value == 1 else a * value) / b).to(d)
 

@@ -9,8 +9,8 @@ from ...dispatch.functions import fn
 from ...opdefs.define import EVERYWHERE, op
 from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
-from ...values.dtypes import COMPLEX, complex128, dtype, float64
-from ...values.promotion import result_type
+from ...values.dtypes import COMPLEX, cast_number, complex128, dtype, float64, int64
+from ...values.promotion import category_of
 from .arithmetic import conj
 from .composed import by_name, function, two
 
@@ -172,7 +172,12 @@ function(
 
 
 def _double(*operands: Any) -> dtype:
-    return complex128 if result_type(*operands).category == COMPLEX else float64
+    """The dtype of powers in double precision: numbers count by their kind, however large."""
+    for v in operands:
+        if isinstance(v, int):
+            cast_number(v, int64)  # refuses what no dtype holds
+    kinds = (v._dtype.category if hasattr(v, "_keys") else category_of(v) for v in operands)
+    return complex128 if max(kinds) == COMPLEX else float64
 
 
 def _float_power(base: Any, exponent: Any) -> Tensor:
