@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ..dispatch.nearest import suggestion
 from ..values.devices import KNOWN_TYPES
 from ..values.dtypes import DTYPES
-from ..values.errors import BackendUnavailableError
+from ..values.errors import BackendUnavailableError, NoAcceleratorError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ __all__ = ["unavailable", "unknown_names"]
 # Devices whose distribution is mindtorch's own. Of no other may an error say what to install: who follows
 # that would run what anybody puts under the name.
 _OURS: Final = {name: f"mindtorch-{name}" for name in ("cpu", "meta", "npu")}
+_ASSERTED: Final = frozenset({"cuda", "mtia", "xpu"})  # PyTorch's error for these is an assertion's
 _HOSTS: Final = frozenset({"cpu", "meta"})
 _ANY_ACCELERATOR: Final = frozenset({"accelerator", "gpu"})
 
@@ -34,6 +35,7 @@ def unavailable(
         found: the installed backends by name.
         variable: of the environment, which chooses among them.
     """
+    kind = NoAcceleratorError if device in _ASSERTED else BackendUnavailableError
     if device in found:
         status = found[device]
         text = {
@@ -45,7 +47,7 @@ def unavailable(
             "loaded": f"serves the device '{status.device}'",
         }[status.state]
         error = f"the '{device}' backend of {status.distribution} {text}"
-        return BackendUnavailableError(error, device=device), status.error
+        return kind(error, device=device), status.error
     failed = {n: s.error for n, s in found.items() if s.state == "failed"}
     names = [f"{n} (failed to load: {failed[n]})" if n in failed else n for n in sorted(found)]
     installed = ", ".join(names) or "none"
@@ -69,7 +71,7 @@ def unavailable(
                 "`mindtorch backends` lists the devices there are; a vendor's package adds its own"
             )
     text = f"{text}\n  fix: {fix}"
-    return BackendUnavailableError(text, device=device, package=package), None
+    return kind(text, device=device, package=package), None
 
 
 def _other_devices(found: Mapping[str, BackendStatus]) -> str:

@@ -7,6 +7,7 @@ written for it go on working. The classes below refine those types::
     ├── RuntimeError
     │   ├── LinAlgError               a matrix is singular, not positive-definite, ...
     │   ├── BackendUnavailableError   a device whose plugin is missing, switched off or broken
+    │   │   └── NoAcceleratorError    it is of CUDA or the like; also an AssertionError
     │   ├── BackendConflictError      two plugins claim one device name or dispatch key
     │   ├── PipelineError             a recorded op failed when the pipeline launched it
     │   ├── CaptureError              a captured function was called as its recording does not stand for
@@ -25,6 +26,7 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "LinAlgError",
+    "NoAcceleratorError",
     "NoKernelError",
     "OperandTypeError",
     "OutOfMemoryError",
@@ -45,6 +47,13 @@ class BackendUnavailableError(RuntimeError):
         super().__init__(message)
         self.device = device
         self.package = package
+
+
+class NoAcceleratorError(BackendUnavailableError, AssertionError):
+    """An accelerator that PyTorch knows by itself was asked for, and there is no backend for it.
+
+    PyTorch raises AssertionError where it was built without such devices.
+    """
 
 
 class BackendConflictError(RuntimeError):

@@ -228,7 +228,7 @@ def test_cuda_that_is_not_there():
             getattr(cuda, name)()
     with pytest.raises(AssertionError, match="no installed backend"):
         cuda.Stream()
-    with pytest.raises(AttributeError, match=r"torch.cuda has no attribute 'nonesuch'"):
+    with pytest.raises(AttributeError, match=r"'torch.cuda' has no attribute 'nonesuch'"):
         cuda.nonesuch
 
 

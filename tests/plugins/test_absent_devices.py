@@ -16,8 +16,13 @@ def test_there_is_none(type):
     module.manual_seed_all(1)
     module.empty_cache()
     assert repr(module) == f"<device functions of {type}, which no installed backend provides>"
-    with pytest.raises(AttributeError, match=f"torch.{type} has no attribute 'nonesuch', because"):
+    assert module.OutOfMemoryError is torch.OutOfMemoryError
+    with pytest.raises(AttributeError) as caught:
         module.nonesuch
+    said = str(caught.value)
+    assert f"module 'torch.{type}' has no attribute 'nonesuch': mindtorch lacks it" in said
+    assert "mindtorch's list of issues" in said
+    assert f"No installed backend provides the device '{type}'" in said
 
 
 @pytest.mark.parametrize("type", ABSENT)
@@ -30,6 +35,41 @@ def test_tensors_do_not_go_there(type):
         getattr(x, type)(1, non_blocking=True)
     with pytest.raises(RuntimeError, match=f"Invalid device, must be {type} device, got cpu"):
         getattr(x, type)("cpu")
+
+
+def test_errors_of_cuda():
+    cuda = torch.cuda
+    assert cuda.AcceleratorError is torch.AcceleratorError
+    assert issubclass(cuda.CudaError, RuntimeError)
+    assert issubclass(cuda.DeferredCudaCallError, Exception)
+    assert cuda.OutOfMemoryError is torch.OutOfMemoryError
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["current_solver_handle", "make_graphed_callables", "Event", "FloatStorage", "_lazy_init"],
+)
+def test_what_needs_cuda_is_refused(name):
+    for kind in (AssertionError, RuntimeError):
+        with pytest.raises(kind, match="mindtorch has no CUDA here"):
+            getattr(torch.cuda, name)()
+
+
+def test_answers_of_none():
+    assert torch.cuda.has_half is True
+    assert torch.cuda.has_magma is False
+    assert torch.cuda.get_gencode_flags() == ""
+    assert torch.cuda.host_memory_stats() == {}
+    assert torch.cuda._is_compiled() is False
+
+
+@pytest.mark.parametrize("type", ["cuda", "mtia", "xpu"])
+def test_the_error_is_that_of_pytorch_too(type):
+    for kind in (AssertionError, torch.BackendUnavailableError):
+        with pytest.raises(kind, match=f"provides the device '{type}'"):
+            torch.ones(1).to(f"{type}:0")
+        with pytest.raises(kind, match=f"provides the device '{type}'"):
+            getattr(torch.ones(1), type)()
 
 
 def test_a_name_that_no_device_has():
