@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ...dispatch.keys import ACTIVE, AUTOGRAD, MASKS, DispatchKey
+from ...dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from ...tensors.tensor import Tensor
 from ...values.dtypes import get_default_dtype
 from ...values.references import LOOK
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Replaying", "computed"]
 
-_BELOW: Final = ~int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
+_BELOW: Final = ~int(AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python)
 _BY: Final = "the executable"
 _getrefcount = sys.getrefcount
 _clock = time.perf_counter

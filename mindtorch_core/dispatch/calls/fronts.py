@@ -146,22 +146,17 @@ def make_front(
     if "requires_grad" in options:
         returned = own("@WITH_GRAD({}, requires_grad)")
     name = function_name(schema.name)
+    given = {"number_first": of_number is not None, "number_source": of_source is not None}
     source = _FRONT.fill(
         name=name,
         parameters=parameters(schema, varargs, ", ".join(extra), optional=later, star_name=star),
-        numpy_names=_numpy_names(schema, later, out=out)
-        if aliased
-        else _UNKNOWN_NAMES * refusing_names,
+        numpy_names=_UNKNOWN_NAMES * refusing_names
+        + _numpy_names(schema, later, out=out) * aliased,
         older_form=_older_form(schema, out=out) if star else "",
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes=_dtypes(schema),
-        keys=keys_of(
-            schema,
-            numbers=numbers,
-            number_first=of_number is not None,
-            number_source=of_source is not None,
-        ),
+        keys=keys_of(schema, numbers=numbers, **given),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
         looks=looks_at(schema, options | FRONT_ONLY, varargs),
@@ -173,8 +168,6 @@ def make_front(
         | _refusals(entry, schema, out)
         | _of_arguments(entry, tensor_type)
         | {
-            "CHECK_MEMORY": check_memory,
-            "HAND_ON": hand_on,
             "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
             "OF_NUMBER": of_number,
             "OF_SOURCE": of_source,
@@ -202,6 +195,8 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
     defaults = {python_name(a): a.default for a in schema.arguments if a.has_default}
     defaults["out"] = None
     return {
+        "CHECK_MEMORY": check_memory,
+        "HAND_ON": hand_on,
         "LISTS": (tuple, list),
         "PLAIN": NUMBERS,
         "PYTHON_TYPES": PYTHON_TYPES,

@@ -132,14 +132,15 @@ def _plane_gradient(kind: PlaneGradient, call: Any, lanes: int, numbers: Any) ->
     x, y = numbers(images, channels, lines, width), numbers(images, channels, lines, width)
     head, places, phases = _laid(kind, lines, width, 1)
     size, pitch = x.itemsize, int(places[1, 0])
-    spare = lines * pitch + 2 * lanes + kind.taps
-    scratch, out = np.zeros(spare + 2 * lanes, x.dtype), np.zeros((channels, kind.taps), x.dtype)
+    wide = -(-width // lanes) * lanes
+    spare = lines * pitch + wide + kind.taps
+    scratch, out = np.zeros(spare + wide, x.dtype), np.zeros((channels, kind.taps), x.dtype)
     given = arguments(
         *head, x, np.arange(kind.taps) * size, y, out, channels, images, lines, pitch * size, width,
         spare * size, 2,
     )  # fmt: skip
     _run(call, given, channels, scratch)
-    memory = np.zeros((images, channels, spare + 2 * lanes), x.dtype)
+    memory = np.zeros((images, channels, spare + wide), x.dtype)
     memory[:, :, places] = x
     at = np.add.outer(np.arange(lines) * pitch, np.arange(width))
     wanted = [(memory[:, :, at + k] * y).sum((0, 2, 3)) for k in range(kind.taps)]
