@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..dispatch.keys import AUTOGRAD, is_grad_enabled, without_gradients
 from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
 from ..gradients.node import Error
+from ..gradients.vmap_levels import LEVELS
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
@@ -28,14 +29,18 @@ class _FunctionNode(FunctionNode):
 
     def run(self, *grads: Any) -> Any:
         """Call the Function's backward."""
-        cls = self._forward_cls
-        has_vjp = cls.vjp is not Function.vjp
-        if has_vjp and cls.backward is not Function.backward:
-            raise RuntimeError(
-                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
-                "should only implement one of them."
-            )
-        return (cls.vjp if has_vjp else cls.backward)(self.ctx, *grads)
+        return run_backward(self._forward_cls, self.ctx, grads)
+
+
+def run_backward(cls: type[Function], ctx: Any, grads: Sequence[Any]) -> Any:
+    """Call a Function's backward, whatever its name."""
+    has_vjp = cls.vjp is not Function.vjp
+    if has_vjp and cls.backward is not Function.backward:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+            "should only implement one of them."
+        )
+    return (cls.vjp if has_vjp else cls.backward)(ctx, *grads)
 
 
 class Function:
@@ -58,8 +63,12 @@ class Function:
 
     With a static ``setup_context(ctx, inputs, output)``, ``forward`` takes no ``ctx``. ``forward``
     runs unrecorded; ``backward`` is recorded where a higher derivative is wanted.
+
+    Inside ``vmap`` a Function needs a `setup_context`, and either ``generate_vmap_rule = True``, if it
+    is written in ops that know ``vmap``, or a static `vmap` of its own.
     """
 
+    generate_vmap_rule: ClassVar[bool] = False
     _backward_cls: ClassVar[type[_FunctionNode]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -108,6 +117,20 @@ class Function:
 
     vjp = backward
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """Compute the outputs for many samples: ``(outputs, out_dims)``.
+
+        Args:
+            info: ``batch_size`` and ``randomness``.
+            in_dims: for each input the dimension of its samples, None where it is the same for all.
+            args: the inputs of `forward`, with all samples.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the operation.
@@ -122,6 +145,10 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
+        if LEVELS.stack:
+            mapped = _in_vmap(cls, args, kwargs)
+            if mapped is not NotImplemented:
+                return mapped
         ctx = FunctionCtx()
         inputs = (*args, *kwargs.values())
         ctx.needs_input_grad = tuple(
@@ -152,6 +179,14 @@ class Function:
         return outputs[0] if single else outputs
 
 
+def _in_vmap(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    try:
+        return LEVELS.stack[-1].call(cls, args, kwargs)
+    except Exception as error:
+        hide(error)
+        raise
+
+
 def once_differentiable(fn: F) -> F:
     """Decorate a ``backward`` that cannot be differentiated; a second derivative then raises."""
 
@@ -160,17 +195,23 @@ def once_differentiable(fn: F) -> F:
         found = without_gradients(fn, ctx, *grads)
         if not is_grad_enabled():
             return found
-        if not any(isinstance(g, Tensor) and g._keys & AUTOGRAD for g in grads):
-            return found
-        parts = found if isinstance(found, tuple) else (found,)
-        node = Error(
-            "trying to differentiate twice a function that was marked with @once_differentiable",
-            outputs=len(parts),
-        )
-        refusing = tuple(_at(node, i, g) for i, g in enumerate(parts))
-        return refusing if isinstance(found, tuple) else refusing[0]
+        return refused_twice(grads, found)
 
+    backward._once_differentiable = True  # type: ignore[attr-defined]  # asked inside `vmap`
     return backward  # type: ignore[return-value]
+
+
+def refused_twice(grads: Sequence[Any], found: Any) -> Any:
+    """What a backward returned, whose own differentiation raises if the gradients it got have one."""
+    if not any(isinstance(g, Tensor) and g._keys & AUTOGRAD for g in grads):
+        return found
+    parts = found if isinstance(found, tuple) else (found,)
+    node = Error(
+        "trying to differentiate twice a function that was marked with @once_differentiable",
+        outputs=len(parts),
+    )
+    refusing = tuple(_at(node, i, g) for i, g in enumerate(parts))
+    return refusing if isinstance(found, tuple) else refusing[0]
 
 
 def _at(node: Error, i: int, g: Any) -> Any:

@@ -7,12 +7,12 @@ recorded as any other.
 
 from __future__ import annotations
 
-import threading
 from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD, UNRESOLVED, DispatchKey
 from ..dispatch.overrides import DISABLED
+from ..gradients.vmap_levels import LEVELS
 from ..tensors.tensor import Tensor
 
 __all__ = ["LEVELS", "Batched", "Level", "batched", "front_of", "held", "level_of", "plain"]
@@ -28,28 +28,28 @@ class Level:
         number: how deep it is nested, from 1.
         size: how many samples it has.
         randomness: ``error``, ``different`` or ``same``.
+        depth: how many gradients are taken around it.
     """
 
-    def __init__(self, number: int, size: int, randomness: str) -> None:
+    def __init__(self, number: int, size: int, randomness: str, depth: int) -> None:
         self.number = number
         self.size = size
         self.randomness = randomness
+        self.depth = depth
 
+    @staticmethod
+    def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a custom Function's ``apply`` does inside; NotImplemented: as everywhere."""
+        from .custom_functions import apply  # which needs this module
 
-class _Levels(threading.local):
-    """The levels of one thread, outermost first."""
-
-    def __init__(self) -> None:
-        self.stack: list[Level] = []
-
-
-LEVELS: Final = _Levels()
+        return apply(function, args, kwargs)
 
 
 class Batched(Tensor):
     """One sample of many."""
 
     __torch_function__ = DISABLED
+    _stands_for_many = True
 
     _inner: Tensor
     _bdim: int
@@ -57,7 +57,7 @@ class Batched(Tensor):
 
     requires_grad: Any = property(
         lambda self: self._inner.requires_grad,
-        lambda self, value: self.requires_grad_(value),
+        lambda self, value: self.requires_grad_() if value else None,
         doc="Whether what it holds requires grad.",
     )
 

@@ -14,6 +14,7 @@ from ..values.own_frames import refusing
 from . import batching as _batching  # noqa: F401  (serves the keys)
 from . import own_rules as _rules  # noqa: F401  (registers them)
 from .batched import LEVELS, Level, batched, held
+from .levels import DEPTH
 
 __all__ = ["vmap"]
 
@@ -137,7 +138,7 @@ def _run(
 ) -> Any:
     """Call the function with samples, at a level of its own."""
     stack = LEVELS.stack
-    level = Level(len(stack) + 1, size, randomness)
+    level = Level(len(stack) + 1, size, randomness, DEPTH.value)
     given = [
         leaf if d is None else batched(leaf, d, level.number)
         for leaf, d in zip(leaves, dims, strict=True)

@@ -61,7 +61,9 @@ class Parameter(torch.Tensor, metaclass=_Marked):
         if type(data) in (torch.Tensor, Parameter) or getattr(data, "_kept_as_tensor", False):
             of_class: Self = torch.Tensor._make_subclass(cls, data, requires_grad)
             return of_class
-        made: Any = data.detach().requires_grad_(requires_grad)
+        made: Any = data.detach()
+        if not getattr(data, "_stands_for_many", False):  # which `vmap` does not let be changed
+            made = made.requires_grad_(requires_grad)
         if type(made) is not type(data):
             raise RuntimeError(
                 f"Creating a Parameter from an instance of type {type(data).__name__} requires that "
