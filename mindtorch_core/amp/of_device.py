@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -13,30 +14,46 @@ from .grad_scaler import GradScaler
 __all__ = ["AutocastOf", "GradScalerOf", "amp_of"]
 
 
+def _warn(old: str, new: str) -> None:
+    """Warn at the line that makes an object by a name of old."""
+    warnings.warn(
+        f"`torch.{old}(args...)` is deprecated. Please use `torch.{new}` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
 class AutocastOf(autocast):
     """`torch.autocast` for the devices of a subclass.
 
     Attributes:
         kind: their type.
         lower: the dtype if none is given; that of `torch.get_autocast_dtype` if it is None.
+        old: whether PyTorch warns that another name should be used.
     """
 
     kind: ClassVar[str]
     lower: ClassVar[_dtype | None] = None
+    old: ClassVar[bool] = False
 
     def __init__(
         self, enabled: bool = True, dtype: _dtype | None = None, cache_enabled: bool = True
     ) -> None:
+        if self.old:
+            _warn(f"{self.kind}.amp.autocast", f"amp.autocast('{self.kind}', args...)")
         lower = self.lower if dtype is None else dtype
         super().__init__(self.kind, enabled=enabled, dtype=lower, cache_enabled=cache_enabled)
 
 
 class GradScalerOf(GradScaler):
-    """`torch.amp.GradScaler` for the devices of a subclass, whose type is `kind`."""
+    """`torch.amp.GradScaler` for the devices of a subclass, with the attributes of `AutocastOf`."""
 
     kind: ClassVar[str]
+    old: ClassVar[bool] = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if self.old:
+            _warn(f"{self.kind}.amp.GradScaler", f"amp.GradScaler('{self.kind}', args...)")
         super().__init__(self.kind, *args, **kwargs)
 
 

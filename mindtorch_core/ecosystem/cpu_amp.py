@@ -11,10 +11,10 @@ __all__ = ["GradScaler", "autocast"]
 class autocast(AutocastOf):
     """`torch.autocast` for the CPU."""
 
-    kind, lower = "cpu", bfloat16
+    kind, lower, old = "cpu", bfloat16, True
 
 
 class GradScaler(GradScalerOf):
     """`torch.amp.GradScaler` for the CPU."""
 
-    kind = "cpu"
+    kind, old = "cpu", True

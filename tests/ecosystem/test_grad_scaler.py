@@ -82,9 +82,28 @@ def test_without_the_device_it_is_disabled_and_says_so():
         caller = compile(f"torch.{line}", "caller.py", "eval")
         with pytest.warns(UserWarning, match="no device of type 'cuda' here. Disabling") as seen:
             scaler = eval(caller)
-        assert [w.filename for w in seen] == ["caller.py"]
+        assert {w.filename for w in seen} == {"caller.py"}
     loss = torch.ones(1)
     assert scaler.scale(loss) is loss
     assert not scaler.is_enabled()
     assert scaler.state_dict() == {}
     assert scaler.get_scale() == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:.*CUDA is not available", "ignore:.*CUDA device")
+def test_names_of_old_warn():
+    for module, name, kind in [
+        (torch.cuda.amp, "autocast", "cuda"),
+        (torch.cuda.amp, "GradScaler", "cuda"),
+        (torch.cpu.amp, "autocast", "cpu"),
+        (torch.cpu.amp, "GradScaler", "cpu"),
+    ]:
+        text = (
+            rf"`torch.{kind}.amp.{name}\(args...\)` is deprecated. Please use `torch.amp.{name}\('"
+        )
+        with pytest.warns(FutureWarning, match=text) as seen:
+            getattr(module, name)(enabled=False)
+        assert seen[0].filename == __file__
+    for name in ("custom_fwd", "custom_bwd"):
+        with pytest.warns(FutureWarning, match=rf"torch.cuda.amp.{name}\(args...\)` is deprecated"):
+            getattr(torch.cuda.amp, name)(lambda ctx: None)
