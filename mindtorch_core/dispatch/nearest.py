@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Final, NoReturn
 
-__all__ = ["lacking", "missing", "nearest", "suggestion"]
+__all__ = ["SHOWN", "lacking", "missing", "nearest", "suggestion"]
 
 # What was suggested, by module and name: programs ask again and again whether there is a name.
 _NEAR: Final[dict[tuple[str, str], str]] = {}
 _KEPT: Final = 256
+
+# Says by which path programs know a module; empty unless `import torch` is mindtorch.
+SHOWN: Final[list[Callable[[str], str]]] = []
 
 
 def nearest(name: str, names: Iterable[str]) -> list[str]:
@@ -66,6 +69,9 @@ def missing(
     """
     from .left_out import reason_for  # rarely needed
 
+    module = module.replace("mindtorch_core.ecosystem.", "torch.", 1)
+    for show in SHOWN:
+        module = show(module)
     text = f"module {module!r} has no attribute {name!r}: mindtorch{version} lacks it"
     reason = reason_for(name)
     if reason:

@@ -86,11 +86,7 @@ INNER: Final[dict[str, Absent]] = {
     ),
     "_subclasses.meta_utils": Absent(_TRACED, classes="MetaConverter"),
     "_weights_only_unpickler": Absent("use torch.load", classes="Unpickler"),
-    **{
-        f"backends.{name}": Absent(_INNER, values=_IS_THERE)
-        for name in ("cusparselt", "kleidiai", "mha", "miopen", "xeon", "xnnpack")
-    },
-    "backends.nnpack": Absent(_INNER, values={**_IS_THERE, "set_flags": lambda _enabled: (False,)}),
+    **{f"backends.{name}": Absent(_INNER, values=_IS_THERE) for name in ("xeon", "xnnpack")},
     "compiler._cache": Absent(_TRACED),
     "cuda._memory_viz": Absent(_NO_CUDA, functions="memory profile_plot trace_plot"),
     "cuda._utils": Absent(_NO_CUDA),

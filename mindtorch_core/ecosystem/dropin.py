@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import mindtorch_core
 
+from ..dispatch.nearest import SHOWN, lacking
 from ..frontend.aliases import ALIASES, alias
 from ..frontend.surroundings import ELSEWHERE
 from . import compiled, errors
@@ -47,6 +48,7 @@ def install(file: str) -> None:
     vars(mindtorch_core)["torch"] = mindtorch_core  # as it is in PyTorch, and in programs
     sys.modules["torch"] = mindtorch_core
     sys.meta_path.insert(0, _Renaming())
+    SHOWN[:] = [_path_in_torch]
     errors.install()
     for path, module in list(sys.modules.items()):
         if path.startswith(("mindtorch_core", "mindtorch_nn")):
@@ -94,6 +96,10 @@ def _rename(module: ModuleType, path: str) -> None:
     """Have what a module defines name PyTorch's module."""
     shown = _path_in_torch(path)
     sys.modules.setdefault(shown, module)  # where annotations and pickles look for it
+    if type(module) is ModuleType and path.startswith(
+        ("mindtorch_core.ecosystem.", "mindtorch_nn")
+    ):
+        vars(module).setdefault("__getattr__", lacking(module))
     for value in list(vars(module).values()):
         if isinstance(value, type | FunctionType) and value.__module__ == path:
             _call(value, shown)

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final
 
+from ..dispatch.nearest import missing
 from .extensions import way_out
 
-__all__ = ["install", "note_on"]
+__all__ = ["install", "note_on", "reword"]
 
 _KERNELS: Final = (
     "its kernels are compiled for CUDA, and mindtorch runs none. Leave the package out: {instead}"
@@ -46,6 +47,23 @@ def note_on(error: BaseException) -> str:
     return ""
 
 
+_NAME: Final = re.compile(r"cannot import name '(\w+)' from '((?:torch|mindtorch_\w+)[\w.]*)' \(")
+
+
+def reword(error: BaseException) -> None:
+    """Have an ImportError for a name of ``torch`` say what an AttributeError for it says.
+
+    Python writes its text itself, with a module's own path, whatever the module raises.
+    """
+    found = _NAME.match(str(error)) if isinstance(error, ImportError) else None
+    module = sys.modules.get(found[2]) if found is not None else None
+    if found is None or module is None or not isinstance(error, ImportError):
+        return
+    said = str(missing(found[2], found[1], lambda: [n for n in dir(module) if n[0] != "_"]))
+    _, path, rest = said.split("'", 2)
+    error.msg = f"cannot import name {found[1]!r} from {path!r}{rest[rest.index(':') :]}"
+
+
 _Hook = Callable[[type[BaseException], BaseException, TracebackType | None], Any]
 
 
@@ -58,6 +76,7 @@ def install() -> None:
     def hook(
         kind: type[BaseException], error: BaseException, traceback: TracebackType | None
     ) -> None:
+        reword(error)
         note = note_on(error)
         if note:
             error.add_note(note)

@@ -306,3 +306,26 @@ def test_flops():
         torch.nn.functional.conv2d(torch.ones(1, 2, 5, 5), torch.ones(3, 2, 3, 3))
     assert counter.get_total_flops() == 2 * 60 + 2 * 24 + 2 * 9 * 54
     assert "convolution" in counter.get_table()
+
+
+def test_settings_of_libraries_that_are_not_there():
+    backends = torch.backends
+    assert backends.mha.get_fastpath_enabled() is True
+    backends.mha.set_fastpath_enabled(False)
+    assert backends.mha.get_fastpath_enabled() is False
+    backends.mha.set_fastpath_enabled(True)
+    assert not backends.nnpack.is_available()
+    with backends.nnpack.flags(False):
+        assert backends.nnpack.set_flags(False) == (False,)
+    assert backends.nnpack.set_flags(True) == (True,)
+    assert not backends.kleidiai.is_available()
+    assert not backends.cusparselt.is_available()
+    assert backends.cusparselt.version() is backends.cusparselt.get_max_alg_id() is None
+    assert backends.miopen.immediate is False
+    with backends.miopen.flags(immediate=True):
+        assert backends.miopen.immediate is True
+    assert backends.miopen.set_flags() == (False,)
+    with pytest.raises(
+        AttributeError, match=r"module 'torch.backends' has no attribute 'nonesuch'"
+    ):
+        backends.nonesuch

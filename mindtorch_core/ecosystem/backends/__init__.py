@@ -8,10 +8,26 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ...dispatch.nearest import lacking
-from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum, quantized
+from . import (
+    cpu,
+    cuda,
+    cudnn,
+    cusparselt,
+    kleidiai,
+    mha,
+    miopen,
+    mkl,
+    mkldnn,
+    mps,
+    nnpack,
+    openmp,
+    opt_einsum,
+    quantized,
+)  # fmt: skip
 
 __all__ = [
-    "cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized",
+    "cpu", "cuda", "cudnn", "cusparselt", "kleidiai", "mha", "miopen", "mkl", "mkldnn", "mps", "nnpack",
+    "openmp", "opt_einsum", "quantized",
 ]  # fmt: skip
 
 fp32_precision: str = "none"

@@ -1,7 +1,12 @@
 """`mindtorch_core.backends` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_core.backends import (
+    cusparselt as cusparselt,
+    kleidiai as kleidiai,
+    mha as mha,
+    miopen as miopen,
     mkl as mkl,
+    nnpack as nnpack,
     opt_einsum as opt_einsum,
     quantized as quantized,
 )
