@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from ..frontend.legacy_constructors import type_on
 from ..plugins import loader
 from ..plugins.absent_device import AbsentDevice
 from ..values.devices import device, row_of
@@ -73,6 +74,9 @@ class _Face(ModuleType):
                 raise
         if name in _STANDING:
             return _STANDING[name]
+        of_tensors = type_on(name, type)
+        if of_tensors is not None:
+            return of_tensors
         return getattr(_absent_of(type), name)  # what the device that stands for it lacks
 
     def __dir__(self) -> list[str]:

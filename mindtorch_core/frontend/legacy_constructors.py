@@ -5,12 +5,13 @@ Code from before ``torch.tensor`` calls them. Integers are sizes, anything else 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor, alias
-from ..values.devices import concrete, device
+from ..values.devices import concrete, device, type_meant
 from ..values.dtypes import (
     bfloat16,
     bool_,
@@ -42,6 +43,7 @@ __all__ = [
     "LongTensor",
     "ShortTensor",
     "called",
+    "type_on",
 ]
 
 
@@ -133,12 +135,19 @@ class _TensorType(type):
     """The class of ``torch.FloatTensor``: it makes tensors of its dtype and knows them."""
 
     dtype: dtype
+    on: str  # type of their devices
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Tensor:
+        if cls.on != "cpu":
+            kwargs.setdefault("device", cls.on)
         return _called(cls.dtype, args, **kwargs)
 
     def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Tensor) and value._dtype is cls.dtype and value.is_cpu
+        return (
+            isinstance(value, Tensor)
+            and value._dtype is cls.dtype
+            and value._device.type == type_meant(cls.on)
+        )
 
 
 _called: Final = refusing(called)
@@ -147,7 +156,24 @@ _called: Final = refusing(called)
 def _type_of(d: dtype) -> _TensorType:
     name = f"{d.label}Tensor"
     doc = f"Tensors of {d!r} in host memory; calling it makes one, as `Tensor` does."
-    return _TensorType(name, (), {"dtype": d, "__doc__": doc, "__module__": "mindtorch_core"})
+    body = {"dtype": d, "on": "cpu", "__doc__": doc, "__module__": "mindtorch_core"}
+    return _TensorType(name, (), body)
+
+
+@functools.cache
+def type_on(name: str, on: str) -> type | None:
+    """The class of a device's tensors by its name, as ``torch.cuda.FloatTensor``; None if there is none.
+
+    Args:
+        name: such as ``FloatTensor``.
+        on: the type of devices, as programs name it.
+    """
+    host = globals().get(name)
+    if not isinstance(host, _TensorType):
+        return None
+    doc = f"Tensors of {host.dtype!r} on devices of type {on}; calling it makes one."
+    body = {"dtype": host.dtype, "on": on, "__doc__": doc, "__module__": f"torch.{on}"}
+    return _TensorType(name, (), body)
 
 
 FloatTensor: Final = _type_of(float32)

@@ -16,13 +16,14 @@ from ..frontend.typed_storage import TypedStorage, wrapped
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..tensors.unresolved import MARKS
-from ..values.devices import concrete, device
+from ..values.devices import concrete, device, place_meant, place_named
 from ..values.dtypes import DTYPES, FLOAT8, dtype
 from ..values.errors import BackendUnavailableError
 from ..values.layouts import layout, sparse_coo, strided
 from ..values.shapes import Shape, Size, storage_extent
 from . import legacy, safetensors
 from .archive import Archive, is_archive, opened
+from .damage import FormatError
 from .homes import current
 from .legacy import is_legacy
 from .names import STORAGE_NAMES, UNTYPED, StorageType
@@ -73,13 +74,14 @@ def read(
             return _read_legacy(file.read(), Placement(map_location), objects, mapped)
     if not start:
         raise EOFError("Ran out of input: the file is empty")
+    failed = "Weights only load failed: " if objects is None else ""
     if start[:1] == b"\x80":
-        raise RuntimeError(
-            "the file is a bare pickle, which is none of PyTorch's formats, and pickles run code: load it "
-            "with what wrote it, and save it again with torch.save"
+        raise FormatError(
+            f"{failed}the file is a bare pickle, which is none of PyTorch's formats, and pickles run code: "
+            "load it with what wrote it, and save it again with torch.save"
         )
-    raise RuntimeError(
-        f"the file is none that torch.save or safetensors writes: it starts with {start[:8]!r}"
+    raise FormatError(
+        f"{failed}the file is none that torch.save or safetensors writes: it starts with {start[:8]!r}"
     )
 
 
@@ -116,9 +118,9 @@ class Placement:
         if isinstance(wanted, str | device):
             return _made(data, nbytes, str(wanted))
         if isinstance(wanted, Mapping):
-            return _on(data, nbytes, str(wanted.get(location, location)))
+            return _on(data, nbytes, _looked_up(wanted, location))
         if wanted is not None:
-            made = wanted(_made(data, nbytes, "cpu"), location)
+            made = wanted(_made(data, nbytes, "cpu"), place_named(location))
             if made is not None:
                 if not isinstance(made, Storage):
                     raise TypeError(
@@ -130,6 +132,14 @@ class Placement:
     def device(self, location: str = "cpu") -> device:
         """The device that what lies on another one goes to."""
         return self.restore(b"", 0, location).device
+
+
+def _looked_up(wanted: Mapping[Any, Any], location: str) -> str:
+    """What a dict has for a location, whichever name of its type the dict and the file use."""
+    for name in (location, place_named(location), place_meant(location)):
+        if name in wanted:
+            return str(wanted[name])
+    return location
 
 
 def _on(data: Data, nbytes: int, location: str) -> Storage:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..tensors.tensor import Tensor
+from .damage import FileEndsError
 from .homes import current
 from .names import StorageType, is_key
 from .safe_globals import BLOCKED
@@ -98,7 +99,8 @@ class Reader:
         except _DAMAGE as error:
             if self._outside:
                 raise
-            raise pickle.UnpicklingError(
+            ended = self._at >= len(self._data)
+            raise (FileEndsError if ended else pickle.UnpicklingError)(
                 f"refused to load: damaged at byte {self._at} ({type(error).__name__}: {error})"
             ) from error
 
@@ -124,7 +126,10 @@ class Reader:
         return struct.unpack(form, self._take(struct.calcsize(form)))[0]
 
     def _line(self) -> str:
-        end = self._data.index(b"\n", self._at)
+        end = self._data.find(b"\n", self._at)
+        if end < 0:
+            self._at = len(self._data)
+            raise IndexError("the data ends early")
         return self._take(end + 1 - self._at)[:-1].decode()
 
     # ---- the stack -----------------------------------------------------------------------------

@@ -112,6 +112,19 @@ def type_meant(type: str) -> str:
     return STANDS_FOR.get(type, type)
 
 
+def place_meant(place: str) -> str:
+    """The text of a device, such as ``npu:0``, by the type that is meant."""
+    type, colon, index = place.partition(":")
+    return f"{type_meant(type)}{colon}{index}"
+
+
+def place_named(place: str) -> str:
+    """The text of a device as programs name it: ``cuda:0``, where another type stands for that one."""
+    type, colon, index = place.partition(":")
+    named = next((name for name, meant in STANDS_FOR.items() if meant == type), type)
+    return f"{named}{colon}{index}"
+
+
 class device:
     """Where a tensor lives: a type and, for types with several devices, an index.
 

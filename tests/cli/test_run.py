@@ -120,6 +120,83 @@ def test_a_device_that_stands_for_cuda(script):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "from torch.nn import Linaer",
+            "cannot import name 'Linaer' from 'torch.nn': mindtorch lacks it.",
+        ),
+        (
+            "from torch.optim import Adamm",
+            "from 'torch.optim': mindtorch lacks it. Did you mean Adam",
+        ),
+        ("from torch.nn.functional import foo", "from 'torch.nn.functional': mindtorch lacks it."),
+        ("from torch import foo_bar", "from 'torch': mindtorch lacks it."),
+        ("import torch.utils.data as d; d.Foo", "module 'torch.utils.data' has no attribute 'Foo'"),
+        (
+            "import torch; torch.backends.cudnn.foo",
+            "module 'torch.backends.cudnn' has no attribute",
+        ),
+    ],
+)
+def test_errors_name_pytorchs_modules(text, said):
+    done = run("-c", text)
+    last = done.stderr.splitlines()[-1]
+    assert said in last
+    assert last.endswith("If PyTorch has it, ask for it in mindtorch's list of issues.")
+    assert "mindtorch_" not in last
+
+
+def test_names_of_cuda_where_another_device_stands_for_it(script):
+    done = run(
+        "--device", "meta", "--as-cuda",
+        script(
+            "import io, torch\n"
+            "x = torch.cuda.FloatTensor([1.0])\n"
+            "assert x.is_cuda and isinstance(x, torch.cuda.FloatTensor)\n"
+            "assert not isinstance(torch.ones(1), torch.cuda.FloatTensor)\n"
+            "assert torch.ones(1).type('torch.cuda.DoubleTensor').dtype is torch.float64\n"
+            "assert torch.ones(1).type(torch.cuda.FloatTensor).is_cuda\n"
+            "for name in ('CUDAGraph', 'make_graphed_callables'):\n"
+            "    try:\n"
+            "        getattr(torch.cuda, name)()\n"
+            "    except NotImplementedError as error:\n"
+            "        assert \"backend of 'meta'\" in str(error) and 'has no graphs' in str(error)\n"
+            "    else:\n"
+            "        raise AssertionError(name)\n"
+            "try:\n"
+            "    raise torch.OutOfMemoryError('full')\n"
+            "except torch.cuda.OutOfMemoryError:\n"
+            "    pass\n"
+        ),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_is_loaded_where_another_device_stands_for_cuda(script):
+    simulator = pytest.importorskip("mindtorch_npu_simulator")
+    done = run(
+        "--device", "npu", "--as-cuda",
+        script(
+            "import io, torch\n"
+            "file = io.BytesIO()\n"
+            "torch.save(torch.ones(2, device='cuda'), file)\n"
+            "def load(where):\n"
+            "    file.seek(0)\n"
+            "    return torch.load(file, map_location=where)\n"
+            "assert load({'cuda:0': 'cpu'}).is_cpu and load({'npu:0': 'cpu'}).is_cpu\n"
+            "assert load({'cuda:0': 'cuda:0'}).is_cuda and load({'cuda:7': 'cpu'}).is_cuda\n"
+            "seen = []\n"
+            "assert load(lambda storage, place: seen.append(place)).is_cuda\n"
+            "assert seen == ['cuda:0']\n"
+            "assert load(lambda storage, place: storage).is_cpu\n"
+        ),
+        env={"ASCEND_TOOLKIT_HOME": str(simulator.toolkit_root())},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def test_what_cannot_be_run(capsys, monkeypatch):
     for arguments, said in [
         ([], "name a script"),

@@ -8,7 +8,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.attached import attach
 from ...tensors.tensor import Tensor
-from ...values.devices import concrete, device
+from ...values.devices import KNOWN_TYPES, concrete, device
 from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
 from ...values.memory_formats import memory_format, preserve_format, suggested
 from ...values.own_frames import hide
@@ -148,7 +148,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 def type_(self: Tensor, dtype: dtype | None = None) -> Any:
     """The tensor in another dtype, or the name of its type if none is given.
 
-    The name of a type, such as ``torch.DoubleTensor``, stands for its dtype.
+    The name of a type, such as ``torch.DoubleTensor``, stands for its dtype, and that of a device's type,
+    such as ``torch.cuda.FloatTensor``, for its device too.
 
     Args:
         self: the tensor.
@@ -165,14 +166,23 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
         return f"torch.{self._dtype.label}Tensor"
     wanted: Any = dtype
     if not isinstance(wanted, _dtype):
-        name = wanted if isinstance(wanted, str) else getattr(wanted, "__name__", str(wanted))
-        found = _BY_TYPE.get(name.removeprefix("torch."))
-        if found is None:
+        name = wanted if isinstance(wanted, str) else _full_name(wanted)
+        *on, last = name.removeprefix("torch.").split(".")
+        found = _BY_TYPE.get(last)
+        if found is not None and len(on) == 1 and on[0] in KNOWN_TYPES - {"cpu"}:
+            return to(self, on[0], found)
+        if found is None or on:
             raise ValueError(
                 f"invalid type: {name!r}: it is a dtype, or a name such as 'torch.FloatTensor'"
             )
         wanted = found
     return to(self, wanted)
+
+
+def _full_name(kind: Any) -> str:
+    """The name of a class of tensors, with its device."""
+    name, module = getattr(kind, "__name__", str(kind)), str(getattr(kind, "__module__", ""))
+    return f"{module}.{name}" if module.startswith("torch.") else name
 
 
 _dtype = dtype
