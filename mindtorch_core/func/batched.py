@@ -7,6 +7,7 @@ recorded as any other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.functions import fn
@@ -29,20 +30,23 @@ class Level:
         size: how many samples it has.
         randomness: ``error``, ``different`` or ``same``.
         depth: how many gradients are taken around it.
+        call: what a custom Function's ``apply`` does inside, given the class and the arguments of a call;
+            NotImplemented: as everywhere.
     """
 
-    def __init__(self, number: int, size: int, randomness: str, depth: int) -> None:
+    def __init__(
+        self,
+        number: int,
+        size: int,
+        randomness: str,
+        depth: int,
+        call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any],
+    ) -> None:
         self.number = number
         self.size = size
         self.randomness = randomness
         self.depth = depth
-
-    @staticmethod
-    def call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a custom Function's ``apply`` does inside; NotImplemented: as everywhere."""
-        from .custom_functions import apply  # which needs this module
-
-        return apply(function, args, kwargs)
+        self.call = call
 
 
 class Batched(Tensor):

@@ -14,6 +14,7 @@ from ..values.own_frames import refusing
 from . import batching as _batching  # noqa: F401  (serves the keys)
 from . import own_rules as _rules  # noqa: F401  (registers them)
 from .batched import LEVELS, Level, batched, held
+from .custom_functions import apply
 from .levels import DEPTH
 
 __all__ = ["vmap"]
@@ -138,7 +139,7 @@ def _run(
 ) -> Any:
     """Call the function with samples, at a level of its own."""
     stack = LEVELS.stack
-    level = Level(len(stack) + 1, size, randomness, DEPTH.value)
+    level = Level(len(stack) + 1, size, randomness, DEPTH.value, apply)
     given = [
         leaf if d is None else batched(leaf, d, level.number)
         for leaf, d in zip(leaves, dims, strict=True)

@@ -146,7 +146,7 @@ def make_front(
     if "requires_grad" in options:
         returned = own("@WITH_GRAD({}, requires_grad)")
     name = function_name(schema.name)
-    given = {"number_first": of_number is not None, "number_source": of_source is not None}
+    first, source_too = of_number is not None, of_source is not None
     source = _FRONT.fill(
         name=name,
         parameters=parameters(schema, varargs, ", ".join(extra), optional=later, star_name=star),
@@ -156,7 +156,7 @@ def make_front(
         spread=_spread(schema, varargs) if varargs else "",
         out=_write_out(schema, varargs) if out else "",
         dtypes=_dtypes(schema),
-        keys=keys_of(schema, numbers=numbers, **given),
+        keys=keys_of(schema, numbers=numbers, number_first=first, number_source=source_too),
         look_up=look_up(map(python_name, schema.arguments), varargs),
         memory=_MEMORY if "pin_memory" in options else "",
         looks=looks_at(schema, options | FRONT_ONLY, varargs),
