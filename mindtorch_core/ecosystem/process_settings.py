@@ -49,7 +49,7 @@ def set_default_tensor_type(t: Any) -> None:
         if len(path) == 3:
             raise TypeError(_elsewhere(t))
         t = getattr(mindtorch_core, path[-1])
-    if "dtype" not in vars(t if isinstance(t, type) else type):
+    if "dtype" not in vars(t if isinstance(t, type) else type) or t.on != "cpu":
         where = getattr(t, "__module__", "")
         if isinstance(t, type) and where.count("."):
             raise TypeError(_elsewhere(f"{where}.{t.__name__}"))

@@ -315,6 +315,7 @@ def test_settings_of_libraries_that_are_not_there():
     assert backends.mha.get_fastpath_enabled() is False
     backends.mha.set_fastpath_enabled(True)
     assert not backends.nnpack.is_available()
+    backends.nnpack.set_flags(True)
     with backends.nnpack.flags(False):
         assert backends.nnpack.set_flags(False) == (False,)
     assert backends.nnpack.set_flags(True) == (True,)

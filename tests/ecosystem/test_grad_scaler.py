@@ -77,6 +77,7 @@ def test_what_is_refused():
         GradScaler("cpu", growth_factor=1.0)
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.cuda.amp:FutureWarning")
 def test_without_the_device_it_is_disabled_and_says_so():
     for line in ("amp.GradScaler('cuda')", "cuda.amp.GradScaler()"):
         caller = compile(f"torch.{line}", "caller.py", "eval")

@@ -217,7 +217,7 @@ def test_divergences_of_classes_that_derive_from_another_base():
 
 def test_small_answers():
     assert torch.cuda.amp.common.amp_definitely_not_available() is True
-    assert torch.backends.nnpack.set_flags(False) == (False,)
+    assert torch.backends.nnpack.set_flags(False) == (True,)
     assert torch.utils.checkpoint.get_device_states(torch.ones(1), [torch.ones(1)]) == ([], [])
     x = torch.ones(1, requires_grad=True)
     y, n = torch.utils.checkpoint.detach_variable((x * 2, 3))
