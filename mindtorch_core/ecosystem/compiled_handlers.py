@@ -22,7 +22,7 @@ from ..tensors.tensor import Tensor
 
 __all__ = ["catches"]
 
-_MOST: Final = 4_000  # objects that are looked at
+_MOST: Final = 50_000  # objects that are looked at
 _ITEMS: Final = 100  # of a container
 # What ops raise that depends on values; not, say, ImportError or KeyError.
 _RAISED: Final = (
