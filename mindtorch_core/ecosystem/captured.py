@@ -73,6 +73,8 @@ class _Captured:
         last: the last recording of a function that changes what it reads, which is compared with the next.
     """
 
+    __captured__ = True  # `torch.compile` gives it back
+
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
         self._lock = fork_safe(threading.Lock())

@@ -341,7 +341,7 @@ def test_captured_functions_within_others():
     for n in (1.0, 2.0):
         assert outer(torch.full((1,), n)).item() == 2 * n + 1
         assert inner(torch.full((1,), n)).item() == 2 * n
-    assert capture(inner) is inner
+    assert capture(inner) is inner is torch.compile(inner)
 
 
 def test_a_function_that_calls_itself_runs_to_its_end():
