@@ -196,9 +196,15 @@ def test_where_a_continuous_bernoulli_takes_its_series(lims: tuple[float, float]
                 getattr(d, name)(lib.tensor(at, dtype=lib.float64))
                 for d, lib in ((mine, torch), (theirs, pt))
             )
-            _close(a, b, 1e-6)
+            _close_where_finite(a, b)
     for name in ("mean", "variance"):
-        _close(getattr(mine, name), getattr(theirs, name), 1e-6)
+        _close_where_finite(getattr(mine, name), getattr(theirs, name))
+
+
+def _close_where_finite(a: Any, b: Any) -> None:
+    """Whether a formula without a value is infinite or NaN hangs on PyTorch's vectors."""
+    assert a.isfinite().tolist() == b.isfinite().tolist()
+    _close(a[a.isfinite()], b[b.isfinite()], 1e-6)
 
 
 EDGES = [
