@@ -112,8 +112,6 @@ class Traits(NamedTuple):
         moves: whether the result is the first argument on the device that the second one names.
         free_numbers: whether no shape depends on the op's numbers, so that a recorded block may come
             again with others; of element-wise ops, and those that only write, this need not be said.
-        unseen: whether autograd does not see ``op_``: it writes leaves too, and gradients pass as if
-            it had not been there. So it is with PyTorch's logical ops.
     """
 
     primitive: bool = False
@@ -127,7 +125,6 @@ class Traits(NamedTuple):
     copies: bool = False
     moves: bool = False
     free_numbers: bool = False
-    unseen: bool = False
 
 
 class Exposure(NamedTuple):

@@ -187,7 +187,7 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
         return made.clone().to(on, d or made._dtype)
     if not is_array(data):
         _dtype_of(data)  # dates and texts show their bytes, which are no numbers
-        if d is not None and python_number(data) is not None:
+        if d is not None and isinstance(python_number(data), int | float):
             return None  # as one of Python's: it has to fit
     try:
         view = memoryview(data)

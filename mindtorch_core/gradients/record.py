@@ -105,8 +105,6 @@ def inplace_kernel(entry: OpEntry, below: Kernel, *, guarded: bool = False) -> K
     d = entry.definition
     if d is None or d.functional is None:
         raise TypeError(f"{entry.name} is not an in-place variant")
-    if d.functional.traits.unseen:
-        return below
     functional = registry.entry(d.functional.name)
     formulas = d.grad.values() if isinstance(d.grad, Mapping) else ()
     needed = {name for f in formulas for name in formula_needs(f)}

@@ -21,7 +21,6 @@ NOT_INSTALLED = (
 # What differs: what the call gives here, and why a user would want it so or what is missing.
 DEVIATIONS: dict[str, tuple[type, str]] = {
     "index: str idx": (TypeError, "the error comes without a warning about sequences before it"),
-    "device: cuda without": NOT_INSTALLED,
     "device: mps without": NOT_INSTALLED,
     "device: xla": NOT_INSTALLED,
     "device: privateuseone": NOT_INSTALLED,

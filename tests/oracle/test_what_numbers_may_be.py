@@ -93,25 +93,6 @@ def test_sizes_that_are_tensors_are_refused(method, args):
     check(f"torch.ones(4).{method}({args})")
 
 
-@pytest.mark.parametrize("name", ["logical_and_", "logical_or_", "logical_xor_"])
-def test_autograd_does_not_see_logic_in_place(name):
-    check(f"leaf.{name}(f)")
-    check(f"leaf[:1].{name}(f[:1])")
-    check(f"grad(leaf, (leaf * 2).{name}(f))")
-    check(f"grad(leaf, (leaf * 2).{name}(leaf))")
-    check(f"grad(leaf, (leaf * leaf).{name}(f).mul(leaf))")
-    check(f"grad(leaf, f.{name}(leaf))")
-
-
-@pytest.mark.parametrize("code", ["leaf.logical_not_()", "grad(leaf, (leaf * 2).logical_not_())"])
-def test_autograd_does_not_see_negation_in_place(code):
-    check(code)
-
-
-def test_what_logic_in_place_changes_is_still_known_to_have_changed():
-    check("grad(leaf, (lambda a: (a * a, a.logical_not_())[0])(leaf * 1))")
-
-
 @pytest.mark.parametrize(
     "s", [2.7, -2.7, 0.5, 300.7, 300, 1e30, float("nan"), True, 1j, 1 + 0j, np.float32(2.7)]
 )

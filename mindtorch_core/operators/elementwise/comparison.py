@@ -50,7 +50,6 @@ for _name, _doc in (("and", "both are"), ("or", "either is"), ("xor", "exactly o
         NONDIFF,
         result=rules.truth,
         numbers=False,
-        unseen=True,
         decomposition=_on_truths(f"bitwise_{_name}"),
     )
     binary(
@@ -66,7 +65,6 @@ unary(
     "True where zero.",
     NONDIFF,
     rule=rules.pointwise(bool_),
-    unseen=True,
     decomposition=elementary.logical_not,
     inplace_namespaces=("Tensor",),
 )
