@@ -71,7 +71,8 @@ def _tests_of_list(a: Argument, name: str, seen: bool) -> list[str]:
         first = (
             f"{name}[0].__class__ if {name}.__class__ in @LISTS and {name} else {name}.__class__"
         )
-        tests.append(own(f"({first}) is @bool"))
+        given = own(f"{name} is not @DEFAULT_{name} and ") if a.has_default else ""
+        tests.append(given + own(f"({first}) is @bool"))
     return [" or ".join(tests)] if tests else []
 
 
