@@ -68,7 +68,8 @@ class Operands(NamedTuple):
     Attributes:
         numbers: tensor operands after the first may be Python numbers.
         number_first: whether the first operand may be a Python number as well: if the second is a
-            ``tensor``, with ``any`` second operand, or not at all.
+            ``tensor``, with ``any`` second operand, as that of a ``quotient``, which is a float unless
+            it is rounded, so that the number keeps its value beside integers; or not at all.
         kinds: which dtypes the operands may have in common: the letters of bool, int, float and
             complex. The rule raises for others.
         promotes: kernels are handed operands of one dtype, ``compute_dtype(*args)``.
@@ -82,7 +83,7 @@ class Operands(NamedTuple):
     """
 
     numbers: bool = False
-    number_first: Literal["", "tensor", "any"] = ""
+    number_first: Literal["", "tensor", "any", "quotient"] = ""
     kinds: str = "bifc"
     promotes: bool = False
     compute_dtype: Callable[..., dtype] = common_dtype

@@ -180,10 +180,6 @@ def front(entry: OpEntry) -> Callable[..., Any]:
     return made
 
 
-# Their results are floats, unless they round.
-_QUOTIENTS: Final = frozenset({"aten::div", "aten::divide", "aten::true_divide"})
-
-
 def _of_number(
     entry: OpEntry, value: Any, other: Any, rounding_mode: str | None = None
 ) -> tuple[Any, int]:
@@ -200,11 +196,11 @@ def _of_number(
     keys = keys or keys_of_foreign(other)
     if keys:
         return number, keys
+    first = "any" if entry.definition is None else entry.definition.operands.number_first
     if isinstance(other, Tensor):
-        floating = rounding_mode is None and entry.name.partition(".")[0] in _QUOTIENTS
-        made = as_operand(other, number, floating=floating)
+        made = as_operand(other, number, floating=first == "quotient" and rounding_mode is None)
         return made, made._keys
-    if entry.definition is not None and entry.definition.operands.number_first != "any":
+    if first == "tensor":
         raise tensor_type_error(entry, "input", value) from None
     made = Tensor._from_array(number)
     return made, made._keys

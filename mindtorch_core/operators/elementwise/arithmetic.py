@@ -209,14 +209,14 @@ binary(
     signature="Tensor self, Tensor other, *, str? rounding_mode=None",
     overloads=("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
     operators=("__truediv__", "__div__"),
-    number_first="any",
+    number_first="quotient",
 )
 op(
     "true_divide(Tensor self, Tensor other) -> Tensor",
     doc="Alias of `div` without rounding.",
     decomposition=lambda self, other: self / other,
     numbers=True,
-    number_first="any",
+    number_first="quotient",
     inplace=True,
     out=True,
 )
@@ -228,7 +228,7 @@ op(
         self, other, rounding_mode=rounding_mode
     ),
     numbers=True,
-    number_first="any",
+    number_first="quotient",
     inplace=True,
     out=True,
 )
