@@ -37,7 +37,7 @@ _LOADS: Final = frozenset({
 })  # fmt: skip
 _HOOKS_OF_ALL: Final = (
     "_global_forward_hooks", "_global_forward_pre_hooks", "_global_backward_hooks",
-    "_global_backward_pre_hooks",
+    "_global_backward_pre_hooks", "_global_optimizer_pre_hooks", "_global_optimizer_post_hooks",
 )  # fmt: skip
 _BY_TEXT: Final = frozenset({"__dict__", "attrgetter", "getattr", "vars"})
 _OWN: Final = frozenset({"builtins", "itertools", "functools", "math", "numpy", "torch", "typing"})
@@ -125,9 +125,11 @@ def read_by_own(kind: type) -> set[str]:
 
 
 def hooks_of_all(kind: type) -> list[dict[int, Any]]:
-    """The hooks that all modules call, from where the class of these is."""
-    base = next((c for c in kind.__mro__ if c.__name__ == "Module" and is_own(c.__module__)), None)
-    held = {} if base is None else vars(sys.modules[base.__module__])
+    """The hooks that all modules call, or all optimizers, from where the class of these is."""
+    bases = [
+        c for c in kind.__mro__ if c.__name__ in ("Module", "Optimizer") and is_own(c.__module__)
+    ]
+    held = vars(sys.modules[bases[0].__module__]) if bases else {}
     return [held[name] for name in _HOOKS_OF_ALL if name in held]
 
 

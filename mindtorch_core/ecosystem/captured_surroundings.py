@@ -335,6 +335,7 @@ class Surroundings:
         self._lengths.append(size)
         yield from self._entries(f"{path}.", held, ["state"])
         yield from self._hooks(path, [held[name] for name in _STEP_HOOKS if name in held])
+        yield from self._hooks("all optimizers", hooks_of_all(type(optimizer)))
 
     def _hooks(self, path: str, tables: list[dict[int, Any]]) -> Iterator[tuple[str, Any]]:
         def read() -> list[Any]:

@@ -234,6 +234,25 @@ def test_hooks_of_modules():
     refuses(lambda: f(x), "class of m")
 
 
+def test_hooks_of_all_optimizers():
+    p = nn.Parameter(torch.ones(2))
+    opt = torch.optim.SGD([p], lr=0.1)
+
+    @capture
+    def step(x):
+        opt.zero_grad()
+        (p * x).sum().backward()
+        opt.step()
+
+    for _ in range(3):
+        step(torch.ones(2))
+    register = torch.optim.optimizer.register_optimizer_step_post_hook
+    handle = register(lambda *args: None)
+    refuses(lambda: step(torch.ones(2)), "hooks of all optimizers")
+    handle.remove()
+    step(torch.ones(2))
+
+
 def test_hooks_on_saved_tensors():
     w = torch.ones(2, requires_grad=True)
     f = capture(lambda x: (w * x).sum())

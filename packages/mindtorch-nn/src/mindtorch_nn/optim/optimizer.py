@@ -57,8 +57,8 @@ class _Required:
 
 required: Final = _Required()
 
-_GLOBAL_PRE: Final[Hooks] = OrderedDict()
-_GLOBAL_POST: Final[Hooks] = OrderedDict()
+_global_optimizer_pre_hooks: Final[Hooks] = OrderedDict()
+_global_optimizer_post_hooks: Final[Hooks] = OrderedDict()
 _HOOKS: Final = (
     "_optimizer_step_pre_hooks",
     "_optimizer_step_post_hooks",
@@ -83,7 +83,7 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
     Returns:
         A handle whose ``remove()`` takes the hook back.
     """
-    return _register(_GLOBAL_PRE, hook)
+    return _register(_global_optimizer_pre_hooks, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -92,12 +92,12 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
     Returns:
         A handle whose ``remove()`` takes the hook back.
     """
-    return _register(_GLOBAL_POST, hook)
+    return _register(_global_optimizer_post_hooks, hook)
 
 
 def global_hooks() -> bool:
     """Whether there are hooks that are called with the steps of all optimizers."""
-    return bool(_GLOBAL_PRE or _GLOBAL_POST)
+    return bool(_global_optimizer_pre_hooks or _global_optimizer_post_hooks)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -105,7 +105,9 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for pre in itertools.chain(_GLOBAL_PRE.values(), self._optimizer_step_pre_hooks.values()):
+        for pre in itertools.chain(
+            _global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()
+        ):
             result = pre(self, args, kwargs)
             if result is None:
                 continue
@@ -118,7 +120,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             self._opt_called = True
         found = step(self, *args, **kwargs)
         for post in itertools.chain(
-            self._optimizer_step_post_hooks.values(), _GLOBAL_POST.values()
+            self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()
         ):
             post(self, args, kwargs)
         return found
