@@ -1,4 +1,4 @@
-"""Write the two files ``homes.py``: which module defines which ops on demand, and the CPU's kernels.
+"""Write the files ``homes.py``: which module defines which ops on demand, the CPU's kernels, the manual's pages.
 
 A module of ops that `mindtorch_core.operators` does not import is imported when one of its names is
 first asked for; so are the CPU's modules of kernels for these ops.
@@ -19,11 +19,13 @@ from typing import Final, TypeVar
 from mindtorch_core import operators
 from mindtorch_core.dispatch.functions import FUNCTIONS
 from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.opdefs import manual
 from mindtorch_core.opdefs.packets import OPERATORS, OpMethod
 from mindtorch_core.tensors.tensor import Tensor
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 OPS: Final = Path(operators.__file__).parent
+PAGES: Final = Path(manual.__file__).parent
 KERNELS: Final = ROOT / "plugins/mindtorch-cpu/src/mindtorch_cpu/ops"
 WIDTH: Final = 100
 HEAD_OF_OPS: Final = '''\
@@ -44,6 +46,16 @@ HOMES: Final = (
 
 HEAD_OF_KERNELS: Final = '''\
 """Which module holds the kernels of ops that are defined on demand. Written by `docs/make.py`."""
+
+from typing import Final
+
+__all__ = ["HOMES"]
+
+HOMES: Final = (
+'''
+
+HEAD_OF_PAGES: Final = '''\
+"""Which module holds the pages on which functions. Written by `docs/make.py`; do not edit."""
 
 from typing import Final
 
@@ -171,7 +183,27 @@ def lines_of_kernels() -> list[str]:
     return [*out, ")  # fmt: skip"]
 
 
+def lines_of_pages() -> list[str]:
+    """The manual's file as it should be.
+
+    Raises:
+        RuntimeError: if two modules have a page on one function.
+    """
+    out, seen = HEAD_OF_PAGES.splitlines(), set[str]()
+    for family in sorted(path.stem for path in PAGES.glob("[!_]*.py") if path.stem != "homes"):
+        names = importlib.import_module(f"{manual.__name__}.{family}").PAGES.keys()
+        if twice := seen & names:
+            raise RuntimeError(f"pages on {', '.join(sorted(twice))} stand in {family}, and elsewhere")
+        seen |= names
+        out += row(family, " ".join(sorted(names)))
+    return [*out, ")  # fmt: skip"]
+
+
 def files() -> dict[str, str]:
-    """Both files; only in a process that has not defined these ops yet."""
-    made = {OPS / "homes.py": lines_of_ops(), KERNELS / "homes.py": lines_of_kernels()}
+    """All of them; only in a process that has not defined these ops yet."""
+    made = {
+        OPS / "homes.py": lines_of_ops(),
+        KERNELS / "homes.py": lines_of_kernels(),
+        PAGES / "homes.py": lines_of_pages(),
+    }
     return {str(path.relative_to(ROOT)): "\n".join(lines) + "\n" for path, lines in made.items()}

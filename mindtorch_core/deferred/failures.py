@@ -18,13 +18,6 @@ __all__ = ["FAILURES", "Failed", "error_from", "error_of", "failure_in"]
 # All of them; they leave it as they die.
 FAILURES: Final[set[weakref.ref[Failed]]] = set()
 
-# How users write ops whose names they never see.
-_WRITTEN: Final = {
-    "aten::_index_positions": "x[...]",
-    "aten::_index_put_positions": "x[...] = ...",
-    "aten::_index_put_positions_": "x[...] = ...",
-}
-
 
 class Failed:
     """Stands in a storage's ``pending`` for a value that could not be computed.
@@ -99,7 +92,8 @@ def error_from(
     if isinstance(cause, MemoryError):
         cause = out_of_memory(op.name, cause)
     hide(cause)
-    shown = _WRITTEN.get(op.name, op.name)
+    d = op.definition
+    shown = d.exposure.written if d is not None and d.exposure.written else op.name
     text = (
         f"{shown} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}"

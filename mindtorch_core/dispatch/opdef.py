@@ -113,6 +113,8 @@ class Traits(NamedTuple):
         moves: whether the result is the first argument on the device that the second one names.
         free_numbers: whether no shape depends on the op's numbers, so that a recorded block may come
             again with others; of element-wise ops, and those that only write, this need not be said.
+        trains_through: for a composition that is recorded by its parts, those parts that a backend
+            gives its fused kernels for, so that they are used in training.
     """
 
     primitive: bool = False
@@ -126,6 +128,7 @@ class Traits(NamedTuple):
     copies: bool = False
     moves: bool = False
     free_numbers: bool = False
+    trains_through: Sequence[str] = ()
 
 
 class Exposure(NamedTuple):
@@ -135,10 +138,14 @@ class Exposure(NamedTuple):
         namespaces: ``torch``, ``Tensor``, ``nn`` (torch.nn.functional), or ``nn:other`` for another
             name there.
         operators: the methods of Python operators that it is, such as ``__add__``.
+        older_form: whether its scalars may stand among the tensors, as they did of old, with a warning.
+        written: how users write it, where they never see its name.
     """
 
     namespaces: Sequence[str] = ("torch", "Tensor")
     operators: Sequence[str] = ()
+    older_form: bool = False
+    written: str = ""
 
 
 class InplaceForm(NamedTuple):
@@ -211,6 +218,8 @@ class OpDef:
         saved_if: per argument a function that says whether gradients need it, or no more than None:
             not the statistics that training only writes, for example. Its parameters are named after
             the arguments that it is given.
+        node_names: what its nodes are called, where not after it: one name, or two, of which the second
+            is for calls with a ``dim``.
         output_differentiability: for several results, which of them may require grad; empty for all.
         operands, traits, exposure: see there.
         inplace, out: the forms ``op_`` and ``out=``; None where there is none.
@@ -231,6 +240,7 @@ class OpDef:
         decomposition: Callable[..., Any] | None = None,
         grad: Mapping[str, Formula] | str | None = None,
         saved_if: Mapping[str, Callable[..., bool]] = _NONE,
+        node_names: Sequence[str] = (),
         output_differentiability: Sequence[bool] = (),
         operands: Operands = _OPERANDS,
         traits: Traits = _TRAITS,
@@ -250,6 +260,7 @@ class OpDef:
         self.decomposition: Final = decomposition
         self.grad: Final = grad
         self.saved_if: Final = saved_if
+        self.node_names: Final = node_names
         self.output_differentiability: Final = output_differentiability
         self.operands: Final = operands
         self.traits: Final = traits

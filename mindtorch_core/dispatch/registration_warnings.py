@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from ..values.devices import TABLE, DeviceRow
 from .entry import KernelRecord, OpEntry
@@ -12,12 +11,6 @@ from .nearest import suggestion
 from .whole import by_parts_because
 
 __all__ = ["overriding", "passed_over", "passed_over_in_training", "unheard_of"]
-
-# The ops through which a fused kernel is used in training where the op itself is recorded by its parts.
-_INSTEAD: Final = {
-    "aten::dropout": ("native_dropout", "native_dropout_backward"),
-    "aten::rrelu": ("rrelu_with_noise", "rrelu_with_noise_backward"),
-}
 
 
 def overriding(name: str, key: DispatchKey, before: KernelRecord, now: KernelRecord) -> str:
@@ -74,9 +67,10 @@ def passed_over_in_training(entry: OpEntry, key: DispatchKey, record: KernelReco
     unknown = key.name if key in PRIVATE_USE_KEYS else key.name.lower()
     device = unknown if row is None else row.type
     way = f"register a kernel that uses a torch.autograd.Function at {AUTOGRAD_OF[key].name} first"
-    if entry.name in _INSTEAD:
-        forward, backward = _INSTEAD[entry.name]
-        way = f"give {device} kernels for aten::{forward} and aten::{backward} instead, or {way}"
+    d = entry.definition
+    if d is not None and d.traits.trains_through:
+        parts = " and ".join(f"aten::{part}" for part in d.traits.trains_through)
+        way = f"give {device} kernels for {parts} instead, or {way}"
     return (
         f"the kernel of {entry.name} for the device '{device}' is passed over in training: where a "
         f"tensor requires grad, the op is recorded by its parts, because "

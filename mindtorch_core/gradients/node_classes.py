@@ -70,10 +70,10 @@ def node_class(d: Derivative) -> type[Node]:
         members["apply"] = _apply(d)
         if not _all_hold(d):
             members["release"] = releasing(tuple(v.at for v in d.values if v.holds))
-    named = name_by_dim(d.name, next((f.at for f in fields if f.name == "dim"), None))
+    named = name_by_dim(d.definition, next((f.at for f in fields if f.name == "dim"), None))
     if named is not None:
         members["name"] = named
-    return type(node_name(d.name), (Node,), members)
+    return type(node_name(d.definition), (Node,), members)
 
 
 def _all_hold(d: Derivative) -> bool:

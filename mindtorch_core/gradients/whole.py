@@ -113,7 +113,7 @@ def whole_kernel(entry: OpEntry, below: Kernel) -> Kernel:
     parts = d.decomposition
     anew = d.remade or parts
     members = {"__slots__": (), "anew": staticmethod(anew)}
-    node_class = type(node_name(entry.name), (_WholeNode,), members)
+    node_class = type(node_name(d), (_WholeNode,), members)
     draws = d.traits.draws_if
     names = [a.name for a in schema.positional]
     at = next((i for i, name in enumerate(names) if name == draws), len(schema.arguments))

@@ -222,7 +222,8 @@ def _inplace_variant(d: OpDef, form: InplaceForm) -> OpDef:
             number_source=d.operands.number_source,
         ),
         traits=Traits(primitive=form.primitive, random=d.traits.random),
-        exposure=Exposure(form.namespaces, dunders),
+        node_names=d.node_names,
+        exposure=d.exposure._replace(namespaces=form.namespaces, operators=dunders),
         functional=d,
         overloads=[
             (_INPLACE_OVERLOADS.get(o, o) if "Tensor_Tensor" in d.overloads else o)

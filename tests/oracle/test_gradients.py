@@ -306,7 +306,7 @@ def test_every_differentiable_op_is_covered():
     for d in definitions():
         own = isinstance(d.grad, dict) and d.functional is None and "::" not in d.name
         if own and behind.get(d.base_name, d.base_name) not in tested:
-            nodes.setdefault(d.base_name, set()).add(node_name(d.name))
+            nodes.setdefault(d.base_name, set()).add(node_name(d))
     recorded = recorded_nodes(set().union(*nodes.values()))
     assert {name for name, its in nodes.items() if not its & recorded} == set()
 

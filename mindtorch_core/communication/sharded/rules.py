@@ -25,11 +25,6 @@ _REFUSED: Final = (
     "{op} is not served for DTensor ({why}): compute with to_local(), this rank's part, or with "
     "full_tensor(), the whole"
 )
-# Not tagged as pointwise, and done to each part for itself.
-_BY_PARTS: Final = frozenset({
-    "detach", "alias", "clone", "_to_device", "zeros_like", "ones_like", "empty_like", "full_like", "fill_",
-    "zero_", "copy_", "view_as", "contiguous", "detach_",
-})  # fmt: skip
 
 
 def _refuse(func: Any, why: str) -> NotImplementedError:
@@ -52,7 +47,7 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         tags = func.tags
         if Tag.nondeterministic_seeded in tags:
             return _drawn(func, args, kwargs)
-        if Tag.pointwise in tags or name in _BY_PARTS:
+        if Tag.pointwise in tags:
             return _pointwise(func, args, kwargs)
         if all(_replicated(t) for t in _distributed(args, kwargs)):
             return _replicas(func, args, kwargs)
@@ -383,6 +378,14 @@ RULES: Final[dict[str, Callable[..., Any]]] = {
     "stack": _stack,
     "unsqueeze": _unsqueeze,
     "cat": _stack,
-}
+    # Not tagged as pointwise, and done to each part for itself.
+    **dict.fromkeys(
+        (
+            "detach", "alias", "clone", "_to_device", "zeros_like", "ones_like", "empty_like", "full_like",
+            "fill_", "zero_", "copy_", "view_as", "contiguous", "detach_",
+        ),
+        _pointwise,
+    ),
+}  # fmt: skip
 
 ANSWER.append(answer)

@@ -24,7 +24,7 @@ from .binding import operand_of, plain_number
 from .failures import explain
 from .generated import Template, compile_function, function_name, own, own_scope
 from .numpy_names import has_names, refuse, refuse_nothing, renamed
-from .older_forms import has_older_form, newer
+from .older_forms import newer
 from .overridden import hand_on
 from .parts import (
     FRONT_ONLY,
@@ -140,7 +140,7 @@ def make_front(
     later = _required_later(schema) if aliased else []
     refusing_names = not aliased and sum(a.has_default for a in schema.arguments) >= _MANY_OPTIONS
     extra = ["out=None"] * out + [own("**@names")] * (aliased or refusing_names)
-    star = own("@older") if has_older_form(schema) else ""
+    star = own("@older") * bool((d := entry.definition) and d.exposure.older_form)
     options = {a.name for a in schema.keyword_only}
     returned = "{}" if result is None else own("@RESULT({})")
     if "requires_grad" in options:

@@ -7,22 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from ..schema import OperatorSchema
 from .binding import python_number
 from .parts import python_name
 
-__all__ = ["has_older_form", "newer"]
-
-_NAMES: Final = frozenset(
-    ["add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sub"]
-)
-
-
-def has_older_form(schema: OperatorSchema) -> bool:
-    """Whether an op's scalars, which go by keyword, could once stand among the tensors."""
-    return schema.name.removesuffix("_") in _NAMES and bool(_scalars(schema))
+__all__ = ["newer"]
 
 
 def _scalars(schema: OperatorSchema) -> list[str]:

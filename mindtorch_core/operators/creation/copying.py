@@ -51,6 +51,7 @@ op(
             src_device
         ),
     },
+    node_names=("CopyBackwards",),
     decomposition=lambda self, src, non_blocking=False: fn.empty_like(self).copy_(src),
     copies=True,
     number_source=True,
@@ -125,6 +126,7 @@ op(
     doc="A copy in another dtype.",
     rule=lambda self, dtype: rules.like(self, dtype),
     grad={"self": lambda g, self_dtype: _converted_back(g, self_dtype, g._device)},
+    node_names=("ToCopyBackward0",),
     decomposition=lambda self, dtype: fn.empty_like(self, dtype=dtype).copy_(self),
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),

@@ -127,6 +127,7 @@ binary(
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__add__", "__radd__"),
     number_first="any",
+    older_form=True,
 )
 binary(
     "sub",
@@ -138,6 +139,7 @@ binary(
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__sub__",),
     number_first="any",
+    older_form=True,
 )
 binary(
     "rsub",

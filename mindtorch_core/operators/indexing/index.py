@@ -100,9 +100,11 @@ op(
             g.new_zeros(self_shape), indices, g, True
         )
     },
+    node_names=("IndexBackward0",),
     primitive=True,
     crosses_devices=True,
     namespaces=("torch",),
+    written="x[...]",
 )
 
 
@@ -144,10 +146,12 @@ op(
     decomposition=lambda self, indices, values, accumulate=False: (
         self.clone()._index_put_positions_(indices, values, accumulate)
     ),
+    node_names=("IndexPutBackward0",),
     inplace=True,
     inplace_primitive=True,
     crosses_devices=True,
     namespaces=("torch", "Tensor"),
+    written="x[...] = ...",
 )
 
 

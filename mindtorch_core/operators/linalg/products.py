@@ -226,6 +226,7 @@ op(
     decomposition=lambda self, mat1, mat2, *, beta=1, alpha=1: _addmm(
         self, mat1, mat2, beta, alpha
     ),
+    older_form=True,
     inplace=True,
     out=True,
 )

@@ -279,6 +279,7 @@ for _name, _operands, _doc, _made in (
         f"{_name}(Tensor self, {_operands}, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
         doc=_doc,
         decomposition=_in_single(_made),
+        older_form=True,
         inplace=True,
         inplace_namespaces=EVERYWHERE if _name == "addmv" else ("Tensor",),  # as PyTorch has them
         out=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dispatch.functions import fn
@@ -83,12 +83,19 @@ def _unchanged(input: Tensor, p: float, train: bool) -> bool:
     return p == 0 or not train or not input.numel()
 
 
-def _family(name: str, doc: str, drop: Callable[..., Tensor], noise: Noise) -> None:
+def _family(
+    name: str,
+    doc: str,
+    drop: Callable[..., Tensor],
+    noise: Noise,
+    trains_through: Sequence[str] = (),
+) -> None:
     op(
         f"{name}(Tensor input, float p, bool train) -> Tensor",
         doc=doc,
         decomposition=lambda input, p, train: drop(input, p, train, noise, inplace=False),
         random=True,
+        trains_through=trains_through,
         namespaces=("torch",),
     )
     op(
@@ -105,6 +112,7 @@ _family(
     "Zeros with probability ``p``, the rest scaled by ``1 / (1 - p)`` (Srivastava et al., 2014).",
     _dropped,
     _each,
+    ("native_dropout", "native_dropout_backward"),
 )
 _family(
     "feature_dropout",

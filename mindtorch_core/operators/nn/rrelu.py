@@ -75,6 +75,7 @@ op(
     doc="Negative elements times random slopes, or their mean when not training (Xu et al., 2015).",
     decomposition=_rrelu,
     random=True,
+    trains_through=("rrelu_with_noise", "rrelu_with_noise_backward"),
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),
 )

@@ -50,6 +50,7 @@ op(
             g if g._dtype is self_dtype else g.to(self_dtype), self_shape, dim, keepdim
         )
     },
+    node_names=("SumBackward0", "SumBackward1"),
     primitive=True,
     out=True,
     out_needs=("computed in",),
@@ -78,6 +79,7 @@ op(
             / max(reduced_count(self_shape, dim), 1)
         )
     },
+    node_names=("MeanBackward0", "MeanBackward1"),
     decomposition=lambda self, dim=None, keepdim=False, *, dtype=None: _mean(
         self, dim, keepdim, dtype
     ),
@@ -128,6 +130,7 @@ op(
     doc="Product over a dimension (all if ``dim`` is None); integers multiply as int64.",
     rule=rules.reduction(rules.sum_dtype),
     grad={"self": _prod_grad},
+    node_names=("ProdBackward0", "ProdBackward1"),
     primitive=True,
     out=True,
     out_needs=("computed in",),
@@ -279,6 +282,7 @@ for _name, _all, _arg, _other in (
                 g, self_shape, dim, result1, keepdim
             )
         },
+        node_names=(f"{_name.capitalize()}Backward0",),
         decomposition=_max_dim(_name, _arg),
         out=True,
         tags=frozenset({"reduction"}),

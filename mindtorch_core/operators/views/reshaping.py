@@ -103,6 +103,7 @@ op(
     "reshape(Tensor(a) self, int[] shape) -> Tensor(a)",
     doc="The same elements in another shape: a view where strides allow it, a copy otherwise.",
     grad={"self": lambda g, self_shape: g.reshape(self_shape)},
+    node_names=("ViewBackward0",),
     decomposition=_reshape,
     varargs="shape",
 )
