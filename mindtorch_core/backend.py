@@ -32,6 +32,7 @@ from .dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
 from .opdefs.define import definitions, op
+from .opdefs.formulas import degrees_of_freedom
 from .opdefs.rules import pointwise, reduction
 from .random import source_for
 from .runtime import Runtime
@@ -141,7 +142,6 @@ if TYPE_CHECKING:  # they define ops, and are imported when they are asked for
     from .operators.nn.resampling import taps
     from .operators.nn.upsampling import RESIZING
     from .operators.reductions.cumulative import logcumsumexp_by_scan
-    from .operators.reductions.reduction import degrees_of_freedom
     from .operators.sorting.searching import check_bincount
     from .operators.sorting.searching import search as binary_search
 
@@ -309,7 +309,6 @@ _LATE: Final = {
     "checked_size": ("creation.factory", "checked_size"),
     "convolution_geometry": ("nn.convolution_shapes", "geometry"),
     "convolution_weight_geometry": ("nn.convolution_shapes", "weight_geometry"),
-    "degrees_of_freedom": ("reductions.reduction", "degrees_of_freedom"),
     "divisors": ("nn.average_pooling", "divisors"),
     "index_shape": ("indexing.index", "index_shape"),
     "logcumsumexp_by_scan": ("reductions.cumulative", "logcumsumexp_by_scan"),

@@ -139,6 +139,14 @@ def broadcast_all(shapes: Iterable[Shape]) -> Shape:
     return out
 
 
+def broadcast_or_none(a: Shape, b: Shape) -> Shape | None:
+    """Shape in which two shapes meet, or None."""
+    try:
+        return broadcast(a, b)
+    except RuntimeError:
+        return None
+
+
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """Shape in which shapes meet; an int is a shape of one dimension.
 

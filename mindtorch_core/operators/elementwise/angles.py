@@ -9,6 +9,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF
 from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import (
     COMPLEX,
@@ -22,7 +23,6 @@ from ...values.dtypes import (
 )
 from ...values.promotion import to_floating
 from ...values.shapes import contiguous_strides
-from .arithmetic import conj
 from .composed import function, two
 
 # ---- inverse hyperbolic functions ---------------------------------------------------------------

@@ -10,6 +10,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF
 from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.formulas import conj
 from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
 from ...values.dtypes import (
@@ -169,13 +170,6 @@ binary(
     operators=("__mul__", "__rmul__"),
     number_first="any",
 )
-
-
-def conj(value: Any) -> Any:
-    """Complex conjugate of a tensor or number, written out; real values are returned as they are."""
-    if value.__class__ is Tensor or isinstance(value, Tensor):  # a parameter is one
-        return value if value._dtype.category != COMPLEX else value.conj_physical()
-    return value.conjugate() if isinstance(value, complex) else value
 
 
 def _div_rule(self: Any, other: Any, *, rounding_mode: str | None = None) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, FLOATING, INTEGER, checked_number
 from ...values.promotion import category_of, result_type
-from .arithmetic import conj
 from .composed import in_wide
 
 

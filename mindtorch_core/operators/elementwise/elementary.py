@@ -10,27 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dispatch.functions import fn
+from ...opdefs.formulas import in_single
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, INTEGER, bool_
-from ...values.promotion import WIDER, to_floating
+from ...values.promotion import to_floating
 
 __all__ = [
-    "acos", "asin", "atan", "bitwise_not", "ceil", "cosh", "in_single", "isfinite", "isinf",
+    "acos", "asin", "atan", "bitwise_not", "ceil", "cosh", "isfinite", "isinf",
     "isnan", "log2", "log10", "logical_not", "reciprocal", "relu", "rsqrt", "sigmoid", "sign", "sinh", "tan",
     "trunc",
 ]  # fmt: skip
-
-
-def in_single(composition: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute a composition in float32 where its input is of half precision, rounding once."""
-
-    def computed(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        wide = WIDER.get(self._dtype)
-        if wide is None:
-            return composition(self, *args, **kwargs)
-        return composition(self.to(wide), *args, **kwargs).to(self._dtype)
-
-    return computed
 
 
 def _of_floats(composition: Callable[[Any], Any]) -> Callable[[Any], Any]:

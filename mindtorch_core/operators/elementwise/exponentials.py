@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.formulas import conj
 from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, cast_number, complex128, dtype, float64, int64
 from ...values.promotion import category_of
-from .arithmetic import conj
 from .composed import by_name, function, two
 
 _LN2: Final = math.log(2)

@@ -9,10 +9,11 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op, public
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from . import elementary
-from .arithmetic import conj, unary
+from .arithmetic import unary
 from .composed import fused_backward
 
 _PI_FACTOR = 2 / math.sqrt(math.pi)

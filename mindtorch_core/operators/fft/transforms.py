@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX
 from ...values.promotion import to_floating
 from ...values.shapes import wrap_dim
-from ..elementwise.arithmetic import conj
 from .parts import check_precision
 
 _MODES: Final = {"backward": 0, "ortho": 1, "forward": 2}

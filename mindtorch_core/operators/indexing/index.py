@@ -14,7 +14,7 @@ from ...opdefs.define import EVERYWHERE, op, public
 from ...opdefs.packets import front
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, bool_, int64, uint8
-from ...values.shapes import Shape, broadcast_all, numel, show
+from ...values.shapes import Shape, broadcast_all, broadcast_or_none, numel, show
 
 Indices = Sequence[Tensor | None]
 
@@ -123,14 +123,6 @@ def _index_put_rule(
             f"for the destination and {values._dtype.label} for the source."
         )
     return rules.same(self)
-
-
-def broadcast_or_none(a: Shape, b: Shape) -> Shape | None:
-    """Shape in which two shapes meet, or None."""
-    try:
-        return broadcast_all((a, b))
-    except RuntimeError:
-        return None
 
 
 op(

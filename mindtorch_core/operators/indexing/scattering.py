@@ -8,11 +8,11 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, INDEX_DTYPES, bool_, int64
 from ...values.promotion import WIDER
 from ...values.shapes import contiguous_strides, numel, show, wrap_dim
-from ..elementwise.arithmetic import conj
 from .gathering import check_range, cropped, fit, grid, ranked, scatter_rule
 
 __all__: list[str] = []

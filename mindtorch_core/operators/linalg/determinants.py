@@ -7,9 +7,9 @@ from typing import Any
 from ...dispatch.functions import fn, fn_linalg
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, finfo, int32
-from ..elementwise.arithmetic import conj
 from .lu import inverse_from_lu
 from .matrices import adjoint, check_square, diagonal_matrix, tracked
 

@@ -7,9 +7,9 @@ from typing import Any
 from ...dispatch.functions import fn, fn_linalg
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX
-from ..elementwise.arithmetic import conj
 from .matrices import adjoint, check_square, on_diagonal, tracked
 
 # ---- Hermitian matrices -------------------------------------------------------------------------

@@ -8,11 +8,11 @@ from typing import Any, Final
 from ...dispatch.functions import fn
 from ...dispatch.keys import is_grad_enabled
 from ...dispatch.opdef import TensorSpec
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, bfloat16, float16, int32
 from ...values.errors import LinAlgError
 from ...values.shapes import Shape, numel, show
-from ..elementwise.arithmetic import conj
 
 __all__ = [
     "adjoint",

@@ -8,11 +8,11 @@ from typing import Any
 from ...dispatch.functions import fn, fn_linalg
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
+from ...opdefs.formulas import unreduce
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, dtype
 from ...values.promotion import WIDER, promote_types
 from ...values.shapes import reduced, show, wrap_dim, wrap_dims
-from ..reductions.reduction import unreduce
 
 _INF = float("inf")
 _REDUCED = "int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None"

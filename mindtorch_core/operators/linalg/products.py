@@ -11,10 +11,10 @@ from ...dispatch.registry import registry
 from ...gradients.conform import sum_to
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, INTEGER, checked_number, dtype
 from ...values.shapes import broadcast, numel, show
-from ..elementwise.arithmetic import conj
 from ..elementwise.composed import by_name, has_kernel
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from ...dispatch.functions import fn, fn_linalg
 from ...opdefs.define import EVERYWHERE, op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.promotion import WIDER, check_alpha, result_type
 from ...values.shapes import broadcast, show, wrap_dim
-from ..elementwise.arithmetic import conj
 from .products import c_name, factor, scaled
 
 # ---- products of two ----------------------------------------------------------------------------

@@ -14,11 +14,11 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, INTEGER, checked_number, dtype
 from ...values.promotion import result_type
 from ...values.shapes import show, wrap_dim
-from ..elementwise.arithmetic import conj
 from ..elementwise.composed import by_name, composition, function, fused_backward, refused, two
 
 

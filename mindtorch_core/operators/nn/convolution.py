@@ -14,9 +14,9 @@ from ...dispatch.keys import AUTOGRAD
 from ...dispatch.opdef import TensorSpec
 from ...dispatch.registry import registry
 from ...opdefs.define import op
+from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.shapes import Shape, numel
-from ..elementwise.arithmetic import conj
 from ..elementwise.composed import by_name, has_kernel, widened
 from .convolution_shapes import Geometry, geometry, weight_geometry
 from .windows import offsets, slid, spread, windows_of

@@ -6,12 +6,12 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op, public
+from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import INDEX_DTYPES, int64
 from ...values.shapes import numel, show
 from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
-from ..reductions.reduction import has_elements
 
 _MODES = ("sum", "mean", "max")
 

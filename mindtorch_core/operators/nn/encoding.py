@@ -7,10 +7,10 @@ from typing import Any
 from ...deferred import current_pipeline
 from ...dispatch.functions import fn
 from ...opdefs.define import op
+from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
 from ...values.shapes import numel
-from ..reductions.reduction import has_elements
 
 
 def _one_hot(self: Tensor, num_classes: int = -1) -> Any:

@@ -9,13 +9,13 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...gradients.conform import sum_to
 from ...opdefs.define import op, public
+from ...opdefs.formulas import has_elements
 from ...opdefs.rules import pointwise_spec
 from ...tensors.tensor import Tensor
 from ...values.promotion import result_type
 from ...values.shapes import numel
 from ...values.user_warnings import warn_user
 from ..elementwise.composed import by_name, in_wide
-from ..reductions.reduction import has_elements
 from .reducing import (
     MEAN,
     accept_promoted,

@@ -13,11 +13,10 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import conj, in_single
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, bool_, int64
 from ...values.shapes import wrap_dim
-from ..elementwise.arithmetic import conj
-from ..elementwise.elementary import in_single
 
 _INF = float("inf")
 

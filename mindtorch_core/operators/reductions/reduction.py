@@ -8,34 +8,20 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import (
+    conj,
+    degrees_of_freedom,
+    in_single,
+    reduced_count,
+    selected_grad,
+    unreduce,
+)
 from ...tensors.tensor import Tensor
-from ...values.devices import row_of
 from ...values.dtypes import COMPLEX, FLOATING, bool_, get_default_dtype, int64, uint8
 from ...values.promotion import WIDER
-from ...values.shapes import numel, reduced, wrap_dim, wrap_dims
-from ..elementwise.arithmetic import conj
-from ..elementwise.elementary import in_single
+from ...values.shapes import reduced, wrap_dim, wrap_dims
 
 Dims = Any
-
-
-def unreduce(g: Tensor, shape: Any, dim: Dims, keepdim: bool) -> Tensor:
-    """Give a reduced gradient its dimensions back, as size 1, and expand it to ``shape``."""
-    if not keepdim and g._shape:
-        for d in sorted(wrap_dims(dim, len(shape))):
-            g = g.unsqueeze(d)
-    expanded: Tensor = g.expand(shape)
-    return expanded
-
-
-def reduced_count(shape: Any, dim: Dims) -> int:
-    """Number of elements that go into one result."""
-    return numel(tuple(shape[d] for d in wrap_dims(dim, len(shape))))
-
-
-def has_elements(t: Tensor) -> bool:
-    """Whether an argument can be checked by its elements: meta tensors have none."""
-    return bool(row_of(t._device.type).runtime.executes)
 
 
 _DIMS = "Tensor self, int[1]? dim=None, bool keepdim=False"
@@ -233,13 +219,6 @@ def _max_dim(name: str, arg: str) -> Any:
     return values_and_indices
 
 
-def selected_grad(g: Any, shape: Any, dim: int, indices: Any, keepdim: bool) -> Any:
-    """Gradient of a choice of one element along a dimension: it goes to the one that was chosen."""
-    if shape and not keepdim:
-        g, indices = g.unsqueeze(dim), indices.unsqueeze(dim)
-    return g.new_zeros(shape).scatter(dim, indices, g)
-
-
 op(
     "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, "
     "bool keepdim) -> Tensor",
@@ -352,11 +331,6 @@ def _spread_rule(
             f"std and var only support floating point and complex dtypes, got {self._dtype}"
         )
     return rules.reduction(lambda d: d.to_real())(self, dim, keepdim)
-
-
-def degrees_of_freedom(shape: Any, dim: Dims, correction: Any) -> Any:
-    """What squared deviations are divided by."""
-    return max(reduced_count(shape, dim) - (1 if correction is None else correction), 0)
 
 
 def _var(

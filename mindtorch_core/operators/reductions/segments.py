@@ -7,11 +7,11 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, float64, int64, uint64
 from ...values.promotion import WIDER
 from ...values.shapes import reduced, show, wrap_dim, wrap_dims
-from .reduction import has_elements
 
 _INF = float("inf")
 _EMPTY = {"sum": 0, "mean": float("nan"), "max": -_INF, "min": _INF, "prod": 1}

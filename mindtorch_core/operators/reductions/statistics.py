@@ -10,13 +10,11 @@ from ...dispatch.opdef import NONDIFF
 from ...gradients.conform import sum_to
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import has_elements, in_single
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, float32, float64, int64
-from ...values.shapes import reduced, show, wrap_dim, wrap_dims
+from ...values.shapes import broadcast_or_none, reduced, show, wrap_dim, wrap_dims
 from ...values.user_warnings import warn_user
-from ..elementwise.elementary import in_single
-from ..indexing.index import broadcast_or_none
-from .reduction import has_elements
 
 _REDUCTION = frozenset({"reduction"})
 

@@ -9,10 +9,10 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
+from ...opdefs.formulas import selected_grad
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
 from ...values.shapes import reduced, wrap_dim
-from ..reductions.reduction import selected_grad
 
 _PAIR = "(Tensor values, Tensor indices)"
 
