@@ -61,6 +61,7 @@ class Launch:
         self._under_way: tuple[int, ...] = ()
         self._running = False
         self._failures = 0  # of ops themselves, not of what depends on them
+        self._early: set[int] = set()  # launched before their step, for one that had borrowed them
         # What steps gave no value for: storages, ops, and where those were recorded.
         self._omitted: list[_Omitted] = []
         # Checks on data that are under way, and what depends on them.
@@ -272,7 +273,8 @@ class Launch:
         present = [i for i in step.entries if self.entries[i] is not None]
         entries = [e for i in present if (e := self.entries[i]) is not None]
         failures, raised = self._failures, None
-        if entries and step.compute is not None and self._computable(entries):
+        whole = self._early.isdisjoint(step.entries)
+        if entries and whole and step.compute is not None and self._computable(step, entries):
             raised = self._compute(step, entries, step.compute)
             self._running = False
             if raised is None:
@@ -280,14 +282,16 @@ class Launch:
                     self._mark(entry)
                     self.entries[i] = None
                 return
-        for i in present:
+        self._early.update(step.borrowed)
+        for i in sorted((*present, *step.borrowed)) if step.borrowed else present:
             if (left := self.entries[i]) is not None:
                 self._one(i, left)
         if raised is not None and self._failures == failures:
             warn_of_plan(entries[0].op.device, raised)
 
-    def _computable(self, entries: list[Entry]) -> bool:
+    def _computable(self, step: Step, own: list[Entry]) -> bool:
         """Whether a step's operands are there, but for those that it makes itself."""
+        entries = [*own, *(e for i in step.borrowed if (e := self.entries[i]) is not None)]
         if self._any_failed and any(failure_in(e.args, e.kwargs) is not None for e in entries):
             return False
         made = {id(t) for e in entries for t in e.outs}

@@ -83,9 +83,12 @@ def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> s
     """
     covered: set[int] = set()
     for step in steps:
-        for i in () if step is None else step.entries:
+        if step is None:
+            continue
+        for i in (*step.entries, *step.borrowed):
             if not 0 <= i < len(entries):
                 raise ValueError(f"a step has entry {i} of {len(entries)}")
+        for i in step.entries:
             if i in covered:
                 e = entries[i]
                 what = "" if e is None else f", {e.op.name} recorded at {e.location}"

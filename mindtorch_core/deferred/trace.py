@@ -135,20 +135,27 @@ class Step:
             if it has one, says in a few words how it computed them; traces and profiles show it. ``trusted``,
             if true, says that results have memory of their own, so that nobody looks; ``donated``, that
             they may have that of operands which nobody can see any more.
+        borrowed: positions of entries of later steps that it computes for itself as well, and gives no
+            results for: their values need not be kept in memory until then.
     """
 
-    __slots__ = ("_planned", "compute", "entries")
+    __slots__ = ("_planned", "borrowed", "compute", "entries")
 
     def __init__(
-        self, entries: tuple[int, ...], compute: Callable[[], Sequence[Any]] | None = None
+        self,
+        entries: tuple[int, ...],
+        compute: Callable[[], Sequence[Any]] | None = None,
+        borrowed: tuple[int, ...] = (),
     ) -> None:
         self.entries = entries
         self.compute = compute
+        self.borrowed = borrowed
         self._planned = entries
 
     def moved(self, positions: Sequence[int]) -> Step:
         """The same step among other entries: those it was planned with stand at these positions."""
-        step = Step(tuple(positions[i] for i in self.entries), self.compute)
+        own, borrowed = (tuple(positions[i] for i in at) for at in (self.entries, self.borrowed))
+        step = Step(own, self.compute, borrowed)
         step._planned = self.entries
         return step
 

@@ -8,7 +8,7 @@ interleaves become one group each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from mindtorch_core.backend import Shape, Tensor, numel
@@ -62,6 +62,14 @@ class Block:
         if entry.op.writes:
             t = entry.outs[0]
             self._writes.setdefault(memory_of(t), set()).add(geometry(t))
+
+    def with_more(self, positions: Iterable[int]) -> Block:
+        """The same group with entries of others, whose values are only used in it."""
+        block = Block(self.shape)
+        block.entries = sorted({*self.entries, *positions})
+        block.kept, block.rows = self.kept, self.rows
+        block.reductions, block.late = self.reductions, self.late
+        return block
 
     def conflicts(self, entry: Entry, reads: Sequence[Tensor]) -> bool:
         """Whether an entry touches memory of the group at other places than the group does."""

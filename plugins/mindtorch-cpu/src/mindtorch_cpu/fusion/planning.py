@@ -13,6 +13,7 @@ from mindtorch_core.dispatch.pipeline import Entry, Plan, Step
 from .compiled import compute_compiled
 from .group import compute
 from .grouping import Block, group_entries
+from .remaking import computed_again
 from .survey import Survey
 
 __all__ = ["plan"]
@@ -75,22 +76,22 @@ class _Outline:
         self, blocks: list[Block], entries: Sequence[Entry | None], survey: Survey
     ) -> None:
         self.groups = self.fused = 0
-        # Single entries as steps, and groups with what is needed of each entry outside of it.
-        self._steps: list[Step | tuple[Block, list[bool]]] = []
+        self._steps: list[Step | _Group] = []
         memory = _Memory(survey)
-        for block in blocks:
+        again = computed_again(blocks, entries, survey)
+        for at, block in enumerate(blocks):
             if block.shape is None or not numel(block.shape):
                 for i in block.entries:
                     self._steps.append(Step((i,)))
                     memory.step([i], _present(entries, [i]), [True])
                 continue
-            members = _present(entries, block.entries)
-            inside = set(block.entries)
-            needed = [_needed(e, survey, inside) for e in members]
-            self._steps.append((block, needed))
-            memory.step(block.entries, members, needed)
+            group = _Group(at, block, entries, survey, again)
+            if not group.own:
+                continue  # later groups compute all of it
+            self._steps.append(group)
+            memory.step(group.own, _present(entries, group.own), group.needed_of_own)
             self.groups += 1
-            self.fused += len(members)
+            self.fused += len(group.own)
         self.peak_bytes = memory.peak
 
     def steps(
@@ -104,11 +105,46 @@ class _Outline:
             step
             if isinstance(step, Step)
             else Step(
-                tuple(step[0].entries),
-                _Launcher(step[0], _present(entries, step[0].entries), step[1], notes, kernels),
+                step.own,
+                _Launcher(step, _present(entries, step.block.entries), notes, kernels),
+                step.borrowed,
             )
             for step in self._steps
         ]
+
+
+class _Group:
+    """What a step computes: a block, and values of earlier ones that are not kept for it.
+
+    Attributes:
+        block: all that is computed.
+        needed: of each of its entries, whether its result is used outside.
+        own: positions of the entries that are launched by this step.
+        borrowed: positions of those that a later step launches, which needs them as well.
+        needed_of_own: `needed`, of these alone.
+    """
+
+    __slots__ = ("block", "borrowed", "needed", "own")
+
+    def __init__(
+        self, at: int, block: Block, entries: Sequence[Entry | None], survey: Survey,
+        again: dict[int, set[int]],
+    ) -> None:  # fmt: skip
+        more = {i for i, where in again.items() if at in where}
+        self.block = block.with_more(more) if more.difference(block.entries) else block
+        positions = self.block.entries
+        inside = set(positions)
+        self.needed = [
+            i not in again and _needed(e, survey, inside)
+            for i, e in zip(positions, _present(entries, positions), strict=True)
+        ]
+        self.borrowed = tuple([i for i in positions if i in again and max(again[i]) > at])
+        self.own = tuple([i for i in positions if i not in self.borrowed])
+
+    @property
+    def needed_of_own(self) -> list[bool]:
+        own = set(self.own)
+        return [want for i, want in zip(self.block.entries, self.needed, strict=True) if i in own]
 
 
 def _present(entries: Sequence[Entry | None], positions: Sequence[int]) -> list[Entry]:
@@ -125,25 +161,34 @@ class _Launcher:
 
     trusted: Final = True
 
-    __slots__ = ("_block", "_kernels", "_members", "_needed", "_notes", "note")
+    __slots__ = ("_group", "_kernels", "_members", "_notes", "note")
 
     def __init__(
-        self, block: Block, members: list[Entry], needed: list[bool], notes: Counter[str],
+        self, group: _Group, members: list[Entry], notes: Counter[str],
         kernels: dict[str, dict[str, Any]],
     ) -> None:  # fmt: skip
-        self._block = block
+        self._group = group
         self._members = members
-        self._needed = needed
         self._notes = notes
         self._kernels = kernels
         self.note: str | None = None
 
     def __call__(self) -> Sequence[Any]:
         """Compute the results."""
-        found = compute_compiled(self._block, self._members, self._needed)
+        group = self._group
+        found = self._compute()
+        if not group.borrowed:
+            return found
+        lent = set(group.borrowed)
+        return [r for i, r in zip(group.block.entries, found, strict=True) if i not in lent]
+
+    def _compute(self) -> Sequence[Any]:
+        """The results of all entries."""
+        block, needed = self._group.block, self._group.needed
+        found = compute_compiled(block, self._members, needed)
         if isinstance(found, str):
             self._count(f"in tiles: {found}")
-            return compute(self._block, self._members, self._needed)
+            return compute(block, self._members, needed)
         results, used = found
         for kernel in used:
             about = self._kernels.setdefault(

@@ -32,11 +32,12 @@ class Survey:
         structure: what groups depend on: ops, shapes, layouts, which arguments share memory, and how
             reductions reduce. Other arguments are read at launch.
         visible: which results are live, in order of appearance.
+        written: memory that entries write.
     """
 
     __slots__ = (
-        "_internal", "_memories", "_operands", "_parts", "_places", "_sharers", "_written", "large",
-        "live", "results", "structure", "users", "visible",
+        "_internal", "_memories", "_operands", "_parts", "_places", "_sharers", "large", "live",
+        "results", "structure", "users", "visible", "written",
     )  # fmt: skip
 
     def __init__(self, entries: Sequence[Entry | None]) -> None:
@@ -44,7 +45,7 @@ class Survey:
         self.users: dict[int, list[int]] = {}
         self.large = False
         self._operands: dict[int, Tensor] = {}
-        self._written: set[int] = set()  # memory that entries write
+        self.written: set[int] = set()
         self._internal: dict[int, int] = {}  # by id of a tensor, how often the trace refers to it
         self._sharers: dict[int, int] = {}  # by id of a storage, how many results it has
         self._places: dict[int, int] = {}  # tensors and memory by order of appearance
@@ -76,7 +77,7 @@ class Survey:
                 self.results[key] = t
                 self._sharers[id(t.raw_storage)] = self._sharers.get(id(t.raw_storage), 0) + 1
         if op.writes:
-            self._written.update(map(memory_of, outs))
+            self.written.update(map(memory_of, outs))
         for value in (*args, *kwargs.values()):
             if isinstance(value, Tensor):
                 self._internal[id(value)] = self._internal.get(id(value), 0) + 1
@@ -121,7 +122,7 @@ class Survey:
         The user may have made both of one array. Neither the order of groups nor that of the ops on
         a tile takes it into account.
         """
-        written = self._written
+        written = self.written
         if not written:
             return False
         bounds: dict[int, tuple[int, int]] = {}
