@@ -1,4 +1,4 @@
-"""Write the files ``homes.py``: which module defines which ops on demand, the CPU's kernels, the manual's pages.
+"""Write the files ``homes.py``: which module has which ops on demand, kernels of the CPU, pages of the manual.
 
 A module of ops that `mindtorch_core.operators` does not import is imported when one of its names is
 first asked for; so are the CPU's modules of kernels for these ops.
