@@ -1,4 +1,4 @@
-"""Write the files ``homes.py``: which module has which ops on demand, kernels of the CPU, pages of the manual.
+"""Write the files ``homes.py``: which module has which ops on demand, kernels, and pages of the manual.
 
 A module of ops that `mindtorch_core.operators` does not import is imported when one of its names is
 first asked for; so are the CPU's modules of kernels for these ops.
@@ -193,7 +193,9 @@ def lines_of_pages() -> list[str]:
     for family in sorted(path.stem for path in PAGES.glob("[!_]*.py") if path.stem != "homes"):
         names = importlib.import_module(f"{manual.__name__}.{family}").PAGES.keys()
         if twice := seen & names:
-            raise RuntimeError(f"pages on {', '.join(sorted(twice))} stand in {family}, and elsewhere")
+            raise RuntimeError(
+                f"pages on {', '.join(sorted(twice))} stand in {family}, and elsewhere"
+            )
         seen |= names
         out += row(family, " ".join(sorted(names)))
     return [*out, ")  # fmt: skip"]
