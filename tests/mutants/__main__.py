@@ -2,32 +2,34 @@
 
     python tests/mutants [--sample 40] [--seed N] [--family NAME ...] [--seconds 60] [--jobs 1]
 
-First every test file is run once, to see which functions each of its tests calls (half an hour, kept in
-``.mutants`` for the next time). Then each fault is shown to tests that call the changed function, the
-quickest first. Prints the share found by family, and each fault that was not: those that change nothing
-that anybody could see are to be sorted out by reading. A copy of the repository is changed, not the
-repository, and as many at once as ``--jobs`` says. Faults of the NPU's plugin want the simulator.
+First all quick tests are run once, to see which functions each of them calls (kept in ``.mutants``, file
+by file: a run that is cut off goes on the next time). Then each fault is shown to tests that call the
+changed function, the quickest first, and to others of its module. Prints the share found by family, and
+each fault that was not: those that change nothing that anybody could see are to be sorted out by reading.
+A copy of the repository is changed, not the repository, and as many at once as ``--jobs`` says. Faults of
+the NPU's plugin want the simulator.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from queue import SimpleQueue
 
 from mutate import Fault, faults, parses
-from reach import functions_at
+from processes import PROCESSES, run_pytest
+from reach import functions_at, kept_at
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE, CPU, NN = "mindtorch_core", "plugins/mindtorch-cpu", "packages/mindtorch-nn"
@@ -55,7 +57,7 @@ GENERATED = {"homes.py", "samples.py", "window_samples.py", "recurrent_samples.p
 # and what stands in PyTorch's place, which others compare with.
 LEFT_OUT = ("npu-simulator", "mindtorch-torch", "opinfo", "moduleinfo", "attacks", "house", "mutants",
             *(() if SIMULATED else ("npu",)))  # fmt: skip
-MOST_MEMORY = 8 << 30
+FOLDER = 1800  # seconds that the tests of a folder may take, while it is noted what they call
 # Files whose tests a fault is shown to first, next, and at last; and of each file how many tests at most.
 FILES = (3, 10, 10_000)
 EACH = 12
@@ -80,62 +82,59 @@ def pytest_on(copy: Path, arguments: list[str], seconds: float, **variables: str
     apart = ("simulator", "mindtorch-torch")
     sources = [copy, *(p for p in copy.glob("p*/*/src") if not any(n in str(p) for n in apart))]
     sources.append(copy / "tests" / "mutants")
-    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **variables}
-    env["PYTHONPATH"] = os.pathsep.join(map(str, sources))
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *arguments]
-    try:
-        done = subprocess.run(
-            command, cwd=copy, env=env, capture_output=True, timeout=seconds, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY,) * 2),
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
+    command = ["-q", "-x", "-p", "no:cacheprovider", *arguments]
+    asked = PROCESSES.Process(target=run_pytest, args=(copy, sources, command, variables))
+    asked.start()
+    asked.join(seconds)
+    if asked.is_alive():
+        asked.kill()
+        asked.join()
         return None
-    return done.returncode
+    return asked.exitcode
 
 
 # ---- which tests ------------------------------------------------------------------------------------
 
 
 def reached(copy: Path, kept: Path, jobs: int) -> Reach:
-    """The tests that call each function, the quickest first, from runs of all test files."""
+    """The tests that call each function, from runs of the files that were not yet run, by folder."""
     kept.mkdir(exist_ok=True)
-    merged: Reach = defaultdict(list)
+    places = [copy / place for place in ("tests", "packages", "plugins")]
+    files = sorted(str(f.relative_to(copy)) for p in places for f in p.rglob("test_*.py"))
+    files = [file for file in files if not any(part in file for part in LEFT_OUT)]
 
-    def reach_of(file: str) -> Path:
-        found = kept / f"{file.replace('/', '+')}.json"
-        run = ["-p", "reach", file]
-        if not found.exists() and pytest_on(copy, run, 900, MUTANTS_REACH=str(found)) not in (0, 5):
-            print(f"{file} fails as it is, or takes too long: left out", flush=True)
-            found.write_text("{}")
-        return found
+    def run(together: Iterable[str]) -> None:
+        rest = [file for file in together if not kept_at(kept, file).exists()]
+        options = ["-p", "reach", "--maxfail=0", "-m", "not slow"]
+        if rest and pytest_on(copy, [*options, *rest], FOLDER, MUTANTS_REACH=str(kept)) is None:
+            print(
+                f"{Path(rest[0]).parent} takes too long: what it had left is left out", flush=True
+            )
+            return
+        for file in rest:  # without a quick test
+            if not kept_at(kept, file).exists():
+                kept_at(kept, file).write_text("{}")
 
-    files = [
-        f for place in ("tests", "packages", "plugins") for f in (copy / place).rglob("test_*.py")
-    ]
-    names = sorted(str(f.relative_to(copy)) for f in files)
-    names = [file for file in names if not any(part in file for part in LEFT_OUT)]
     with ThreadPoolExecutor(jobs) as pool:
-        for found in pool.map(reach_of, names):
-            for where, tests in json.loads(found.read_text()).items():
-                merged[where] += [(seconds, name) for seconds, name in tests]
-    for tests in merged.values():
-        tests.sort()
+        list(pool.map(run, (list(g) for _, g in groupby(files, lambda file: Path(file).parent))))
+    known = [kept_at(kept, file) for file in files if kept_at(kept, file).exists()]
+    merged: Reach = defaultdict(list)
+    for found in known:
+        for where, tests in json.loads(found.read_text()).items():
+            merged[where] += [(seconds, name) for seconds, name in tests]
     return merged
 
 
 def chosen(reach: Reach, file: str, source: str, fault: Fault, seconds: float) -> list[list[str]]:
-    """Tests for a fault, in the order in which they are asked; none where no function is around it.
+    """Tests for a fault, in the order in which they are asked: of its function, then of its module.
 
     First a few of the files that have the quickest: to collect what a file has may take long.
     """
-    called = next((reach[f] for f in functions_at(file, source, fault.line) if f in reach), None)
-    if called is None:  # it stands in a module: all that use the module
-        called = sorted(
-            {t for f, tests in reach.items() if f.startswith(f"{file}:") for t in tests}
-        )
+    around = next((reach[f] for f in functions_at(file, source, fault.line) if f in reach), [])
+    module = {t for f, tests in reach.items() if f.startswith(f"{file}:") for t in tests}
     rounds: list[dict[str, list[str]]] = [{} for _ in FILES]
     spent = 0.0
-    for taken, test in dict.fromkeys(called):
+    for taken, test in dict.fromkeys([*sorted(around), *sorted(module)]):
         if spent >= seconds:
             break
         spent += taken
@@ -207,6 +206,8 @@ def main() -> int:
         for number in range(wanted.jobs):
             copies.put(copied(Path(folder) / str(number)))
         copy = copies.get()
+        if pytest_on(copy, ["tests/contract/test_2_keys.py"], 600) != 0:
+            sys.exit("tests fail as they are")
         reach = reached(copy, wanted.reach.resolve(), wanted.jobs)
         copies.put(copy)
 
