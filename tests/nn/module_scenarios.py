@@ -24,6 +24,14 @@ def attempt(call):
         return type(error).__name__, str(error.args[0]) if error.args else ""
 
 
+def warned(call):
+    """The types and texts of what a call warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        call()
+    return [(each.category.__name__, str(each.message)) for each in told]
+
+
 def values(t, *shape, scale=1.0):
     """Numbers that are not random."""
     return (t.linspace(-1, 1, math.prod(shape)).sin() * scale).reshape(shape)

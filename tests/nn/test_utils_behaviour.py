@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 import torch.nn.utils.prune  # noqa: F401  (PyTorch does not import it itself)
-from module_scenarios import Scenarios, attempt, fill, numbers, play, values
+from module_scenarios import Scenarios, attempt, fill, numbers, play, values, warned
 
 scenario = Scenarios()
 
@@ -346,6 +346,10 @@ def initial_values(t):
     ):
         fill_in(big)
         found.append(abs(big.std().item() / std - 1) < 0.05)
+    found += [
+        warned(lambda: init.trunc_normal_(t.empty(2), 0, 1, *ends))
+        for ends in ((-2, 2), (2, 3), (2.01, 3), (-3, -2), (-3, -2.01))
+    ]
     q = init.orthogonal_(t.empty(3, 5), gain=2)
     found.append((q @ q.T - 4 * t.eye(3)).abs().max().item() < 1e-5)
     found.append((init.sparse_(t.empty(10, 4), 0.3) == 0).sum(0).tolist())

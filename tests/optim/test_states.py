@@ -69,6 +69,24 @@ def test_a_state_goes_on_in_the_other_library(name: str, there: bool) -> None:
     np.testing.assert_allclose(p.detach().numpy(), q.detach().numpy(), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adagrad", "NAdam", "RAdam", "Rprop", "Adamax"])
+@pytest.mark.parametrize("option", ["capturable", "fused", "foreach"])
+def test_where_numbers_of_old_states_are_put(name: str, option: str) -> None:
+    """States that were saved before their numbers were tensors; kernels want them beside parameters."""
+    places = []
+    for lib in (torch, pt):
+        p = lib.nn.Parameter(lib.zeros(2, device="meta"))
+        optimizer = getattr(lib.optim, name)([p])
+        saved = optimizer.state_dict()
+        if option not in saved["param_groups"][0]:
+            return
+        saved["param_groups"][0][option] = True
+        optimizer.load_state_dict({**saved, "state": {0: {"step": 3.0, "mu_product": 0.5}}})
+        kept = [optimizer.state[p][n] for n in ("step", "mu_product")]
+        places.append([(str(v.device), str(v.dtype)) for v in kept if not isinstance(v, float)])
+    assert places[0] == places[1]
+
+
 SCHEDULES: dict[str, Any] = {
     "LambdaLR": lambda s, o: s.LambdaLR(o, lambda n: 0.9**n),
     "MultiplicativeLR": lambda s, o: s.MultiplicativeLR(o, lambda n: 0.95),
