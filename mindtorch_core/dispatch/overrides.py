@@ -110,17 +110,16 @@ def of_pytorch(kind: type) -> bool:
     return isinstance(others, type) and others not in TENSOR and issubclass(kind, others)
 
 
-def overloaded(values: Iterable[Any], *, lists: bool = True) -> list[Any]:
+def overloaded(values: Iterable[Any]) -> list[Any]:
     """The first argument of each overriding class, subclasses before the classes they derive from.
 
     Args:
-        values: the arguments.
-        lists: whether elements of lists and tuples are arguments too.
+        values: the arguments; elements of lists and tuples are arguments too.
     """
     found: list[Any] = []
     if not MASKS.keep & SUBCLASS:
         return found
-    for value in _each(values) if lists else values:
+    for value in _each(values):
         if overrides(value) and type(value) not in map(type, found):
             at = (i for i, other in enumerate(found) if issubclass(type(value), type(other)))
             found.insert(next(at, len(found)), value)

@@ -212,4 +212,4 @@ def share(storage: Storage, only: Tensor | None = None) -> None:
 def share_tensor(t: Tensor) -> None:
     """`share` for the storage of a tensor; faster where nobody else has it."""
     t._settled()._own_storage()
-    share(t._own_storage(), t if held_alone(t, 1) else None)
+    share(t._own_storage(), t if held_alone(t) else None)

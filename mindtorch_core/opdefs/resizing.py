@@ -36,7 +36,7 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
     if needed > storage.size_bytes:
         if not storage.replaceable:
             raise RuntimeError("Trying to resize storage that is not resizable")
-        only = t if held_alone(t, 1) else None  # here: arguments of a call refer to the storage too
+        only = t if held_alone(t) else None  # here: arguments of a call refer to the storage too
         replace_memory(storage, _grown(storage, needed), only)
     t._shape, t._layout = shape, (steps, offset)
     t._data = TABLE[t._device.type].runtime.payload(storage, shape, steps, offset, d)

@@ -179,7 +179,7 @@ class _Holder:
 _ONCE: Final = if_counted(_references(_Holder()))
 
 
-def held_once(t: Tensor, besides: int = 0) -> bool:
+def held_once(t: Tensor, besides: int) -> bool:
     """Whether nobody but the tensor refers to its storage.
 
     Args:
@@ -189,14 +189,9 @@ def held_once(t: Tensor, besides: int = 0) -> bool:
     return _references(t) <= _ONCE + besides
 
 
-def held_alone(t: Any, besides: int = 0) -> bool:
-    """Whether nobody but the tensor reaches the memory of its storage, through ``data`` either.
-
-    Args:
-        t: the tensor.
-        besides: how many references to its storage the caller holds itself.
-    """
+def held_alone(t: Any) -> bool:
+    """Whether nobody but the tensor and the caller reaches its memory, through ``data`` either."""
     storage = t._storage
-    if storage.live_views() or not held_once(t, besides + 1):
+    if storage.live_views() or not held_once(t, 2):
         return False
     return storage.root is storage or sys.getrefcount(storage.root) <= _ONCE
