@@ -275,3 +275,18 @@ def test_as_pytorch_decides(same):
         ]
 
     same(verdicts)
+
+
+def test_outputs_of_whole_numbers_are_not_checked(same):
+    """They jump where a float moves a little."""
+
+    def verdicts(lib):
+        x = lib.tensor([0.3, 1.7], dtype=lib.float64, requires_grad=True)
+        alone = lib.autograd.gradcheck(lambda t: (t * 1e7).long(), x)
+        beside = [
+            lib.autograd.gradcheck(lambda t: (t * t, (t * 1e7).long()), x, fast_mode=fast)
+            for fast in (False, True)
+        ]
+        return [alone, *beside]
+
+    same(verdicts)
