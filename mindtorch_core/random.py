@@ -6,7 +6,6 @@ import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from .dispatch.nearest import lacking
@@ -15,6 +14,7 @@ from .tensors.tensor import Tensor
 from .values.devices import TABLE, concrete, device, row_of
 from .values.dtypes import uint8
 from .values.errors import BackendUnavailableError
+from .values.interrupts import contextmanager, surely
 
 __all__ = [
     "Generator",
@@ -294,7 +294,7 @@ def fork_rng(
     try:
         yield
     finally:
-        restore()
+        surely(restore)
 
 
 def _nothing() -> None:

@@ -15,6 +15,7 @@ from .tensors.storage import BEFORE_EXPORT
 from .tensors.tensor import Tensor
 from .values.devices import TABLE, concrete, row_of
 from .values.devices import device as Device
+from .values.interrupts import from_entry, leaving
 
 __all__ = ["Event", "EventType", "Stream", "StreamContext", "StreamType"]
 
@@ -147,11 +148,21 @@ class Stream:
     def __enter__(self) -> Stream:
         context = StreamContext(self)
         context.__enter__()
-        self._entered.append(context)
+        self._entered += (context,)
         return self
 
+    @from_entry
     def __exit__(self, *exc_info: Any) -> None:
-        self._entered.pop().__exit__(*exc_info)
+        try:
+            _launch_recorded()
+        finally:
+            self._end()
+
+    def _leave(self) -> None:
+        self._entered[-1]._leave()
+        del self._entered[-1]
+
+    _end = leaving(_leave)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
@@ -316,25 +327,36 @@ class StreamContext:
             return
         _launch_recorded()  # what was recorded before belongs on the stream before
         runtime = row_of(stream.device.type).runtime
-        self._before.append((runtime.current_device(), runtime.current_stream(stream.device)))
-        runtime.set_device(stream.device.index or 0)
-        runtime.set_stream(stream)
+        self._before += ((runtime.current_device(), runtime.current_stream(stream.device)),)
+        try:
+            runtime.set_device(stream.device.index or 0)
+            runtime.set_stream(stream)
+        except BaseException:
+            self._leave()
+            raise
 
+    @from_entry
     def __exit__(
         self,
         kind: type[BaseException] | None = None,
         error: BaseException | None = None,
         traceback: TracebackType | None = None,
     ) -> None:
-        if self.stream is None:
-            return
         try:
-            _launch_recorded()
+            if self.stream is not None:
+                _launch_recorded()
         finally:
-            index, previous = self._before.pop()
+            self._end()
+
+    def _leave(self) -> None:
+        if self.stream is not None:
+            index, previous = self._before[-1]
             runtime = row_of(self.stream.device.type).runtime
             runtime.set_stream(previous)
             runtime.set_device(index)
+            del self._before[-1]
+
+    _end = leaving(_leave)
 
 
 StreamType = type[Stream]

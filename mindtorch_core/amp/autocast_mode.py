@@ -13,6 +13,7 @@ from ..dispatch.keys import MASKS, set_masks
 from ..tensors.tensor import Tensor
 from ..values.devices import type_meant
 from ..values.dtypes import FLOATING, dtype, float64
+from ..values.interrupts import from_entry
 from . import state
 from .state import STATE, is_autocast_available
 
@@ -78,7 +79,8 @@ class autocast:
     def __enter__(self) -> autocast:
         key = self._key
         before = MASKS.include & key, MASKS.keep & key, state.autocast_settings()
-        self._before.setdefault(get_ident(), []).append(before)
+        entered = self._before.setdefault(get_ident(), [])
+        entered += (before,)
         try:
             state.switch(key, self._enabled)
             STATE.dtypes[key] = self.fast_dtype
@@ -89,6 +91,7 @@ class autocast:
             raise
         return self
 
+    @from_entry
     def __exit__(
         self,
         kind: type[BaseException] | None,

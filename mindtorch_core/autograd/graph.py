@@ -16,6 +16,7 @@ from ..gradients.node import GradientEdge, Node
 from ..gradients.walks import Walk
 from ..tensors.tensor import Tensor
 from ..values.forks import fork_safe
+from ..values.interrupts import from_entry, leaving
 from .mutation import mutable_saved_tensors
 
 __all__ = [
@@ -51,9 +52,14 @@ class saved_tensors_hooks:
         self._depths: list[int] = []
 
     def __enter__(self) -> None:
-        self._depths.append(packing.depth())
-        packing.push_hooks(self.pack_hook, self.unpack_hook)
+        self._depths += (packing.depth(),)
+        try:
+            packing.push_hooks(self.pack_hook, self.unpack_hook)
+        except BaseException:
+            del self._depths[-1]
+            raise
 
+    @from_entry
     def __exit__(self, *exc_info: object) -> None:
         try:
             packing.pop_hooks(self._depths[-1])
@@ -95,10 +101,13 @@ class disable_saved_tensors_hooks:
         self._before: list[str | None] = []
 
     def __enter__(self) -> None:
-        self._before.append(packing.disable(self._message))
+        self._before += (packing.disable(self._message),)
 
-    def __exit__(self, *exc_info: object) -> None:
-        packing.disable(self._before.pop())
+    def _leave(self) -> None:
+        packing.disable(self._before[-1])
+        del self._before[-1]
+
+    __exit__ = leaving(_leave)
 
 
 def allow_mutation_on_saved_tensors() -> AbstractContextManager[Any]:
@@ -159,8 +168,7 @@ class _Handles:
     def __enter__(self) -> _Handles:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
+    __exit__ = leaving(remove)
 
 
 _MODES: Final = ("all", "any")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..dispatch.registry import registry
@@ -13,6 +12,7 @@ from ..frontend.dispatch_modes import DispatchMode
 from ..gradients import packing
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
+from ..values.interrupts import contextmanager, surely
 
 __all__ = ["mutable_saved_tensors"]
 
@@ -94,5 +94,5 @@ def mutable_saved_tensors() -> Iterator[_Block]:
         with _Watch(block):
             yield block
     finally:
-        packing.pop_hooks(depth)
         block.open = False
+        surely(lambda: packing.pop_hooks(depth))

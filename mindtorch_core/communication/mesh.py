@@ -11,6 +11,7 @@ from typing import Any
 from ..frontend.creation import tensor as make
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int32
+from ..values.interrupts import leaving
 from .beginning import new_group
 from .groups import WORLD, ProcessGroup, default_group, group_named
 from .mesh_axes import Axis, are_apart, axis_of, cut, length, row_major, rows
@@ -401,8 +402,10 @@ class DeviceMesh:
         CURRENT.mesh_stack.append(self)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        CURRENT.mesh_stack.pop()
+    def _leave(self) -> None:
+        del CURRENT.mesh_stack[-1]
+
+    __exit__ = leaving(_leave)
 
     def __getstate__(self) -> dict[str, Any]:
         names = None if self._groups is None else [group.group_name for group in self._groups]

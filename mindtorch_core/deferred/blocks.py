@@ -7,6 +7,7 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, overload
 
+from ..values.interrupts import from_entry
 from .dependence import memory_of
 from .observers import BESIDE
 
@@ -93,9 +94,15 @@ class End:
         self.of = of
         self.block: Block | None = None
 
+    @from_entry
     def __call__(self, *exc_info: object) -> None:
         """Launch what was recorded, and end the block."""
-        self.of.leave(self.block)
+        try:
+            self.of.leave(self.block)
+        except BaseException:  # an interrupt, before the first line of that
+            if self.block is not None and self.block.open:
+                self.of.close(self.block)
+            raise
 
 
 class Exit:

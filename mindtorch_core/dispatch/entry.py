@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NoReturn, TypeVar
 
+from ..values.interrupts import leaving
 from .keys import DispatchKey
 from .opdef import OpDef
 from .schema import OperatorSchema, parse_schema
@@ -122,8 +123,7 @@ class Registration:
     def __enter__(self) -> Registration:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
+    __exit__ = leaving(remove)
 
 
 _NO_SCHEMA: Final = SchemaRecord()

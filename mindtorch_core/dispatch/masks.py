@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from ..values.interrupts import contextmanager, surely
 from .key_order import AUTOGRAD, AUTOGRAD_RUNTIME, DispatchKey, mask_of
 from .keyset import DispatchKeySet, as_mask
 
@@ -149,7 +149,7 @@ def include_keys(*keys: DispatchKeySet | DispatchKey | int) -> Iterator[None]:
     try:
         yield
     finally:
-        set_masks(*previous)
+        surely(lambda: set_masks(*previous))
 
 
 @contextmanager
@@ -171,9 +171,9 @@ def block_keys(unwanted: int) -> Iterator[None]:
     """Remove the bits of a mask from every call of this thread while the context lasts."""
     blocked = MASKS.blocked
     previous = set_masks(MASKS.include, MASKS.keep & ~unwanted)
-    MASKS.blocked = blocked | unwanted
     try:
+        MASKS.blocked = blocked | unwanted
         yield
     finally:
         MASKS.blocked = blocked
-        set_masks(*previous)
+        surely(lambda: set_masks(*previous))

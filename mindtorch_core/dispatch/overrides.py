@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from ..values.interrupts import leaving
 from .entry import Kernel, OpEntry
 from .key_order import FUNCTION_CLASSES as SUBCLASS
 from .key_order import FUNCTION_MODES as MODE
@@ -40,10 +41,10 @@ __all__ = [
     "handle",
     "install",
     "keys_of_foreign",
-    "mask_for_modes",
     "of_pytorch",
     "overloaded",
     "overrides",
+    "pop_mode",
     "push_mode",
     "undisturbed",
 ]
@@ -226,10 +227,12 @@ def push_mode(mode: Any) -> None:
     stack += (mode,)
 
 
-def mask_for_modes() -> None:
-    """Have this thread's calls ask modes, or no longer, as some are open or none."""
-    include = MASKS.include & ~MODE
-    set_masks(include | MODE if MODES.stack else include, MASKS.keep)
+def pop_mode() -> None:
+    """Close the innermost mode of this thread; may be called again if it was interrupted."""
+    stack = MODES.stack
+    if len(stack) == 1:
+        set_masks(MASKS.include & ~MODE, MASKS.keep)
+    del stack[-1]
 
 
 def beneath(func: Callable[..., Any], args: Iterable[Any], kwargs: dict[str, Any] | None) -> Any:
@@ -253,12 +256,14 @@ class _Disabling:
         self._previous: list[tuple[int, int]] = []
 
     def __enter__(self) -> None:
-        self._previous.append(set_masks(MASKS.include, MASKS.keep & ~self._keys))
+        self._previous += (set_masks(MASKS.include, MASKS.keep & ~self._keys),)
 
-    def __exit__(self, *exc_info: object) -> None:
-        set_masks(
-            MASKS.include, (MASKS.keep & ~self._keys) | (self._previous.pop()[1] & self._keys)
-        )
+    def _leave(self) -> None:
+        before = self._previous[-1][1]
+        set_masks(MASKS.include, (MASKS.keep & ~self._keys) | (before & self._keys))
+        del self._previous[-1]
+
+    __exit__ = leaving(_leave)
 
 
 class DisableTorchFunctionSubclass(_Disabling):

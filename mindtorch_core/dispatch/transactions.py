@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from ..values.forks import fork_safe
+from ..values.interrupts import contextmanager
 
 __all__ = ["Transactions"]
 

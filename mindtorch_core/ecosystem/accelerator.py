@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from ..plugins import loader
 from ..values.devices import TABLE, DeviceRow, device, row_of
+from ..values.interrupts import contextmanager
 
 __all__ = [
     "current_accelerator",

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ..frontend.creation import as_tensor, is_array
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_map
+from ..values.interrupts import leaving
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, reset
 from .compiler_errors import InvalidBackend
@@ -259,8 +260,10 @@ class set_stance:
     def __enter__(self) -> None:
         CALLS.stance = self._stance
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         CALLS.stance = self._before
+
+    __exit__ = leaving(_leave)
 
     def __call__(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         """The function, with the stance while it runs."""

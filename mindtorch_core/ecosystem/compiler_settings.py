@@ -11,6 +11,8 @@ from contextlib import ContextDecorator
 from types import SimpleNamespace
 from typing import Any, Final
 
+from ..values.interrupts import leaving
+
 __all__ = ["BACKENDS", "COMPILER", "COUNTERS", "DYNAMO", "FUNCTORCH", "INDUCTOR", "list_backends"]
 
 BACKENDS: Final = ("inductor", "eager", "aot_eager", "cudagraphs")
@@ -53,11 +55,18 @@ class _Patched(ContextDecorator):
             before[name] = getattr(at, last, _MISSING)
             if before[name] is _MISSING:
                 raise AttributeError(f"torch.{self._module}.{name} does not exist")
-        self._before.append(before)
-        self._set(self._changes)
+        self._before += (before,)
+        try:
+            self._set(self._changes)
+        except BaseException:
+            self._leave()
+            raise
 
-    def __exit__(self, *exc_info: object) -> None:
-        self._set(self._before.pop())
+    def _leave(self) -> None:
+        self._set(self._before[-1])
+        del self._before[-1]
+
+    __exit__ = leaving(_leave)
 
     def _set(self, values: dict[str, Any]) -> None:
         for name, value in values.items():

@@ -18,6 +18,7 @@ from ..dispatch.keys import ALIASES, BACKEND_BITS, MASKS, DispatchKey, set_masks
 from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, overload_of
 from ..tensors.subclasses import ANY_DISPATCHES, dispatching
+from ..values.interrupts import leaving
 
 __all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes"]
 
@@ -81,15 +82,13 @@ class DispatchMode:
         modes += (self,)  # no call: an interrupt finds both done, or nothing
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         modes = _STACK.modes
+        if len(modes) == 1:
+            set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
         del modes[-1]
-        if not modes:
-            try:
-                set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
-            except BaseException:  # an interrupt, before it was done
-                set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
-                raise
+
+    __exit__ = leaving(_leave)
 
 
 def active_modes() -> tuple[DispatchMode, ...]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, Final, Self
 
-from ..dispatch.overrides import MODES, WHEN_USED, mask_for_modes, push_mode
+from ..dispatch.overrides import WHEN_USED, pop_mode, push_mode
 from ..dispatch.written_functions import arm_functions, ask_first, overridable
 from ..opdefs.packets import is_made_for_op
 from ..tensors.attached import WHEN_ATTACHED
 from ..tensors.subclasses import NOT_WRAPPED
 from ..tensors.tensor import FIELDS, Tensor
+from ..values.interrupts import leaving
 from . import creation, foreign_arrays, tensor_properties, type_promotion
 
 __all__ = ["TorchFunctionMode", "arm", "members"]
@@ -126,15 +127,10 @@ class TorchFunctionMode:
         push_mode(self)
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        stack = MODES.stack
-        del stack[-1]
-        if not stack:
-            try:
-                mask_for_modes()
-            except BaseException:  # an interrupt, before it was done
-                mask_for_modes()
-                raise
+    def _leave(self) -> None:
+        pop_mode()
+
+    __exit__ = leaving(_leave)
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Self:

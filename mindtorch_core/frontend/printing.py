@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from ..dispatch.functions import fn
@@ -20,6 +19,7 @@ from ..values.dtypes import (
     int64,
     unpack,
 )
+from ..values.interrupts import contextmanager
 from ..values.shapes import Shape
 
 __all__ = ["format_tensor", "get_printoptions", "printoptions", "set_printoptions"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Final
 
 from ..autograd import grad as autograd_grad
@@ -12,6 +11,7 @@ from ..gradients.grad_mode import enable_grad
 from ..gradients.walks import reachable
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
+from ..values.interrupts import contextmanager
 from .batched import LEVELS, Level, batched, level_of, plain
 
 __all__ = ["Leaf", "cut", "deeper", "gradients", "physical", "sample"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..dispatch.exchanged import is_not_counted
 from ..dispatch.keys import DispatchKey, without_gradients
 from ..values.dtypes import INTEGER
+from ..values.interrupts import leaving
 from .node import WATCHERS, Node
 
 if TYPE_CHECKING:
@@ -82,8 +83,10 @@ class set_detect_anomaly:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         _set(self.prev, self.prev_check_nan)
+
+    __exit__ = leaving(_leave)
 
 
 class detect_anomaly:
@@ -109,8 +112,10 @@ class detect_anomaly:
     def __enter__(self) -> None:
         _set(True, self.check_nan)
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         _set(self.prev, self.prev_check_nan)
+
+    __exit__ = leaving(_leave)
 
 
 def hint() -> str:

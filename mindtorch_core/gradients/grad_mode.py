@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, set_masks
 from ..tensors.autograd_state import INFERENCE
+from ..values.interrupts import from_entry
 
 __all__ = [
     "enable_grad",
@@ -54,6 +55,7 @@ class _Context:
     def __enter__(self) -> None:
         raise NotImplementedError
 
+    @from_entry
     def __exit__(self, *exc_info: object) -> None:
         try:
             self._leave()
@@ -62,7 +64,7 @@ class _Context:
             raise
 
     def _leave(self) -> None:
-        """Make things as they were."""
+        """Make things as they were; may be called again if it was interrupted."""
 
     def _again(self) -> _Context:
         """A new context of the same kind: calls of a decorated function may nest."""
@@ -133,8 +135,12 @@ class _GradMode(_Context):
     _previous: list[bool]
 
     def __enter__(self) -> None:
-        self._previous.append(is_grad_enabled())
-        _set(self.enabled)
+        self._previous += (is_grad_enabled(),)
+        try:
+            _set(self.enabled)
+        except BaseException:  # an interrupt, before anything was done
+            del self._previous[-1]
+            raise
 
     def _leave(self) -> None:
         _set(self._previous[-1])
@@ -276,11 +282,15 @@ class inference_mode(_Context):
 
     def __enter__(self) -> None:
         include, keep = MASKS.include, MASKS.keep
-        self._previous.append((include, keep))
-        if self.mode:
-            set_masks(include | INFERENCE, keep & ~AUTOGRAD)
-        else:
-            set_masks(include & ~INFERENCE, keep | AUTOGRAD)
+        self._previous += ((include, keep),)
+        try:
+            if self.mode:
+                set_masks(include | INFERENCE, keep & ~AUTOGRAD)
+            else:
+                set_masks(include & ~INFERENCE, keep | AUTOGRAD)
+        except BaseException:  # an interrupt, before anything was done
+            del self._previous[-1]
+            raise
 
     def _leave(self) -> None:
         set_masks(*self._previous[-1])

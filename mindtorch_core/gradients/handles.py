@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ..tensors.autograd_state import AutogradMeta
+from ..values.interrupts import leaving
 from ..values.user_warnings import warn_user
 
 __all__ = [
@@ -65,8 +66,7 @@ class RemovableHandle:
     def __enter__(self) -> RemovableHandle:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        self.remove()
+    __exit__ = leaving(remove)
 
 
 class Hooks:

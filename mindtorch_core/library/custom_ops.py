@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, Final, TypeVar, overload
 
 from ..dispatch.adapters import tensors_in
@@ -16,6 +15,7 @@ from ..frontend.dispatch_modes import DispatchMode, register_rule
 from ..opdefs.tags import Tag
 from ..opdefs.torch_ops import OpOverload, overload_of
 from ..values.dtypes import dtype
+from ..values.interrupts import contextmanager
 from .by_name import existing_name, impl, key_for
 from .fake import register_fake
 from .gradients import record_gradient, refuse_backward

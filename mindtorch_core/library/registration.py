@@ -17,6 +17,7 @@ from ..dispatch.registry import registry
 from ..dispatch.schema import parse_schema
 from ..opdefs.tags import Tag
 from ..opdefs.torch_ops import OpOverload, overload_of, own_entry
+from ..values.interrupts import leaving
 
 __all__ = ["Library", "qualified_parts", "scoped_library"]
 
@@ -302,8 +303,7 @@ class Library:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        self._destroy()
+    __exit__ = leaving(_destroy)
 
     def __repr__(self) -> str:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key or ''})"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..deferred.blocks import flush_current
@@ -15,6 +14,7 @@ from ..streams import StreamContext
 from ..tensors.tensor import Tensor
 from ..values.devices import device as Device
 from ..values.dtypes import bfloat16, dtype
+from ..values.interrupts import contextmanager
 from .memory_summary import summary
 
 __all__ = ["DeviceModule", "DeviceProperties"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import mmap
 import threading
 from enum import Enum
-from typing import Any, Final
+from typing import Final
+
+from ..values.interrupts import leaving
 
 __all__ = [
     "OPTIONS",
@@ -103,8 +105,10 @@ class set_default_mmap_options:
     def __enter__(self) -> None:
         """It was set when this was made."""
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         OPTIONS.mmap_flags = self.prev
+
+    __exit__ = leaving(_leave)
 
 
 class skip_data:
@@ -123,5 +127,7 @@ class skip_data:
         self._before = OPTIONS.skips
         OPTIONS.skips = True
 
-    def __exit__(self, *exc_info: Any) -> None:
+    def _leave(self) -> None:
         OPTIONS.skips = self._before
+
+    __exit__ = leaving(_leave)

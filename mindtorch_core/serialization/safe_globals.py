@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ..values.interrupts import leaving
+
 __all__ = [
     "BLOCKED",
     "Global",
@@ -61,10 +63,12 @@ class safe_globals:
     def __enter__(self) -> None:
         add_safe_globals(self.safe_globals)
 
-    def __exit__(self, *exc_info: object) -> None:
+    def _leave(self) -> None:
         global _marked
         with _lock:
             _marked = _marked - set(self.safe_globals)
+
+    __exit__ = leaving(_leave)
 
 
 def allowed() -> dict[str, Any]:

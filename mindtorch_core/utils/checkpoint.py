@@ -6,7 +6,7 @@ A checkpointed function keeps only its arguments; backward runs it again for wha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from ..gradients.packing import with_hooks
 from ..random import default_generator
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE, concrete
+from ..values.interrupts import contextmanager
 from ..values.user_warnings import warn_user
 from ._pytree import tree_leaves
 from ._selective_checkpoint import (

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .interrupts import from_entry
 from .own_frames import hide
 
 if TYPE_CHECKING:
@@ -210,12 +211,18 @@ class device:
 
     def __enter__(self) -> device:
         on = concrete(self)
-        _DEFAULT.previous.append(_DEFAULT.device)
+        _DEFAULT.previous += (_DEFAULT.device,)
         _DEFAULT.device = on
         return self
 
+    @from_entry
     def __exit__(self, *exc_info: object) -> None:
-        _DEFAULT.device = _DEFAULT.previous.pop()
+        try:
+            default = _DEFAULT
+        finally:  # nothing here is called, so an interrupt comes before or not at all
+            default = _DEFAULT
+            default.device = default.previous[-1]
+            del default.previous[-1]
 
 
 def accelerator_type() -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
+
+from ...values.interrupts import contextmanager
 
 __all__ = ["Settings", "remembered"]
 
