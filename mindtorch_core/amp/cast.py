@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ..dispatch.autocast_keys import AUTOCAST_OF
@@ -248,7 +249,9 @@ def _cast_tensor(t: Tensor, to: dtype) -> Tensor:
     made = t.to(to)
     storage = t._storage
     version = 0 if storage is None else storage.version
-    weight = weakref.ref(t, lambda _: casts.pop(key, None))
+    weight = weakref.ref(
+        t, partial(casts.pop, key)
+    )  # built in: no interrupt comes in it and is lost
     casts[key] = _Kept(weight, storage, version, made)
     return made
 

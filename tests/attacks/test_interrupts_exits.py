@@ -8,6 +8,7 @@ in a call that is no call to the interpreter, as that of a property which is bui
 
 import _thread
 import contextlib
+import linecache
 import signal
 import sys
 
@@ -18,6 +19,7 @@ from mindtorch_core.amp.state import STATE
 from mindtorch_core.autograd import graph
 from mindtorch_core.deferred.blocks import STACK
 from mindtorch_core.dispatch import current_pipeline
+from mindtorch_core.dispatch.calls import generated
 from mindtorch_core.dispatch.masks import ACTIVE, MASKS, PROCESS_INCLUDE
 from mindtorch_core.dispatch.overrides import MODES
 from mindtorch_core.ecosystem.compiled_calls import CALLS
@@ -208,6 +210,32 @@ def test_a_block_that_is_entered_again_gives_back_the_right_thing(name):
             instants.during(enter)
             assert state() == inside, instants.where
         assert state() == before, instants.where
+
+
+def test_an_interrupt_that_comes_with_the_end_of_a_weight_or_a_function_is_not_lost():
+    """What is kept for them is let go of by built-in functions: an exception there were printed only."""
+    x = torch.ones(2, 2)
+
+    def weight_ends():
+        w = torch.ones(2, 2, requires_grad=True)
+        with torch.autocast("cpu"):
+            x @ w
+            CTRL_C.arrives
+            del w
+            x.sum()
+
+    def function_ends():
+        f = generated.compile_function("ended", "def ended():\n    return 1\n", {})
+        assert f() == 1
+        CTRL_C.arrives
+        del f
+        x.sum()
+
+    for ends in (weight_ends, function_ends):
+        with pytest.raises(KeyboardInterrupt):
+            ends()
+    assert "<mindtorch ended>" not in linecache.cache
+    assert not STATE.casts
 
 
 # ---- what all of them use -----------------------------------------------------------------------

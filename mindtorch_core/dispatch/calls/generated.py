@@ -13,6 +13,7 @@ import keyword
 import linecache
 import re
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -92,9 +93,12 @@ _NUMBERS: Final = itertools.count(2)
 
 
 class _Shown:
-    """Shows a function's source to `linecache` for as long as the function lives."""
+    """Shows a function's source to `linecache` for as long as the function lives.
 
-    __slots__ = ("file", "forget")
+    Its finaliser is built in: an interrupt that came in one written in Python were lost.
+    """
+
+    __slots__ = ("__del__", "file")
 
     def __init__(self, name: str, source: str) -> None:
         lines = source.splitlines(keepends=True)
@@ -106,10 +110,7 @@ class _Shown:
                 break
             file = f"<mindtorch {name} {next(_NUMBERS)}>"
         self.file = file
-        self.forget = linecache.cache.pop
-
-    def __del__(self) -> None:
-        self.forget(self.file, None)
+        self.__del__ = partial(linecache.cache.pop, file, None)
 
 
 def compile_function(

@@ -1,6 +1,8 @@
 """Memory of large results is reused, and never while somebody still looks at it."""
 
+import _thread
 import gc
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -115,17 +117,47 @@ def test_an_array_may_die_while_its_thread_is_inside_the_pool(pool):
     class Size(int):
         """A number of elements whose arithmetic drops an array, as a finaliser may at any place."""
 
-        def __hash__(self):
+        def __rmul__(self, other):
             arrays.clear()
-            return int.__hash__(self)
+            return other * int(self)
 
     arrays = [pool.empty((N,), np.dtype("f4")) for _ in range(3)]
     size = sum(a.nbytes for a in arrays)
 
     taken = []
-    in_thread(lambda: taken.append(pool._take(Size(LARGE))))
+    in_thread(lambda: taken.append(pool.empty((Size(N),), np.dtype("f4"))))
     assert not arrays
     assert pool.stats()["cached_bytes"] == size - taken[0].nbytes
+
+
+class _Signal(int):
+    """A signal that arrives where its attribute is read; Python looks for it at the next instant."""
+
+    arrives = property(_thread.interrupt_main)
+
+
+def test_an_interrupt_that_comes_with_the_end_of_an_array_is_not_lost(pool):
+    """In a finaliser that is written in Python its exception would be printed and forgotten."""
+
+    def last():
+        array = pool.empty((N,), np.dtype("f4"))
+        _Signal(signal.SIGINT).arrives
+        del array
+        seen.append(pool._free[LARGE].copy())
+
+    seen = []
+    with pytest.raises(KeyboardInterrupt):
+        last()
+    assert not seen
+    assert pool.stats()["cached_bytes"] == LARGE
+
+
+def test_blocks_of_other_sizes_go_when_it_makes_one_beyond_its_limit(pool):
+    arrays = [pool.empty((n * N,), np.dtype("f4")) for n in (1, 2, 4) for _ in range(4)]
+    arrays.clear()
+    assert pool.stats()["cached_bytes"] == 3 * pool.limit  # each size has its own
+    pool.empty((3 * N,), np.dtype("f4"))
+    assert pool.stats()["cached_bytes"] <= pool.limit + 3 * LARGE
 
 
 def test_several_threads_use_the_pool():

@@ -7,6 +7,8 @@ is never handed out again: a block comes back when the last array over it is gon
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -17,23 +19,21 @@ LARGE: Final = 1 << 17  # bytes; below, NumPy's allocator gets memory that is th
 
 
 class _Block:
-    """Owner of a block's memory while arrays refer to it."""
+    """Owner of a block's memory while arrays refer to it.
 
-    __slots__ = ("__array_interface__", "_memory", "_pool")
+    Its finaliser is an attribute, and built in: an interrupt that came in one written in Python were lost.
+    """
 
-    def __init__(self, pool: Pool, memory: Any, shape: tuple[int, ...], d: Any) -> None:
-        self._pool = pool
-        self._memory = memory
+    __slots__ = ("__array_interface__", "__del__")
+
+    def __init__(self, memory: Any, shape: tuple[int, ...], d: Any, free: deque[Any]) -> None:
         self.__array_interface__ = {
             "version": 3,
             "shape": shape,
             "typestr": d.str,
             "data": memory.__array_interface__["data"],
         }
-
-    def __del__(self) -> None:
-        if hasattr(self, "__array_interface__"):  # otherwise its making was interrupted
-            self._pool.give_back(self._memory)
+        self.__del__ = partial(free.append, memory)
 
 
 class Pool:
@@ -41,16 +41,15 @@ class Pool:
 
     There is no lock. Blocks come back from finalisers, which may interrupt any thread at any place, also
     inside the pool, as may handlers, and these may wait for threads that ask for blocks. A block is taken
-    from a list or put there in one step of the interpreter.
+    from a queue or put there in one step of the interpreter.
 
     Attributes:
-        limit: bytes it keeps at most.
+        limit: bytes that it keeps of a size at most, and of all sizes when it makes another block.
     """
 
     def __init__(self, limit: int = 1 << 30) -> None:
         self.limit = limit
-        self._free: dict[int, list[Any]] = {}
-        self._held = 0
+        self._free: dict[int, deque[Any]] = {}
         self._reused = 0
         self._made = 0
 
@@ -62,50 +61,51 @@ class Pool:
         if nbytes < LARGE:
             return np.empty(shape, d)
         size = _rounded(nbytes)
-        memory = self._take(size)
+        free = self._free.get(size)
+        if free is None:
+            free = self._free.setdefault(size, deque(maxlen=self.limit // size))
+        memory = self._take(free)
         if memory is None:
-            try:
-                memory = np.empty(size, np.uint8)
-            except MemoryError:  # blocks of other sizes may be all that is missing
-                self.empty_cache()
-                memory = np.empty(size, np.uint8)
+            memory = self._make(size)
         if d.kind == "V":  # ml_dtypes' types have no type string that NumPy reads back
-            return (
-                np.asarray(_Block(self, memory, (nbytes,), np.dtype(np.uint8)))
-                .view(d)
-                .reshape(shape)
-            )
-        return np.asarray(_Block(self, memory, shape, d))
+            owner = _Block(memory, (nbytes,), np.dtype(np.uint8), free)
+            return np.asarray(owner).view(d).reshape(shape)
+        return np.asarray(_Block(memory, shape, d, free))
 
-    def _take(self, size: int) -> Any:
+    def _take(self, free: deque[Any]) -> Any:
         try:
-            memory = self._free[size].pop()
-        except (KeyError, IndexError):
-            self._made += 1
+            memory = free.pop()
+        except IndexError:
             return None
-        self._held -= size
         self._reused += 1
         return memory
 
-    def give_back(self, memory: Any) -> None:
-        """Keep a block for later, or let it go if the pool is full."""
-        size = memory.nbytes
-        if self._held + size > self.limit:
-            kept = self._free.copy()  # counted again: an interrupt may have come before a count
-            self._held = sum(n * len(blocks) for n, blocks in kept.items())
-        if self._held + size <= self.limit:
-            self._free.setdefault(size, []).append(memory)
-            self._held += size
+    def _make(self, size: int) -> Any:
+        self._made += 1
+        excess = self._kept() - self.limit
+        for other, free in self._free.copy().items():
+            if excess <= 0:
+                break
+            excess -= other * len(free)
+            free.clear()
+        try:
+            return np.empty(size, np.uint8)
+        except MemoryError:  # blocks of other sizes may be all that is missing
+            self.empty_cache()
+            return np.empty(size, np.uint8)
+
+    def _kept(self) -> int:
+        return sum(size * len(free) for size, free in self._free.copy().items())
 
     def empty_cache(self) -> None:
         """Return what nobody uses to the system."""
-        self._free = {}
-        self._held = 0
+        for free in self._free.copy().values():
+            free.clear()
 
     def stats(self) -> dict[str, int]:
         """Bytes kept for later, and how many blocks were made and reused."""
         return {
-            "cached_bytes": self._held,
+            "cached_bytes": self._kept(),
             "blocks_made": self._made,
             "blocks_reused": self._reused,
         }
