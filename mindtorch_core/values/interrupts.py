@@ -7,12 +7,15 @@ call of something built in has ended, and where a loop begins again, so also ins
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from types import FunctionType, TracebackType
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeVar, cast
 
 __all__ = ["contextmanager", "from_entry", "leaving", "surely", "undone"]
+
+_UNKNOWN: Final = (3, 15)  # of Python: what its tables look like, nobody has tried
 
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
@@ -25,9 +28,13 @@ def from_entry(function: F) -> F:
     A signal that arrived before is handled there, when no line of the function has run: no ``try`` can be
     written around it. But where handlers apply is said by a table beside the code, and costs a call nothing.
 
+    An interpreter that has another kind of table keeps the function as it is.
+
     Args:
         function: it begins with ``try:``.
     """
+    if sys.implementation.name != "cpython" or sys.version_info >= _UNKNOWN:
+        return function
     code = cast(FunctionType, function).__code__
     table = code.co_exceptiontable  # entries of four numbers: start, length, handler, depth
     assert table[0] & 0x40 == 0, "the first try is too far from the beginning"
