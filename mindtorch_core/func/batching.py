@@ -101,6 +101,8 @@ def _draws(entry: OpEntry, args: Args, kwargs: dict[str, Any]) -> bool:
     given = dict(zip((a.name for a in schema.positional), args, strict=False)) | kwargs
     if given.get("train", True) is False or given.get("training", True) is False:
         return False
+    if "dropout" in entry.name and not given.get("p", 0.5):
+        return False
     return not ("attention" in entry.name and given.get("dropout_p", 0.0) == 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Rules of ops that batch in a way of their own: sizes, joining, products, indices, layers."""
+"""Rules of ops that batch in a way of their own: sizes, joining, products, indices, matrices."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ..values.shapes import wrap_dim
 from .batched import Level, batched, held, level_of, plain
 from .rules import RULES, raised, rule, wrapped
 
-__all__: list[str] = []
+__all__ = ["call"]
 
 
-def _call(name: str) -> Any:
+def call(name: str) -> Any:
+    """The function that calls an op."""
     return front(registry.entry(f"aten::{name}"))
 
 
@@ -25,7 +26,7 @@ def _call(name: str) -> Any:
 
 def _sizes(name: str) -> None:
     def resized(level: Level, self: Any, size: Any, **kwargs: Any) -> Any:
-        return wrapped(_call(name)(raised(self, level, 0), (level.size, *size), **kwargs), level)
+        return wrapped(call(name)(raised(self, level, 0), (level.size, *size), **kwargs), level)
 
     RULES[name] = resized
 
@@ -91,6 +92,14 @@ def _roll(level: Level, self: Any, shifts: Any, dims: Any = ()) -> Any:
     return wrapped(fn.roll(raised(self, level, 0), shifts, along), level)
 
 
+@rule("unfold", "unfold_copy")
+def _unfold(level: Level, self: Any, dimension: int, size: int, step: int) -> Any:
+    if not self._shape:
+        return NotImplemented
+    at = wrap_dim(dimension, len(self._shape)) + 1
+    return wrapped(raised(self, level, 0).unfold(at, size, step), level)
+
+
 @rule("movedim.intlist", "movedim", "moveaxis", "moveaxis.intlist")
 def _movedim(level: Level, self: Any, source: Any, destination: Any) -> Any:
     rank = len(self._shape)
@@ -133,6 +142,19 @@ def _copy_(level: Level, self: Any, src: Any, non_blocking: bool = False) -> Any
     return self
 
 
+def _scattered(name: str) -> None:
+    def computed(level: Level, self: Any, src: Any, dim: int = 0, *where: Any) -> Any:
+        parts = [plain(t, level.number, level.size) for t in (self, src)]
+        at = wrap_dim(dim, len(self._shape)) + 1
+        return wrapped(call(name)(*parts, at, *where), level)
+
+    RULES[name] = computed
+
+
+_scattered("select_scatter")
+_scattered("slice_scatter")
+
+
 # ---- products -----------------------------------------------------------------------------------
 
 
@@ -172,6 +194,29 @@ def _outer(level: Level, self: Any, vec2: Any) -> Any:
     return fn.unsqueeze(self, 1) * fn.unsqueeze(vec2, 0)
 
 
+@rule("linalg_cross")
+def _cross(level: Level, self: Any, other: Any, *, dim: int = -1) -> Any:
+    rank = len(self._shape)
+    at = wrap_dim(dim, rank) + 1
+    if rank != len(other._shape):
+        return NotImplemented
+    both = (plain(t, level.number, level.size) for t in (self, other))
+    return wrapped(call("linalg_cross")(*both, dim=at - rank - 1), level)
+
+
+@rule("diag")
+def _diag(level: Level, self: Any, diagonal: int = 0) -> Any:
+    along = fn.diag_embed if len(self._shape) == 1 else fn.diagonal
+    return along(self, diagonal, 0, 1)
+
+
+@rule("diag_embed")
+def _diag_embed(level: Level, self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    rank = len(self._shape) + 1
+    at = wrap_dim(dim1, rank) + 1, wrap_dim(dim2, rank) + 1
+    return wrapped(fn.diag_embed(raised(self, level, 0), offset, *at), level)
+
+
 @rule("trace")
 def _trace(level: Level, self: Any) -> Any:
     return fn.diagonal(self, 0, 0, 1).sum(0)
@@ -191,13 +236,31 @@ _everything("max", "amax")
 _everything("min", "amin")
 
 
+@rule("median")
+def _median(level: Level, self: Any) -> Any:
+    return fn.median(fn.reshape(self, (-1,)), 0)[0]
+
+
+@rule("nanmedian")
+def _nanmedian(level: Level, self: Any) -> Any:
+    return fn.nanmedian(fn.reshape(self, (-1,)), 0)[0]
+
+
 # ---- indices ------------------------------------------------------------------------------------
+
+
+def _is_mask(index: Any) -> bool:
+    return index is not None and index._dtype in (bool_, uint8)
 
 
 @rule("index")
 def _index(level: Level, self: Any, indices: Any) -> Any:
-    if any(i is not None and i._dtype in (bool_, uint8) for i in indices):
+    masks = list(filter(_is_mask, indices))
+    if any(level_of(i) == level.number for i in masks):
         return NotImplemented
+    if masks:  # one for all samples: its positions are known
+        parts = [i.nonzero().unbind(1) if _is_mask(i) else (i,) for i in indices]
+        return fn.index(self, [i for part in parts for i in part])
     inner, bdim = held(self, level.number)
     chosen = [i for i in indices if i is not None]
     rank = max(len(i._shape) for i in chosen)
@@ -240,83 +303,88 @@ def _embedding(
     if level_of(weight) == level.number:
         return fn.index(weight, [indices])
     return wrapped(
-        _call("embedding")(weight, raised(indices, level, 0), padding_idx, *options), level
+        call("embedding")(weight, raised(indices, level, 0), padding_idx, *options), level
     )
 
 
-# ---- layers -------------------------------------------------------------------------------------
+@rule("take")
+def _take(level: Level, self: Any, index: Any) -> Any:
+    return fn.index(fn.reshape(self, (-1,)), [index])
 
 
-def _merged(name: str) -> None:
-    """An op that computes each entry of its first dimension by itself: the samples join that."""
-
-    def computed(level: Level, self: Any, *args: Any, **kwargs: Any) -> Any:
-        others = (*args, *kwargs.values())
-        if level_of(self) != level.number or any(level_of(v) == level.number for v in others):
-            return NotImplemented
-        inner = raised(self, level, 0)
-        joined = fn.reshape(inner, (-1, *inner._shape[2:]))
-        return _split(_call(name)(joined, *args, **kwargs), level)
-
-    RULES[name] = computed
-
-
-def _split(result: Any, level: Level) -> Any:
-    if isinstance(result, Tensor):
-        shape = result._shape
-        return wrapped(fn.reshape(result, (level.size, shape[0] // level.size, *shape[1:])), level)
-    return type(result)([_split(r, level) for r in result])
-
-
-for _name in (
-    "convolution", "max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool2d", "avg_pool3d",
-    "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "pixel_shuffle", "upsample_nearest2d",
-    "upsample_bilinear2d",
-):  # fmt: skip
-    _merged(_name)
-
-
-@rule("scaled_dot_product_attention")
-def _attention(
-    level: Level, query: Any, key: Any, value: Any, attn_mask: Any = None, *args: Any, **kwargs: Any
+@rule("index_add")
+def _index_add(
+    level: Level, self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1
 ) -> Any:
-    parts = [plain(t, level.number, level.size) for t in (query, key, value)]
-    mask = raised(attn_mask, level, len(query._shape))
-    return wrapped(_call("scaled_dot_product_attention")(*parts, mask, *args, **kwargs), level)
-
-
-@rule("native_layer_norm")
-def _layer_norm(
-    level: Level, input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
-) -> Any:
-    inner = raised(input, level, 0)
-    if level_of(input) != level.number:
+    """With the positions of all samples the same; others are called one by one."""
+    if not self._shape or not source._shape or level_of(index) == level.number:
         return NotImplemented
-    both = [level_of(v) == level.number for v in (weight, bias)]
-    if not any(both):
-        found = _call("native_layer_norm")(inner, normalized_shape, weight, bias, eps)
-        return wrapped(found, level)
-    out, mean, rstd = wrapped(
-        _call("native_layer_norm")(inner, normalized_shape, None, None, eps), level
+    parts = [plain(t, level.number, level.size) for t in (self, source)]
+    at = wrap_dim(dim, len(self._shape)) + 1
+    return wrapped(fn.index_add(parts[0], at, index, parts[1], alpha=alpha), level)
+
+
+@rule("_index_put_positions")
+def _index_put(level: Level, self: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    chosen = [i for i in indices if i is not None]
+    rank = max(len(i._shape) for i in chosen)
+    places = [n for n, i in enumerate(indices) if i is not None]
+    if places[-1] - places[0] + 1 != len(places):
+        return NotImplemented
+    inner = plain(self, level.number, level.size)
+    samples = fn.reshape(fn.arange(level.size, device=self._device), (level.size, *(1,) * rank))
+    found = [None if i is None else raised(i, level, rank) for i in indices]
+    before, whole = places[0], len(self._shape) - len(places) + rank
+    if before:  # the samples' positions take the indices' dimensions to the front
+        values = raised(
+            batched(plain(values, level.number, level.size), 0, level.number), level, whole
+        )
+        values = fn.movedim(
+            values, tuple(range(1, 1 + before)), tuple(range(1 + rank, 1 + rank + before))
+        )
+    else:
+        values = raised(values, level, whole)
+    return wrapped(fn._index_put_positions(inner, [samples, *found], values, accumulate), level)
+
+
+@rule("searchsorted.Tensor")
+def _searched(level: Level, rows: Any, self: Any, *, sorter: Any = None, **options: Any) -> Any:
+    if len(rows._shape) != 1:
+        parts = [
+            None if t is None else plain(t, level.number, level.size) for t in (rows, self, sorter)
+        ]
+    elif level_of(rows) == level.number or level_of(sorter) == level.number:
+        lines = fn.reshape(self, (-1,))
+        parts = [
+            None if t is None else plain(t, level.number, level.size) for t in (rows, lines, sorter)
+        ]
+    else:
+        parts = [rows, raised(self, level, 0), sorter]
+    found = call("searchsorted.Tensor")(parts[0], parts[1], sorter=parts[2], **options)
+    return wrapped(fn.reshape(found, (level.size, *self._shape)), level)
+
+
+@rule("bucketize.Tensor")
+def _bucketized(level: Level, self: Any, boundaries: Any, **options: Any) -> Any:
+    return call("searchsorted.Tensor")(boundaries, self, **options)
+
+
+# ---- matrices -----------------------------------------------------------------------------------
+
+
+@rule("linalg_solve_ex")
+def _solve(level: Level, A: Any, B: Any, **options: Any) -> Any:
+    column = len(B._shape) == 1 or B._shape == A._shape[:-1]  # as PyTorch tells them apart
+    right = fn.unsqueeze(B, -1) if column else B
+    rank = max(len(A._shape), len(right._shape))
+    found, info = call("linalg_solve_ex")(
+        raised(A, level, rank), raised(right, level, rank), **options
     )
-    out = out if weight is None else out * weight
-    return (out if bias is None else out + bias), mean, rstd
+    return wrapped((found.squeeze(-1) if column else found, info), level)
 
 
-@rule("nll_loss_forward")
-def _nll_loss(
-    level: Level, self: Any, target: Any, weight: Any, reduction: int, ignore_index: int
-) -> Any:
-    """Its parts, which batch: the loss, and the total weight."""
-    if len(self._shape) not in (1, 2):
-        return NotImplemented
-    kept = target != ignore_index
-    safe = fn.where(kept, target, fn.zeros_like(target))
-    picked = -fn.gather(self, -1, fn.unsqueeze(safe, -1)).squeeze(-1)
-    scale = kept.to(self._dtype)
-    if weight is not None:
-        scale = scale * fn.index(weight, [safe])
-    losses, total = picked * scale, scale.sum()
-    if reduction == 0 and len(self._shape) == 2:
-        return losses, fn.zeros_like(total)
-    return (losses.sum() / total if reduction == 1 else losses.sum()), total
+@rule("linalg_solve_triangular")
+def _solve_triangular(level: Level, self: Any, B: Any, **options: Any) -> Any:
+    rank = max(len(self._shape), len(B._shape))
+    both = raised(self, level, rank), raised(B, level, rank)
+    return wrapped(call("linalg_solve_triangular")(*both, **options), level)

@@ -29,7 +29,7 @@ _SAME_SHAPE_NAMES: Final = """
     linalg_svdvals linalg_slogdet _linalg_slogdet slogdet logdet linalg_eigvals linalg_eigvalsh
     linalg_eigh _linalg_eigh _linalg_svd linalg_svd linalg_matrix_exp matrix_exp one_hot bernoulli
     dropout native_dropout rand_like randn_like randint_like randint_like.low_dtype uniform_ normal_
-    bernoulli_.float exponential_ isreal linalg_pinv adjoint
+    bernoulli_.float exponential_ isreal linalg_pinv adjoint linalg_lu_factor_ex
 """
 _SAME_SHAPE: Final = frozenset(_SAME_SHAPE_NAMES.split())
 # Ops of tensors that have all the same number of dimensions.
@@ -100,7 +100,11 @@ def _written(entry: OpEntry) -> bool:
 
 
 # Ops with a gradient of their own whose parts have rules.
-_BY_PARTS: Final = frozenset({"mse_loss", "smooth_l1_loss", "huber_loss", "_fused_rms_norm"})
+_BY_PARTS_NAMES: Final = """
+    mse_loss smooth_l1_loss huber_loss _fused_rms_norm _cdist_forward
+    _recurrent_steps _lu_order quantile.scalar linalg_pinv.atol_rtol_tensor cov
+"""
+_BY_PARTS: Final = frozenset(_BY_PARTS_NAMES.split())
 
 
 def by_row(entry: OpEntry, level: Level, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

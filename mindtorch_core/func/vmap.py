@@ -12,7 +12,7 @@ from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from ..values.own_frames import refusing
 from . import batching as _batching  # noqa: F401  (serves the keys)
-from . import own_rules as _rules  # noqa: F401  (registers them)
+from . import layer_rules as _layers  # noqa: F401  (registers them, and those it imports)
 from .batched import LEVELS, Level, batched, held
 from .custom_functions import apply
 from .levels import DEPTH

@@ -97,6 +97,8 @@ def test_a_loop_gives_the_same(d, batched):
             try:
                 found = vmap(one)(*columns)
             except RuntimeError as error:
+                if "were not batched" in str(error):  # running statistics, as in PyTorch
+                    continue
                 if batched == "first" or "vmap" not in str(error):
                     raise
                 continue
