@@ -139,7 +139,7 @@ def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list
     with Pipeline():
         for each in program.instructions:
             kwargs = {k: given(v) for k, v in each.kwargs.items()}
-            made = dispatch(each.op.name, None, *map(given, each.args), **kwargs)
+            made = dispatch(each.op.name, program.device, *map(given, each.args), **kwargs)
             if each.op.writes:
                 continue
             several = made if isinstance(made, tuple | list) else (made,)

@@ -352,3 +352,16 @@ def test_writes_to_an_array_are_refused():
     g = torch.pipeline.capture(lambda a: torch.ones(2) * float(a[0]))
     with pytest.raises(torch.CaptureError, match="is an array"):
         g(numpy.ones(2))
+
+
+def test_ops_without_tensors_are_captured_with_large_ones():
+    """What a backend does not compile is computed op by op, where each knows its device."""
+    x = torch.ones(512, 512)
+
+    @torch.pipeline.capture
+    def shifted():
+        return (x + torch.arange(512) * torch.full((512, 1), 2.0)).exp().sum(0)
+
+    wanted = (x + torch.arange(512) * 2.0).exp().sum(0)
+    for _ in range(3):
+        assert torch.equal(shifted(), wanted)
