@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import weakref
+from types import CodeType
 from typing import Any, Final
 
-from ..dispatch.calls.failures import out_of_memory
+from ..dispatch.calls.failures import out_of_memory, say_as_called
+from ..dispatch.registry import registry
 from ..values.errors import PipelineError
 from ..values.own_frames import hide
 from ..values.shapes import show
 from .demand import claim_key
-from .trace import Entry, RecordedOp, tensors_of
+from .trace import Entry, RecordedOp, called_at, location_of, tensors_of
 
 __all__ = ["FAILURES", "Failed", "error_from", "error_of", "failure_in"]
 
@@ -75,27 +77,40 @@ def failure_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failed | None:
 def error_of(entry: Entry, cause: BaseException) -> PipelineError:
     """What is said of an op that failed, with its cause."""
     given = tensors_of((*entry.args, *entry.kwargs.values()))
-    return error_from(entry.op, [(t._shape, t._dtype) for t in given], entry.location, cause)
+    where = entry.code, entry.instruction
+    return error_from(entry.op, [(t._shape, t._dtype) for t in given], where, cause)
 
 
 def error_from(
-    op: RecordedOp, operands: list[tuple[Any, Any]] | None, location: str, cause: BaseException
+    op: RecordedOp,
+    operands: list[tuple[Any, Any]] | None,
+    where: tuple[CodeType, int],
+    cause: BaseException,
 ) -> PipelineError:
     """The same for an op whose operands are gone.
 
     Args:
         op: the op.
         operands: their shapes and dtypes; None where nobody knows them any more.
-        location: where it was recorded.
+        where: its place in the user's code.
         cause: what went wrong.
     """
     if isinstance(cause, MemoryError):
         cause = out_of_memory(op.name, cause)
     hide(cause)
-    d = op.definition
-    shown = d.exposure.written if d is not None and d.exposure.written else op.name
+    d, name = op.definition, op.name
+    shown = d.exposure.written if d is not None and d.exposure.written else name
+    launched, location = "it", location_of(*where)
+    names = [name.partition("::")[2].partition(".")[0], called_at(*where)]
+    if names[0] != names[1] and registry.overloads(f"aten::{names[1]}"):
+        launched = f"{shown}, of which it is made"
+        name = shown = f"aten::{names[1]}"
+    else:
+        names.pop()
+    for each in names:
+        say_as_called(each, cause, {})
     text = (
-        f"{shown} failed when the pipeline launched it: {type(cause).__name__}: {cause}\n"
+        f"{shown} failed when the pipeline launched {launched}: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}"
     )
     if operands is not None:
@@ -103,7 +118,7 @@ def error_from(
         text += f"\n  inputs: {inputs or 'none'}"
     error = PipelineError(
         text,
-        op=op.name,
+        op=name,
         location=location,
     )
     error.__cause__ = cause

@@ -25,7 +25,6 @@ from .trace import (
     StepFailed,
     StepStopped,
     Unsent,
-    location_of,
     tensors_of,
 )
 from .unseen import held_outside
@@ -401,7 +400,7 @@ class Launch:
                 continue
             who = f"the plan of {backend_of(op.device)}"
             cause = RuntimeError(f"{who} left out a result that somebody can see")
-            error = error_from(op, None, location_of(*where), cause)
+            error = error_from(op, None, where, cause)
             s.pending = Failed(error)
             if t is not None and held_outside(t):
                 self.first = self.first or error
@@ -460,7 +459,7 @@ class _Collected:
 
     def error(self, cause: BaseException) -> PipelineError:
         """What is said if it could not be sent."""
-        return error_from(self._op, self._inputs, location_of(*self._where), cause)
+        return error_from(self._op, self._inputs, self._where, cause)
 
 
 def _filled(t: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -27,6 +28,7 @@ __all__ = [
     "StepFailed",
     "StepStopped",
     "Unsent",
+    "called_at",
     "location_of",
     "refuse_cause",
     "tensors_of",
@@ -34,6 +36,7 @@ __all__ = [
 
 
 _NUMBERS: Final = itertools.count()
+_LOADS: Final = frozenset({"LOAD_ATTR", "LOAD_GLOBAL", "LOAD_METHOD", "LOAD_NAME"})
 NO_OPTIONS: Final[dict[str, Any]] = {}  # of all entries that have none; never written
 Share = tuple[str, bool]
 COPIES: Final[Share] = ("", False)  # of copies between devices: they are no backend's to plan
@@ -327,6 +330,23 @@ def tensors_of(args: Any) -> Iterator[Tensor]:
             yield value
         elif value.__class__ is list or value.__class__ is tuple:
             yield from tensors_of(value)
+
+
+def called_at(code: CodeType, instruction: int) -> str:
+    """By which name a call names what it calls; empty where it has none, or nothing tells places.
+
+    A call begins where the expression of what it calls begins, in the source.
+    """
+    places = list(code.co_positions())
+    line, _, column, _ = places[instruction // 2]
+    name = ""
+    for each in dis.get_instructions(code):
+        if each.offset >= instruction:
+            break
+        at = places[each.offset // 2]
+        if column is not None and (at[0], at[2]) == (line, column) and each.opname in _LOADS:
+            name = str(each.argval)
+    return name
 
 
 def location_of(code: CodeType, instruction: int) -> str:

@@ -121,7 +121,7 @@ class Computing:
         if not isinstance(cause, Exception):
             raise TypeError(f"its executable has failed without an error: {cause!r}")
         at = self._program.instructions[instruction]
-        raise error_from(at.op, None, at.location, cause) from cause
+        raise error_from(at.op, None, at.where, cause) from cause
 
 
 def _one_by_one(program: Program, inputs: list[Any], numbers: list[Any]) -> list[Any]:

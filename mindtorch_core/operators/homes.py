@@ -266,7 +266,7 @@ HOMES: Final = (
     ("nn.embedding_bag",
      "aten: embedding_bag.padding_idx; aten nn torch: embedding_bag; aten torch: _embedding_bag "
      "_embedding_bag_forward_only"),
-    ("nn.encoding", "aten nn torch: one_hot"),
+    ("nn.encoding", "aten: _one_hot_of; aten nn torch: one_hot"),
     ("nn.folding", "aten torch: col2im im2col; nn: fold unfold"),
     ("nn.fractional_pooling",
      "aten nn torch: fractional_max_pool2d fractional_max_pool3d; nn: "

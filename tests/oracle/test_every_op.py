@@ -55,7 +55,7 @@ GRADIENTS = {
 NOT_THERE = {
     **dict.fromkeys(
         ("_to_dtype", "_to_device", "_index_positions", "_index_put_positions", "_real", "_lu_order",
-         "_householder_product", "_convolution_weight", "_lexicographic_order",
+         "_householder_product", "_convolution_weight", "_lexicographic_order", "_one_hot_of",
          "max_pool1d_with_indices_backward", "avg_pool1d_backward"), _HERE),
     "linear_backward": "PyTorch's serves other devices: linear's gradients are compared",
     "_scaled_mm": "its matrices are of 8-bit floats: test_float8",

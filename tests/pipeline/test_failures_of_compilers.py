@@ -169,7 +169,7 @@ def test_a_check_of_a_write(compiler):
     x = ones(2)
     with torch.pipeline():
         x.mul_(2)
-    with pytest.raises(torch.PipelineError, match=r"aten::mul failed .*out of range"):
+    with pytest.raises(torch.PipelineError, match=r"aten::mul_ failed .*out of range"):
         x.tolist()
 
 

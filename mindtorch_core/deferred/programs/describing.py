@@ -270,7 +270,7 @@ class Description:
                     {k: self._numbered(v, k in op.numbers, counter) for k, v in kwargs.items()}
                     or NO_OPTIONS,
                     tuple([n if not several or n in used else None for n in places]),
-                    entry.location,
+                    (entry.code, entry.instruction),
                 )
             )
         return found

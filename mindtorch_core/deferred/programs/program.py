@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ...values.devices import device
 from ...values.dtypes import dtype
 from ...values.shapes import Shape, show
-from ..trace import refuse_cause
+from ..trace import location_of, refuse_cause
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from ..trace import RecordedOp
     from .checks import Checked
 
@@ -63,14 +65,19 @@ class Instruction(NamedTuple):
         args, kwargs: its arguments, with a `Ref` for each tensor and a `Number` for each number.
         outs: numbers of its results; None for one of several that nobody wants. For an op in place,
             the values that it writes.
-        location: ``file:line`` where it was recorded first.
+        where: the place in the user's code that recorded it first.
     """
 
     op: RecordedOp
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     outs: tuple[int | None, ...]
-    location: str
+    where: tuple[CodeType, int]
+
+    @property
+    def location(self) -> str:
+        """``file:line`` where it was recorded first."""
+        return location_of(*self.where)
 
     @property
     def name(self) -> str:

@@ -118,7 +118,7 @@ def out_of_memory(doing: str, error: MemoryError) -> OutOfMemoryError:
     )
 
 
-def say_as_called(name: str, error: Exception, values: dict[str, Any]) -> None:
+def say_as_called(name: str, error: BaseException, values: dict[str, Any]) -> None:
     """Have an error speak of the op that was called, not of one that it is made of.
 
     A text that begins with an op's name gets the name of each op that calls it, the outermost last, and

@@ -56,10 +56,7 @@ def _fill_slices(self: Any, dim: int, index: Any, value: Any) -> Any:
     if not hasattr(value, "_keys"):
         value = self.new_full((), value)
     whole = self if self._shape else self.unsqueeze(0)
-    try:
-        whole._index_put_positions_(_along(whole, dim, index), value.to(self._dtype))
-    except IndexError as error:
-        raise IndexError(f"index_fill_(): {error}") from None
+    whole._index_put_positions_(_along(whole, dim, index), value.to(self._dtype))
     return self
 
 

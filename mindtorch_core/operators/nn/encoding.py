@@ -6,11 +6,13 @@ from typing import Any
 
 from ...deferred import current_pipeline
 from ...dispatch.functions import fn
+from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
 from ...values.shapes import numel
+from ..elementwise.composed import by_name
 
 
 def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
@@ -18,27 +20,44 @@ def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
         raise RuntimeError(
             f"one_hot is only applicable to index tensor of type LongTensor, got {self._dtype.label}"
         )
-    if num_classes > 0 and current_pipeline() is not None and has_elements(self):
-        # Nobody looks: a class that there is not is out of the bounds of what is written to.
-        zeros: Any = fn.zeros((*self._shape, num_classes), dtype=int64, device=self._device)
-        return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+    if num_classes > 0 and numel(self._shape) and has_elements(self):
+        return by_name("_one_hot_of")(self, num_classes)
     empty = not numel(self._shape)
     if empty and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
-    if not empty and (num_classes == -1 or has_elements(self)):
+    if not empty and num_classes == -1:
         if self.min().item() < 0:
             raise RuntimeError("Class values must be non-negative.")
-        largest = int(self.max().item())
-        if num_classes == -1:
-            num_classes = largest + 1
-        elif largest >= num_classes:
-            raise RuntimeError(
-                f"Class values must be smaller than num_classes, got {largest} and {num_classes}"
-            )
+        num_classes = int(self.max().item()) + 1
+    return _ones(self, num_classes)
+
+
+def _ones(self: Tensor, num_classes: int) -> Any:
     classes = fn.arange(0, num_classes, 1, device=self._device)
     return (self.unsqueeze(-1) == classes).to(int64)
 
 
+def _one_hot_of(self: Tensor, num_classes: int) -> Any:
+    if current_pipeline() is not None:
+        # Nobody looks: a class that there is not is out of the bounds of what is written to.
+        zeros: Any = fn.zeros((*self._shape, num_classes), dtype=int64, device=self._device)
+        return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+    if self.min().item() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if (largest := self.max().item()) >= num_classes:
+        raise RuntimeError(
+            f"Class values must be smaller than num_classes, got {largest} and {num_classes}"
+        )
+    return _ones(self, num_classes)
+
+
+op(
+    "_one_hot_of(Tensor self, int num_classes) -> Tensor",
+    doc="Rows of so many zeros with a one at each class.",
+    rule=lambda self, num_classes: TensorSpec((*self._shape, num_classes), int64),
+    decomposition=_one_hot_of,
+    namespaces=(),
+)
 op(
     "one_hot(Tensor self, int num_classes=-1) -> Tensor",
     doc="Rows of zeros with a one at each class; by default as many classes as the largest needs.",

@@ -32,8 +32,8 @@ HOMES: Final = (
      "tan tan_ tanh tanh_ threshold_backward trunc trunc_"),
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
-     "_index_positions _index_put_positions_ cat gather index_add index_add_ index_select nonzero "
-     "scatter.src scatter_.src scatter_add scatter_add_"),
+     "_index_positions _index_put_positions_ _one_hot_of cat embedding gather index_add index_add_ "
+     "index_select nonzero put scatter.src scatter_.src scatter_add scatter_add_ take"),
     ("lapack",
      "_householder_product _linalg_eigh _linalg_eigvals _linalg_svd _lu_order geqrf "
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "

@@ -212,6 +212,69 @@ def index_select(self: Any, dim: int, index: Any) -> Any:
     return wrap(a.take(i, at), self.raw_dtype)
 
 
+@kernel("embedding")
+def embedding(
+    weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Rows of a table."""
+    spec = rule_of("embedding")(weight, indices, padding_idx, scale_grad_by_freq, sparse)
+    a = weight.raw_data
+    i = checked("embedding", indices.raw_data.reshape(-1), a.shape[0], 0, IndexError)
+    return wrap(a.take(i, 0).reshape(spec.shape), weight.raw_dtype)
+
+
+def flat_positions(index: Any, count: int) -> Any:
+    """Positions in elements that are read as one row, the last of which may be counted from behind.
+
+    Raises:
+        IndexError: if one is out of range.
+    """
+    outside = (index < -count) | (index >= count)
+    if outside.any():
+        raise IndexError(
+            f"out of range: tried to access index {index[outside][0]} on a tensor of {count} elements."
+        )
+    return index
+
+
+@kernel("take")
+def take(self: Any, index: Any) -> Any:
+    """Elements at positions in an array that is read as one row."""
+    rule_of("take")(self, index)
+    row = self.raw_data.reshape(-1)
+    return wrap(np.asarray(row[flat_positions(index.raw_data, row.size)]), self.raw_dtype)
+
+
+@kernel("put")
+def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """A copy with elements put, or added, at positions in an array that is read as one row."""
+    rule_of("put")(self, index, source, accumulate)
+    made = copied(self)
+    row, values = made.raw_data.reshape(-1), source.raw_data.reshape(-1)
+    i = flat_positions(index.raw_data.reshape(-1), row.size)
+    if accumulate:
+        combine_at(np.add, row, np.where(i < 0, i + row.size, i), values, self.raw_dtype)
+    else:
+        row[i] = values
+    return made
+
+
+@kernel("_one_hot_of")
+def one_hot(self: Any, num_classes: int) -> Any:
+    """Rows of zeros with a one at each class."""
+    classes = self.raw_data
+    if classes.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if (largest := classes.max()) >= num_classes:
+        raise RuntimeError(
+            f"Class values must be smaller than num_classes, got {largest} and {num_classes}"
+        )
+    made = np.zeros((classes.size, num_classes), np.int64)
+    made[np.arange(classes.size), classes.reshape(-1)] = 1
+    return wrap(made.reshape(*classes.shape, num_classes), int64)
+
+
 @kernel("index_add_")
 def index_add_(self: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Add slices at positions along a dimension, in place."""
