@@ -40,7 +40,8 @@ def in_chunks(
     A function of several steps is a compiled kernel, if there is one, to the last bit the same.
 
     Args:
-        ufunc: the NumPy function.
+        ufunc: the NumPy function. What makes no arrays of its own has an attribute ``into``, which is called
+            with one for the result behind the operands.
         d: NumPy dtype of the result.
         arrays: operands, of one shape or without dimensions.
         key: identifies a function that holds values of its own; None for one that may not be compiled.
@@ -54,7 +55,7 @@ def in_chunks(
     out = POOL.empty(shape, d)
     flat = out.reshape(-1)
     size = first.size
-    takes_out = isinstance(ufunc, np.ufunc)
+    takes_out, into = isinstance(ufunc, np.ufunc), getattr(ufunc, "into", None)
     if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
         key = ufunc
     trace = trace or (lambda tracer, *parts: [ufunc(*parts)])
@@ -73,6 +74,8 @@ def in_chunks(
         given = [a[part if a.size == size else again] if a.ndim else a for a in lines]
         if takes_out:
             QUIET.run(ufunc, *given, out=flat[part])
+        elif into is not None:
+            quietly(into, *given, flat[part])
         else:
             flat[part] = quietly(ufunc, *given)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -105,14 +106,35 @@ def _extreme(ufunc: Ufunc, of_integers: Ufunc, holds: Ufunc, a: Any, b: Any) -> 
     if type(a) is not np.ndarray:  # traced for a compiled kernel
         return np.where(holds(kept, other) | np.isnan(other), kept, other)
     found = np.asarray(ufunc(a, b))
-    bits = _BITS.get(found.itemsize)
-    if bits is not None:  # the loops for half precision know no vectors
-        wrong = np.equal(kept, other)
-        if wrong.any():
-            wrong &= np.not_equal(kept.view(bits), found.view(bits))
-            if wrong.any():
-                np.copyto(found, kept, where=wrong)
+    _choose_zeros(found, kept, other)
     return found
+
+
+def _choose_zeros(found: Any, kept: Any, other: Any) -> None:
+    """Put the zeros of the one operand where the other has one of another sign."""
+    bits = _BITS.get(found.itemsize)
+    if bits is None or not np.equal(kept, other).any():
+        return  # the loops for half precision know no vectors
+    kept, other, found = kept.view(bits), other.view(bits), found.view(bits)
+    both = np.asarray(kept | other)
+    zeros = np.equal(both, np.iinfo(both.dtype).min)
+    if zeros.any():  # the sign alone: both are zeros, of which one has it
+        np.bitwise_xor(found, kept, out=both)
+        np.multiply(both, zeros, out=both)
+        np.bitwise_xor(found, both, out=found)
+
+
+def _extreme_into(ufunc: Ufunc, of_integers: Ufunc, a: Any, b: Any, out: Any) -> None:
+    """The same into an array of the result's dtype."""
+    if a.dtype.kind in "iub":
+        of_integers(a, b, out=out)
+    else:
+        ufunc(a, b, out=out)
+        _choose_zeros(out, a, b)
+
+
+_fmax.into = partial(_extreme_into, np.fmax, np.maximum)  # type: ignore[attr-defined]
+_fmin.into = partial(_extreme_into, np.fmin, np.minimum)  # type: ignore[attr-defined]
 
 
 @kernel("heaviside")
