@@ -8,6 +8,7 @@ from mindtorch_core.nn import functional as F
 from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.reference import probes, same
+from mindtorch_cpu.ops import normalization
 
 SIZES = (1 << 15, (1 << 16) + 500, 100_003)
 
@@ -209,6 +210,35 @@ def test_group_norm(both, shape, d):
         return made
 
     assert_same(*both(run))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(9, 6, 30, 30), (40, 5, 17, 64), (3, 300, 12, 12), (1, 64, 700), (130, 3, 130)],
+    ids=str,
+)
+@pytest.mark.parametrize("d", [torch.float32, torch.float64, torch.bfloat16])
+def test_gradients_of_batch_norm(both, shape, d, monkeypatch):
+    x, g = numbers(*shape, dtype=d), numbers(*shape, seed=1, dtype=d)
+    x[:, 1] = 2.0
+    w = numbers(shape[1], seed=2, dtype=d)
+    asked = []
+    passes = normalization._in_two_passes
+    monkeypatch.setattr(
+        normalization, "_in_two_passes", lambda *given: asked.append(passes(*given)) or asked[-1]
+    )
+
+    def run():
+        made = []
+        for weight in (w, None):
+            given = x.clone().requires_grad_()
+            scale = None if weight is None else weight.clone().requires_grad_()
+            F.batch_norm(given, None, None, scale, scale, True).backward(g)
+            made += [given.grad] + ([] if scale is None else [scale.grad])
+        return made
+
+    assert_same(*both(run))
+    assert asked == ([] if d is torch.bfloat16 else [True, True, False, False])
 
 
 def test_layouts_that_kernels_do_not_take(both):

@@ -15,9 +15,10 @@ from mindtorch_core.backend import batch_norm_rule, statistics_dtype, update_run
 
 from ..arrays import NUMPY_OF, WIDER, quietly, row_major, wrap
 from ..compiled import FEWEST, computed_rows
+from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
-from ..rows import BLOCK, FOLD, broad, dots, folds, over_blocks, spread, sums
+from ..rows import BLOCK, FOLD, SHORTEST, broad, dots, folds, over_blocks, spread, sums
 from ..summation import down
 from .norms import (
     WIDE_OF,
@@ -284,6 +285,47 @@ def _given(mean: Any, var: Any, eps: float, d: Any, channels: int, *, training: 
     return _column(mean, d), 1 / quietly(np.sqrt, _column(var, d) + d.type(eps))
 
 
+def _sums_of(tracer: Any, x: Any, g: Any, mean: Any) -> list[Any]:
+    return [
+        tracer.reduced("row_sum", g),
+        tracer.reduced("row_dot", g, np.subtract(x, mean)),
+    ]
+
+
+def _from_sums(
+    tracer: Any, x: Any, g: Any, mean: Any, slope: Any, level: Any, by: Any
+) -> list[Any]:
+    y = np.add(np.multiply(np.subtract(x, mean), slope), g)
+    return [np.multiply(np.subtract(y, level), by)]
+
+
+def _in_two_passes(
+    out: Any, x: Any, g: Any, w: Any, means: Any, factors: Any, slopes: Any, plain: Any
+) -> bool:
+    """Whether compiled kernels did what `batch_norm_backward` does with blocks, to the same bits."""
+    images, channels, width = x.shape
+    if width < SHORTEST or x.size < LARGE:
+        return False
+    rows = [each.reshape(-1, width) for each in (x, g)]
+    mean = np.tile(means, (images, 1))
+    found = [np.empty((images * channels, 1), x.dtype) for _ in range(2)]
+    if not computed_rows("batch_norm_backward sums", _sums_of, [*rows, mean], found):
+        return False
+    step = max(
+        1, BLOCK // (images * width)
+    )  # as `over_blocks` cuts them: `down` adds by what lies beside
+    for total, each in zip((plain, slopes), found, strict=True):
+        for i in range(0, channels, step):
+            sums_of_images = np.ascontiguousarray(each.reshape(images, channels)[:, i : i + step])
+            total[i : i + step] = down(sums_of_images[None]).reshape(-1, 1)
+    np.multiply(slopes, factors, slopes)
+    count = x.dtype.type(images * width)
+    by_channel = (-slopes * factors / count, plain / count, factors if w is None else factors * w)
+    columns = [np.tile(each, (images, 1)) for each in by_channel]
+    target = [out.reshape(-1, width)]
+    return computed_rows("batch_norm_backward", _from_sums, [*rows, mean, *columns], target)
+
+
 @kernel("native_batch_norm_backward")
 def batch_norm_backward(
     grad_out: Any, input: Any, weight: Any, running_mean: Any, running_var: Any, save_mean: Any,
@@ -333,7 +375,9 @@ def batch_norm_backward(
             np.multiply(gradient, factor, y)
         settle(out, at, y)
 
-    over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
+    plainly = train and out is not None and not rounded and x.dtype == g.dtype == d
+    if not (plainly and _in_two_passes(out, x, g, w, means, factors, slopes, plain)):
+        over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
     kept = statistics_dtype(input, weight)
     return (
         None if out is None else wrap(out.reshape(input.raw_shape), input.raw_dtype),
