@@ -219,6 +219,20 @@ class SparseTensor(Tensor):
         """The same without history."""
         return self._with(self._elements.detach())
 
+    @property
+    def data(self) -> Any:
+        """The same without history; assigned, it takes over what another one holds."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        given = value if isinstance(value, SparseTensor) else self
+        new = given._elements.detach().requires_grad_(self.requires_grad)
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined]  # refuses what is none
+        if self.grad is not None and fn.equal(self._positions, given._positions):
+            new.grad = self._elements.grad
+        self._positions, self._elements, self._sorted = given._positions, new, given._sorted
+
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The same with other values: of another dtype or on another device."""
         values = self._elements.to(*args, **kwargs)

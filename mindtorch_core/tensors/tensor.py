@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from ..dispatch.keys import AUTOGRAD, UNRESOLVED, WITH_AUTOGRAD, DispatchKey
 from ..values.devices import TABLE, device
 from ..values.dtypes import dtype, pack
-from ..values.layouts import layout, strided
+from ..values.layouts import check_same, layout, strided
 from ..values.memory_formats import contiguous_format, has_format, memory_format
 from ..values.own_frames import hide
 from ..values.shapes import Shape, Size, contiguous_strides, is_contiguous, size_of, wrap_dim
@@ -401,6 +401,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def data(self, value: Tensor) -> None:
         if not isinstance(value, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
+        check_same(self.layout, value.layout)
         recorded = self._keys & AUTOGRAD
         if recorded and value._dtype.category < 2:
             raise RuntimeError(

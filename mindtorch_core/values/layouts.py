@@ -6,6 +6,7 @@ from typing import Any, Final
 
 __all__ = [
     "check_memory",
+    "check_same",
     "jagged",
     "layout",
     "sparse_bsc",
@@ -41,6 +42,19 @@ sparse_bsr: Final = layout("sparse_bsr")
 sparse_bsc: Final = layout("sparse_bsc")
 jagged: Final = layout("jagged")
 _mkldnn: Final = layout("_mkldnn")
+
+
+def check_same(mine: layout, others: layout) -> None:
+    """Refuse to let a tensor of one layout take over the data of another.
+
+    Raises:
+        RuntimeError: naming both.
+    """
+    if mine is not others:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible "
+            f"tensor type: {mine} and {others}"
+        )
 
 
 def check_memory(wanted: Any, pinned: Any) -> None:

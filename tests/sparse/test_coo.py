@@ -325,3 +325,43 @@ def test_a_file_with_positions_beyond_the_size_is_refused():
     file.seek(0)
     with pytest.raises(RuntimeError, match="size is inconsistent with indices"):
         torch.load(file)
+
+
+def assigned(lib, into, value):
+    make = {
+        "coo": lambda: lib.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,)),
+        "trained": lambda: lib.sparse_coo_tensor([[0, 1]], [1.0, 2.0], (3,)).requires_grad_(),
+        "other": lambda: lib.sparse_coo_tensor([[2]], [5.0], (4,), dtype=lib.float64),
+        "integers": lambda: lib.sparse_coo_tensor([[2]], [5], (3,)),
+        "rows": lambda: lib.eye(3).to_sparse_csr(),
+        "dense": lambda: lib.ones(3),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's
+        target, given = make[into](), make[value]()
+    before = repr(target)
+    try:
+        target.data = given
+    except RuntimeError as error:
+        assert repr(target) == before
+        return "incompatible tensor type" in str(error)
+    if given is not target and given.layout is lib.sparse_coo:
+        given._values().fill_(7)  # it is the same memory
+    held = [target._indices().tolist(), target._values().tolist(), list(target.shape)]
+    return held, str(target.dtype), target.requires_grad, target.is_leaf
+
+
+@pytest.mark.parametrize("into", ["coo", "trained", "rows"])
+@pytest.mark.parametrize("value", ["other", "integers", "dense", "coo"])
+def test_data_is_assigned_whole_or_refused(into, value):
+    assert assigned(torch, into, value) == assigned(pt, into, value)
+
+
+def test_data_shares_what_it_holds_without_history():
+    t = torch.sparse_coo_tensor([[0]], [1.0], (2,)).requires_grad_()
+    t.data._values().fill_(3)
+    assert t.to_dense().tolist() == [3, 0]
+    assert not t.data.requires_grad
+    rows = torch.ones(2, 2).to_sparse_csr()
+    rows.data = torch.eye(2).to_sparse_csr()  # PyTorch keeps the old values and says nothing
+    assert rows.to_dense().tolist() == [[1, 0], [0, 1]]
