@@ -58,7 +58,7 @@ def test_the_kit_with_four_processes(mindtorch, check):
 
 @pytest.mark.parametrize(
     ("count", "program"),
-    [(3, "collectives.py"), (2, "training.py"), (3, "mismatches.py")],
+    [(3, "collectives.py"), (2, "training.py"), (3, "sharded.py"), (3, "mismatches.py")],
 )
 def test_programs(ranks, count, program):
     done = ranks(count, program, MINDTORCH_NPU_FALLBACK="silent")

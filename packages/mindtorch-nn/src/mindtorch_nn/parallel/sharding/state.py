@@ -110,8 +110,7 @@ class ShardingState:
         traffic, group = self.traffic, self.group
         outermost = traffic.depth == 0
         if outermost:
-            device = group.parameters[0].device if group.parameters else None
-            traffic.begin_forward(device)
+            traffic.begin_forward()
         traffic.depth += 1
         try:
             if not self._waiting:

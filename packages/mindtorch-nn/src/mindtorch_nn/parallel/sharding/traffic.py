@@ -142,12 +142,12 @@ class Traffic:
 
     # ---- a forward ----------------------------------------------------------------------------------
 
-    def begin_forward(self, device: Any) -> None:
+    def begin_forward(self) -> None:
         """The outermost module is called."""
         self._last = None
         self.start = None
         if torch.is_grad_enabled():
-            leaf = torch.zeros((), device=device, requires_grad=True)
+            leaf = torch.zeros((), device="cpu", requires_grad=True)  # wherever the parameters are
             self.start = _Start.apply(leaf, self)
 
     def uses(self, group: Any) -> None:
