@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from functools import wraps
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 from ..tensors.tensor import Tensor
 from . import coalescing, collectives, exchanges, messages
@@ -35,6 +36,8 @@ __all__ = ["ProcessGroup"]
 Tensors = Sequence[Tensor]
 Rows = Sequence[Sequence[Tensor]]
 F = TypeVar("F", bound=Callable[..., Any])
+# Engines of PyTorch's that have a class here: by their names, modules beside this one that stand on it.
+_FACES: Final = ("gloo",)
 
 
 def _also(**others: str) -> Callable[[F], F]:
@@ -76,6 +79,23 @@ class ProcessGroup(Members):
         from ..values.devices import device
 
         return [device(name) for name in self.communicators]
+
+    def _get_backend(self, device: Any) -> ProcessGroup:
+        """What moves a device's tensors, with the same calls; of the class of PyTorch's engine of that name.
+
+        Raises:
+            RuntimeError: for a type of device whose tensors it does not move without staging them.
+        """
+        from ..values.devices import device as as_device
+
+        kind = as_device(device).type
+        if kind not in self.communicators:
+            raise RuntimeError(f"No backend type associated with device type {kind}")
+        for name in _FACES:
+            if name in self.backend:
+                found: ProcessGroup = import_module(f"{__package__}.{name}").face(self)
+                return found
+        return self
 
     # ---- calls -----------------------------------------------------------------------------------
 

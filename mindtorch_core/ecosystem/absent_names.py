@@ -40,9 +40,7 @@ ROWS: Final[dict[str, Absent]] = {
     **COMPILERS,
     **DISTRIBUTED,
     **INNER,
-    "_C._distributed_c10d": Absent(
-        _INNER, classes="Reducer ProcessGroup Store Work FakeProcessGroup"
-    ),
+    "_C._distributed_c10d": Absent(_INNER, classes="FakeProcessGroup"),
     "_C": Absent(
         _INNER,
         classes="AnyType Graph Value Node ScriptModule ScriptFunction ScriptObject "

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ...dispatch.asked_wrongly import guarded
 from ...dispatch.registry import registry
+from ...frontend.companion import module_at
 from ...values.own_frames import refusing
 from ..absent import names_of
 
@@ -45,6 +46,7 @@ _MODULES: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError DistributedError "
     "QueueEmptyError",
     "hooks": "BuiltinCommHookType GradBucket",
+    "gloo": "ProcessGroupGloo",
     "groups": "GroupMember group",
     "membership": "get_backend get_backend_config get_global_rank get_group_rank get_node_local_rank "
     "get_pg_count get_process_group_ranks new_subgroups new_subgroups_by_enumeration "
@@ -63,6 +65,23 @@ _MODULES: Final = {
     "work": "Work",
 }
 _HOMES: Final = {name: module for module, names in _MODULES.items() for name in names.split()}
+# Names whose homes call them otherwise; those of mindtorch-nn stand below.
+_RENAMED: Final = {
+    "_DEFAULT_FIRST_BUCKET_BYTES": ("coalesced_copies", "FIRST_BYTES"),
+    "_Work": ("work", "Work"),
+    "_broadcast_coalesced": ("coalesced_copies", "broadcast_coalesced"),
+    "_compute_bucket_assignment_by_size": ("coalesced_copies", "assigned_by_size"),
+    "_verify_params_across_processes": ("coalesced_copies", "verify_across_processes"),
+    "_make_nccl_premul_sum": ("reductions", "Premultiplied"),
+    "default_pg_timeout": ("beginning", "DEFAULT_PG_TIMEOUT"),
+}
+_OF_NN: Final = {
+    "Logger": "Logger",
+    "Reducer": "Reducer",
+    "_register_builtin_comm_hook": "register_builtin_comm_hook",
+    "_register_comm_hook": "register_comm_hook",
+}
+_OF_BREAKPOINTS: Final = ("_breakpoint_cache", "_make_distributed_pdb", "breakpoint", "log")
 _OTHER_NAMES: Final = {
     "_all_gather_base": "all_gather_into_tensor",
     "_reduce_scatter_base": "reduce_scatter_tensor",
@@ -99,14 +118,17 @@ def __getattr__(name: str) -> Any:
             found = old.warning(found, old.OLD[name])
     elif name == "reduce_op":
         found = importlib.import_module(f"{__name__}.deprecated").REDUCE_OP
-    elif name == "_make_nccl_premul_sum":
-        found = importlib.import_module(f"{_ROOM}.reductions").Premultiplied
+    elif name in _RENAMED:
+        module, own = _RENAMED[name]
+        found = getattr(importlib.import_module(f"{_ROOM}.{module}"), own)
+    elif name in _OF_NN:
+        found = getattr(module_at("mindtorch_core.nn.parallel.c10d"), _OF_NN[name])
+    elif name in _OF_BREAKPOINTS:
+        found = getattr(importlib.import_module(f"{__name__}.breakpoints"), name)
     elif name in _BELOW:
         found = importlib.import_module(f"{__name__}.{name}")
     elif name in _OF_C10D:
         found = getattr(importlib.import_module(f"{__name__}.distributed_c10d"), name)
-    elif name == "default_pg_timeout":
-        found = importlib.import_module(f"{_ROOM}.beginning").DEFAULT_PG_TIMEOUT
     else:
         return _absent(name)
     globals()[name] = found

@@ -8,6 +8,7 @@ PROGRAMS = [
     (2, "gradients"),
     (2, "comm_hooks"),
     (2, "gradient_sums"),
+    (2, "lower_names"),
     (2, "sharded_training"),
     (4, "mesh_parts"),
 ]

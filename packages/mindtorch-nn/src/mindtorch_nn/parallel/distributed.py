@@ -24,6 +24,7 @@ from .arguments import (
     refuse_others,
     syncs_buffers,
 )
+from .buckets import divided
 from .reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
@@ -136,10 +137,11 @@ class DistributedDataParallel(Module, Joinable):
         return Reducer(
             trained,
             self.process_group,
-            self.bucket_bytes_cap_list,
+            divided(
+                trained, self.bucket_bytes_cap_list, _with_sparse_gradients(self.module, trained)
+            ),
             keeps_memory=self.gradient_as_bucket_view,
             finds_unused=self.find_unused_parameters,
-            sparse=_with_sparse_gradients(self.module, trained),
             is_static=self.static_graph,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mindtorch_core as torch
@@ -10,7 +10,7 @@ from mindtorch_core import Tensor
 from mindtorch_core.autograd.endings import when_ended
 
 from ..optim.in_backward import step
-from .buckets import Bucket, divided
+from .buckets import Bucket
 
 __all__ = ["Reducer", "parameters_used"]
 
@@ -33,10 +33,9 @@ class Reducer:
     Args:
         parameters: those that require grad, in the module's order.
         group: the processes.
-        limits: bytes of the buckets, the last for all further ones.
+        buckets: which of them are summed at once, in the order of the sums.
         keeps_memory: whether gradients stay in the same memory from one backward to the next.
         finds_unused: whether parameters may be without a gradient, and others find out.
-        sparse: numbers of the parameters whose gradients are sparse.
         is_static: whether all steps use the same parameters, which the first finds out.
     """
 
@@ -44,19 +43,18 @@ class Reducer:
         self,
         parameters: Sequence[Tensor],
         group: Any,
-        limits: Sequence[int],
+        buckets: Sequence[Bucket],
         *,
         keeps_memory: bool,
         finds_unused: bool,
-        sparse: Collection[int] = (),
         is_static: bool = False,
     ) -> None:
         self.parameters = list(parameters)
         self.group = group
         self.finds_unused = finds_unused or is_static
         self.is_static = is_static
-        self._keeps_memory = keeps_memory
-        self.buckets = divided(self.parameters, limits, sparse)
+        self.keeps_memory = keeps_memory
+        self.buckets = list(buckets)
         self._bucket_of = {n: bucket for bucket in self.buckets for n in bucket.numbers}
         self._works: list[Any] = []
         self._hook: Callable[[Any], Any] | None = None  # sums a bucket in place of all_reduce
@@ -100,7 +98,7 @@ class Reducer:
                 )
         self._next, self._works = 0, []
         for bucket in self.buckets:
-            bucket.begin(anew=not self._keeps_memory)
+            bucket.begin(anew=not self.keeps_memory)
         self._unused = []
         self._left = [*(self._times or [0] * len(self.parameters))]
         self._open = False
