@@ -166,9 +166,11 @@ class _Captured:
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )
-            step.compute(pipe.description, pipe.program, pipe.unset, pipe.bare)
+            step.compute(pipe.description, pipe.program, [*pipe.grads.values()])
             self._last = None
-            changed = changed or step.begins_grads()
+            why = step.refusal(leaves)
+        if why is None:
+            changed = changed or step.changes_grads(leaves)
             if last is not None and same_around and step.only_adds_to(last):
                 step = last  # which is right with and without a grad that is there
                 changed = None

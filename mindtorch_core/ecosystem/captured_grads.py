@@ -2,124 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..deferred.programs.describing import Description
 from ..deferred.programs.program import Instruction, Program, Value, refs_of
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
-from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view
 from ..tensors.tensor import Tensor
 from ..values.errors import CaptureError
 from .captured_guards import guard_of, shown
 
-__all__ = ["Grad", "grads_of", "shown_as"]
+__all__ = ["Grad", "Touched", "grads_of", "shown_as"]
+
+
+class Touched:
+    """What a function that is recorded does with the grad of a leaf.
+
+    Attributes:
+        leaf: the leaf, weakly: the function may have made it.
+        before: the grad that was there when the function first came to it.
+        first: what it did then: ``read`` or ``set`` it, or had a backward pass ``add`` to it.
+        uses: all that it did.
+    """
+
+    __slots__ = ("before", "first", "leaf", "uses")
+
+    def __init__(self, leaf: Tensor) -> None:
+        self.leaf = weakref.ref(leaf)
+        self.before = _grad_at(leaf)
+        self.first = ""
+        self.uses: set[str] = set()
 
 
 class Grad:
-    """The grad of a leaf that the function uses.
+    """The grad of a leaf that a captured function uses.
 
     Attributes:
-        leaf: the tensor.
-        output: which output its gradient is; -1 where that is added to a grad that is there.
-        value: what it is like, where it is a view of the output.
-        only_added: whether nothing else is done with the one that is there.
-        how: ``set`` where the function begins anew, ``add`` where it adds to what is there, ``none``
-            where nothing may be there, as the function computes with it, ``same`` for a grad that has
-            to be the one it was.
-        was: that one.
+        leaf: the tensor; the number of an argument.
+        wanted: ``none`` where nothing may be there, ``same`` where it has to be the one that it was, and
+            ``any`` where the function overwrites it, or only adds to it.
+        was: the grad that was there.
+        left: what is there afterwards: ``set`` anew, ``added`` to what is there, or ``kept``.
+        only_added: whether nothing is done with the one that is there but that something is added to it.
     """
 
-    __slots__ = ("how", "leaf", "only_added", "output", "value", "was")
+    __slots__ = ("leaf", "left", "only_added", "wanted", "was")
 
-    def __init__(
-        self,
-        leaf: Tensor,
-        output: int,
-        how: str,
-        was: Tensor | None = None,
-        value: Value | None = None,
-    ) -> None:
-        self.leaf, self.output, self.how, self.was, self.value = leaf, output, how, was, value
+    def __init__(self, leaf: Any, wanted: str, was: Tensor | None, left: str) -> None:
+        self.leaf, self.wanted, self.was, self.left = leaf, wanted, was, left
         self.only_added = False
 
-    def is_there(self) -> bool:
-        """Whether the leaf has one."""
-        return self.leaf._autograd is not None and self.leaf._autograd.grad is not None
+    def of(self, leaves: Sequence[Any]) -> Tensor:
+        """The leaf of a call with these arguments."""
+        leaf: Tensor = leaves[self.leaf] if self.leaf.__class__ is int else self.leaf
+        return leaf
 
-    def check(self, name: str) -> None:
+    def is_like(self, other: Grad) -> bool:
+        """Whether the same is done with the same grad."""
+        same = self.leaf is other.leaf or self.leaf.__class__ is int is other.leaf.__class__
+        return (
+            same
+            and self.was is other.was
+            and (self.wanted, self.left)
+            == (
+                other.wanted,
+                other.left,
+            )
+        )
+
+    def changed(self, leaves: Sequence[Any]) -> str | None:
+        """What the function does to a grad after which it is not what the next call wants."""
+        leaf = self.of(leaves)
+        if self.leaf.__class__ is int or (self.wanted == "any" and self.left != "added"):
+            return None
+        now = _grad_at(leaf)
+        if now is (self.was if self.wanted == "same" else None):
+            return None
+        was, name = "None" if self.was is None else "another tensor", shown(guard_of(leaf))
+        return f"the grad of a tensor, {name} was {was} before the call and is not after it"
+
+    def check(self, name: str, leaves: Sequence[Any]) -> None:
         """Refuse a grad that the recording does not stand for."""
-        meta = self.leaf._autograd
-        now = None if meta is None else meta.grad
-        if self.how == "same" and now is not self.was:
+        if self.wanted == "any":
+            return
+        leaf = self.of(leaves)
+        now = _grad_at(leaf)
+        if self.wanted == "same" and now is not self.was:
             raise CaptureError(
-                f"{name}(): the grad of a tensor that it used, {shown(guard_of(self.leaf))} was another "
+                f"{name}(): the grad of a tensor that it used, {shown(guard_of(leaf))} was another "
                 f"tensor when it was captured; reset() captures anew"
             )
-        if self.how == "none" and now is not None:
+        if self.wanted == "none" and now is not None:
             raise CaptureError(
-                f"{name}(): the grad of a tensor that it used, {shown(guard_of(self.leaf))} was None when "
+                f"{name}(): the grad of a tensor that it used, {shown(guard_of(leaf))} was None when "
                 f"it was captured, and is a tensor now: set it to None before, or in the function"
             )
 
-    def put(self, outputs: list[Tensor]) -> None:
+    def put(self, value: Tensor | None, leaves: Sequence[Any]) -> None:
         """Set the grad, or add to it."""
-        meta = self.leaf._autograd
-        if self.output < 0 or meta is None:
-            return
-        found = outputs[self.output]
-        if self.value is not None:
-            found = shown_as(found, self.value)
-        if self.how == "add" and meta.grad is not None:
-            without_gradients(dispatch, "add_", None, meta.grad, found)
+        leaf = self.of(leaves)
+        meta = leaf._autograd
+        if meta is None:
+            leaf.grad = value
+        elif self.left == "added" and meta.grad is not None:
+            without_gradients(dispatch, "add_", None, meta.grad, value)
         else:
-            meta.grad = found
+            meta.grad = value
+
+
+def _grad_at(leaf: Tensor) -> Tensor | None:
+    found: Tensor | None = None if leaf._autograd is None else leaf._autograd.grad
+    return found
 
 
 def grads_of(
-    found: Description,
-    program: Program,
-    unset: Sequence[AutogradMeta],
+    touched: Iterable[Touched],
+    arguments: dict[int, int],
+    found: Description | None,
+    program: Program | None,
     results: list[Any],
-    made_of: Callable[[Any], tuple[int, Value] | None],
 ) -> list[Grad]:
-    """The grads of the leaves that a program uses, after it was recorded.
+    """What a function has done with grads, after it was recorded.
 
     Args:
-        found: the ops.
+        touched: the leaves, and how it came to their grads.
+        arguments: by id of a tensor, which argument it is.
+        found: the ops; None where there are none.
         program: the same.
-        unset: places of the tensors whose grad the function has set to None.
         results: what it has returned.
-        made_of: which output a tensor shows, and how.
     """
+    number_of = {} if found is None else found.number_of
+    instructions = () if program is None else program.instructions
+    read = {n for each in instructions for n in refs_of((_read_by(each), each.kwargs))}
     returned = {id(t) for t in results}
-    inputs = {id(t) for t in found.inputs}
-    read = {n for each in program.instructions for n in refs_of((_read_by(each), each.kwargs))}
     grads = []
-    for leaf in found.inputs:
-        meta = leaf._autograd
-        g = None if meta is None or not meta.is_leaf else meta.grad
-        if g is None:
+    for each in touched:
+        leaf, was = each.leaf(), each.before
+        if leaf is None:
             continue
-        if (made := made_of(g)) is not None:
-            how = "add"
-            if any(meta is each for each in unset):
-                how = "set"
-            elif found.number_of.get(id(g)) in read or id(g) in returned:
-                how = "none"
-            grads.append(Grad(leaf, made[0], how, value=made[1]))
-        elif id(g) in inputs:
-            grads.append(Grad(leaf, -1, "same", g))
-            n = found.number_of[id(g)]
-            users = [e for e in program.instructions if n in {*refs_of((e.args, e.kwargs))}]
-            grads[-1].only_added = (
-                len(users) == 1
-                and users[0].name == "aten::add_"
-                and users[0].args[0] == n
-                and id(g) not in returned
-            )
+        now = _grad_at(leaf)
+        n = number_of.get(id(now))
+        wanted, left = "none" if was is None else "same", "kept" if now is was else "set"
+        if each.first == "set":
+            wanted, left = "any", "set"
+        elif (
+            was is None and now is not None and each.first == "add" and "set" not in each.uses
+            and n not in read and id(now) not in returned
+        ):  # fmt: skip
+            wanted, left = "any", "added"
+        grad = Grad(arguments.get(id(leaf), leaf), wanted, was, left)
+        if each.first == "add" and left == "kept" and n is not None and id(now) not in returned:
+            users = [e for e in instructions if n in {*refs_of((e.args, e.kwargs))}]
+            grad.only_added = [e.name for e in users] == ["aten::add_"] and users[0].args[0] == n
+        grads.append(grad)
     return grads
 
 

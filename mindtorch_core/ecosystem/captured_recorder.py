@@ -19,10 +19,11 @@ from ..dispatch.dispatcher import dispatch
 from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..dispatch.masks import without_gradients
 from ..random import BEFORE_POSITION, default_generator
-from ..tensors.autograd_state import BORN, GRADS_READ, GRADS_UNSET, AutogradMeta
+from ..tensors.autograd_state import BORN, GRADS_USED
 from ..tensors.storage import BEFORE_LOOK, Storage
 from ..tensors.tensor import Tensor
 from ..values.devices import concrete
+from .captured_grads import Touched
 from .captured_step import Constant
 
 __all__ = ["Recorder"]
@@ -35,8 +36,7 @@ class Recorder(Pipeline):
         constants: the tensors that were made of Python's data.
         shared: memory of arrays, and the like, that tensors were made around.
         looks: lines that looked at the value of a tensor that was there before.
-        unset: places of the tensors whose grad was set to None.
-        bare: tensors whose grad was asked for when they had none that it might have set to None.
+        grads: by id of a tensor, what it has done with the grad of that.
         beside: what it has computed outside of the block.
         reentered: the captured functions that it has called although they were just running.
         moved: lines that asked for the position of a generator of random numbers, or set it.
@@ -54,8 +54,7 @@ class Recorder(Pipeline):
         self.constants: list[Constant] = []
         self.shared: list[Tensor] = []
         self.looks: list[str] = []
-        self.unset: list[AutogradMeta] = []
-        self.bare: list[Tensor] = []
+        self.grads: dict[int, Touched] = {}
         self.beside: list[str] = []
         self.reentered: list[str] = []
         self.moved: list[str] = []
@@ -83,7 +82,7 @@ class Recorder(Pipeline):
         self._others = {t.ident for t in threading.enumerate()}
         watching: list[tuple[list[Any], Callable[..., None]]] = [
             (BEFORE_POSITION, self._move), (BEFORE_LOOK, self._look), (BORN, self._make),
-            (GRADS_UNSET, self._unset), (GRADS_READ, self._read), (BESIDE, self._pass),
+            (GRADS_USED, self._use_grad), (BESIDE, self._pass),
         ]  # fmt: skip
         drawn, position = _positions_elsewhere(), _position()
         with self:
@@ -119,17 +118,13 @@ class Recorder(Pipeline):
         t._own_storage()
         self.constants.append(Constant(t, before))
 
-    def _unset(self, meta: AutogradMeta) -> None:
-        if get_ident() == self._own:
-            self.unset.append(meta)
-
-    def _read(self, t: Tensor) -> None:
-        meta = t._autograd
-        if get_ident() == self._own and (
-            meta is None
-            or (meta.grad is None and meta.is_leaf and not any(meta is m for m in self.unset))
-        ):
-            self.bare.append(t)
+    def _use_grad(self, t: Tensor, use: str) -> None:
+        if get_ident() == self._own and t.is_leaf:
+            touched = self.grads.get(id(t))
+            if touched is None or touched.leaf() is not t:
+                touched = self.grads[id(t)] = Touched(t)
+            touched.uses.add(use)
+            touched.first = touched.first or use
 
     def _pass(self, what: str) -> None:
         if get_ident() == self._own:

@@ -27,7 +27,7 @@ from ..utils._pytree import (
 from ..values.errors import CaptureError
 from ..values.shapes import Shape
 from .captured_computing import Computing
-from .captured_grads import Grad, grads_of, shown_as
+from .captured_grads import Grad, Touched, grads_of, shown_as
 from .captured_guards import guard_of, hooks_of, shown
 from .captured_names import is_same
 from .captured_surroundings import Settings, Surroundings
@@ -118,6 +118,7 @@ class Step:
         self._kept: list[_Kept] = []
         self._numbers: list[Any] = []
         self._grads: list[Grad] = []
+        self._put: list[Grad] = []  # of those, what each call sets or adds to
         self._hooked: list[tuple[AutogradMeta, Any]] = []
         self._any_hooks = False
 
@@ -134,25 +135,30 @@ class Step:
                 for v, w in zip(self._inputs, other._inputs, strict=True)
             )
             and self._result_spec == other._result_spec
+            and len(self._grads) == len(other._grads)
+            and all(v.is_like(w) for v, w in zip(self._grads, other._grads, strict=True))
             and all(
                 isinstance(v, Tensor | _Part) or is_same(v, w)
                 for v, w in zip(self._constants, other._constants, strict=True)
             )
         )
 
-    def begins_grads(self) -> str | None:
-        """Which grads it has made that were None, and that it has not set to None itself."""
-        made = next(
-            (grad.leaf for grad in self._grads if grad.how in ("add", "none") and grad.is_there()),
-            None,
-        )
-        if made is None:
-            return None
-        return f"the grad of a tensor, {shown(guard_of(made))} was None before the call and is not after it"
+    def changes_grads(self, leaves: Sequence[Any]) -> str | None:
+        """Which grad is not what the next call wants, so that this recording does not stand for it."""
+        found = (grad.changed(leaves) for grad in self._grads)
+        return next((text for text in found if text is not None), None)
+
+    def refusal(self, leaves: Sequence[Any]) -> str | None:
+        """Why later calls could not leave what this one has left; None where they can."""
+        for grad in self._put:
+            left = grad.of(leaves).grad
+            if left is not None and left.requires_grad:
+                return "it leaves a grad that has a history, which that of a later call has not"
+        return None
 
     def only_adds_to(self, before: Step) -> bool:
         """Whether it differs from an earlier recording in that it has added to the grads that this made."""
-        made = {id(grad.leaf) for grad in before._grads if grad.how == "add"}
+        made = {id(grad.leaf) for grad in before._grads if grad.left == "added"}
         return len(made) == len(before._grads) == len(self._grads) > 0 and all(
             grad.only_added and id(grad.leaf) in made for grad in self._grads
         )
@@ -161,19 +167,20 @@ class Step:
         self,
         found: Description | None,
         program: Program | None,
-        unset: Sequence[AutogradMeta],
-        bare: Sequence[Tensor],
+        touched_grads: Sequence[Touched],
     ) -> None:
         """Compute ops in each call.
 
         Args:
             found: the ops; None where there are none.
             program: the same.
-            unset: places of the tensors whose grad the function has set to None.
-            bare: tensors whose grad it has asked for when they had none.
+            touched_grads: leaves whose grad the function has asked for, or changed.
         """
-        leaves, results = self._given, self._results
+        leaves = self._given
         at = {id(t): i for i, t in enumerate(leaves) if isinstance(t, Tensor)}
+        self._grads = grads_of(touched_grads, at, found, program, self._results)
+        self._put = [grad for grad in self._grads if grad.left != "kept"]
+        results = [*self._results, *(grad.of(leaves).grad for grad in self._put)]
         # Whose memory is that of an argument, or of what is made anew in each call.
         memories: dict[int, tuple[int, Tensor]] = {}
         touched = {id(memory_of(t)) for t in results if isinstance(t, Tensor)}
@@ -207,10 +214,7 @@ class Step:
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
-            self._grads = grads_of(found, program, unset, results, made_of)
-        self._grads += [Grad(t, -1, "none") for t in {id(t): t for t in bare}.values()]
-        taken = {grad.output for grad in self._grads}
-        self._kept = made_of.kept({*taken, *(r[0] for r in self._returned if r is not None)})
+        self._kept = made_of.kept({r[0] for r in self._returned if r is not None})
         self._constants = [
             t if r is None else None
             for t, r in zip(map(source, results), self._returned, strict=True)
@@ -238,7 +242,7 @@ class Step:
         """What the call returns that was recorded: without history, as later ones do."""
         results = [
             t if made is None or not t.requires_grad else t.detach()
-            for t, made in zip(tree_leaves(result), self._returned, strict=True)
+            for t, made in zip(tree_leaves(result), self._returned, strict=False)
         ]
         return tree_unflatten(results, self._result_spec)
 
@@ -253,6 +257,8 @@ class Step:
     def __call__(self, leaves: Sequence[Any], spec: TreeSpec) -> Any:
         """Compute what was recorded, of other arguments."""
         self._check(leaves, spec)
+        for grad in self._grads:
+            grad.check(self._name, leaves)
         fresh = [without_gradients(dispatch, "clone", None, t) for t in self._fresh]
         program, outputs = self._program, fresh
         if program is not None:
@@ -264,12 +270,8 @@ class Step:
                 self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
             if HOOKED_LEAVES or self._any_hooks:
                 self._check_hooks()
-            for grad in self._grads:
-                grad.check(self._name)
             outputs = self._computing(inputs, self._numbers)
             outputs += fresh
-            for grad in self._grads:
-                grad.put(outputs)
             for i in self._written:
                 inputs[i]._own_storage().version += 1
         if self._kept:
@@ -282,6 +284,11 @@ class Step:
                 results.append(_taken(constant, leaves, fresh))
             else:
                 results.append(constant)
+        if self._put:
+            count = len(results) - len(self._put)
+            for grad, value in zip(self._put, results[count:], strict=True):
+                grad.put(value, leaves)
+            del results[count:]
         if self._result_spec.type is None:
             return results[0]
         return tree_unflatten(results, self._result_spec)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
-from ..tensors.autograd_state import AutogradMeta
+from ..tensors.autograd_state import GRADS_USED, AutogradMeta
 from ..tensors.storage import held_once
 from ..tensors.subclasses import dispatches
 from ..values.forks import fork_safe
@@ -36,10 +36,21 @@ _LOCK: Final = fork_safe(threading.RLock())
 
 def deliver(leaves: dict[AutogradMeta, Any], create_graph: bool) -> None:
     """Add gradients to the ``grad`` of their leaves; empties ``leaves``."""
+    if GRADS_USED:
+        _tell_of(leaves)
     with _LOCK:
         while leaves:
             meta, g = leaves.popitem()
             accumulate(meta, g, create_graph)
+
+
+def _tell_of(leaves: Iterable[AutogradMeta]) -> None:
+    """Tell whoever follows grads that those of leaves are about to change."""
+    for meta in leaves:
+        leaf = meta.tensor()
+        if leaf is not None and leaf._keys & AUTOGRAD:
+            for note in GRADS_USED:
+                note(leaf, "add")
 
 
 def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
@@ -181,6 +192,8 @@ def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
 
 def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     """Add a gradient to a leaf's ``grad``, with the hooks around that."""
+    if GRADS_USED:
+        _tell_of([meta])
     node = meta.node
     hooks = None if node is None else node.hooks
     if hooks is None:

@@ -9,7 +9,7 @@ from ..dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD
 from ..values.devices import device
 from ..values.dtypes import dtype
 from ..values.shapes import Shape
-from .autograd_state import GRADS_READ, GRADS_UNSET, INFERENCE, AutogradMeta
+from .autograd_state import GRADS_USED, INFERENCE, AutogradMeta
 
 if TYPE_CHECKING:
     from ..gradients.node import Node
@@ -108,9 +108,9 @@ class AutogradAttributes:
         Warns:
             UserWarning: for a result that retains no gradient.
         """
-        if GRADS_READ:
-            for note in GRADS_READ:
-                note(self)  # type: ignore[arg-type]
+        if GRADS_USED:
+            for note in GRADS_USED:
+                note(self, "read")  # type: ignore[arg-type]
         meta = self._autograd
         if meta is None:
             return None
@@ -127,11 +127,11 @@ class AutogradAttributes:
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         meta = self._autograd
+        for note in GRADS_USED:
+            note(self, "set")  # type: ignore[arg-type]
         if value is None:
             if meta is not None:
                 meta.grad = None
-                for note in GRADS_UNSET:
-                    note(meta)
             return
         if not isinstance(value, AutogradAttributes):
             raise TypeError(
@@ -161,5 +161,4 @@ class AutogradAttributes:
 
     @grad.deleter
     def grad(self) -> None:
-        if self._autograd is not None:
-            self._autograd.grad = None
+        self.grad = None

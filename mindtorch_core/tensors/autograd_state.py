@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..gradients.node import Node
     from .tensor import Tensor
 
-__all__ = ["BORN", "GRADS_READ", "GRADS_UNSET", "INFERENCE", "AutogradMeta", "born"]
+__all__ = ["BORN", "GRADS_USED", "INFERENCE", "AutogradMeta", "born"]
 
 # Bit of inference tensors, in place of ADInplaceOrView; in a thread's include mask, the mode.
 INFERENCE: Final = int(DispatchKey.Inference)
@@ -20,11 +20,9 @@ INFERENCE: Final = int(DispatchKey.Inference)
 # Called with each tensor that no op makes, and whether its memory is its own.
 BORN: Final[list[Callable[[Tensor, bool], None]]] = []
 
-# Called where a user sets a grad to None, with the place of the tensor.
-GRADS_UNSET: Final[list[Callable[[AutogradMeta], None]]] = []
-
-# Called where a grad is asked for, with the tensor.
-GRADS_READ: Final[list[Callable[[Tensor], None]]] = []
+# Called with a tensor before its grad is asked for (``"read"``), set by a user (``"set"``) or, of a leaf,
+# set or added to by a backward pass (``"add"``).
+GRADS_USED: Final[list[Callable[[Tensor, str], None]]] = []
 
 T = TypeVar("T")
 
