@@ -162,7 +162,6 @@ class _Captured:
             around.forget_logs()
             if changed is not None:
                 around = Surroundings(self._fn, leaves)
-            same_around = changed is None
             step = Step(
                 self._name, self._fn, leaves, spec, result, pipe.constants, around, settings
             )
@@ -170,11 +169,16 @@ class _Captured:
             self._last = None
             why = step.refusal(leaves)
         if why is None:
-            changed = changed or step.changes_grads(leaves)
-            if last is not None and same_around and step.only_adds_to(last):
-                step = last  # which is right with and without a grad that is there
-                changed = None
-            if changed is None or (last is not None and step.is_like(last)):
+            if changed is None:
+                changed = step.changes_grads(leaves)
+                if last is not None and step.only_adds_to(last):
+                    step, changed = (
+                        last,
+                        None,
+                    )  # which is right with and without a grad that is there
+                elif last is not None and step.is_like(last):
+                    changed = None  # grads are what they were again when it is called
+            if changed is None:
                 self._step = step
                 return step.first(result)
             if last is None:

@@ -287,3 +287,27 @@ def test_steps_that_a_schedule_of_zero_grad_surrounds():
         return net.weight.detach()
 
     assert torch.equal(run(torch.pipeline.capture), run(lambda fn: fn))
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_what_changes_in_each_call_is_refused_though_the_ops_are_the_same(every):
+    """A schedule that steps in the function: the learning rate changes in a later call only."""
+    p = torch.nn.Parameter(torch.ones(2))
+    opt = torch.optim.SGD([p], lr=0.5)
+    schedule = torch.optim.lr_scheduler.StepLR(opt, every, 0.5)
+
+    def step(x):
+        (p * x).square().sum().backward()
+        opt.step()
+        opt.zero_grad()
+        schedule.step()
+
+    f = torch.pipeline.capture(step)
+    for i in range(6):
+        if i % 2 == 0:
+            f(torch.ones(2))
+            continue
+        with pytest.raises(torch.CaptureError, match="something else in each call: schedule"):
+            f(torch.ones(2))
+    assert schedule.last_epoch == 6
+    assert opt.param_groups[0]["lr"] == 0.5 ** (1 + 6 // every)
