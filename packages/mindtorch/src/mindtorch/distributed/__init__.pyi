@@ -24,6 +24,7 @@ from mindtorch_core.distributed import (
     P2POp as P2POp,
     PrefixStore as PrefixStore,
     ProcessGroup as ProcessGroup,
+    ProcessGroupGloo as ProcessGroupGloo,
     QueueEmptyError as QueueEmptyError,
     ReduceOp as ReduceOp,
     ReduceOptions as ReduceOptions,
