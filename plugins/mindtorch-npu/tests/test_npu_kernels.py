@@ -161,6 +161,16 @@ def test_integers_are_widened_where_no_operator_takes_them(launched, dtype):
     assert found.tolist() == (host % 4).tolist()
 
 
+@pytest.mark.parametrize("by", [torch.tensor([2, 3, -4]), torch.tensor([0.5, -2, 3]), 4])
+def test_whole_numbers_are_divided_as_floats_on_the_device(launched, by):
+    host = torch.tensor([-7, 7, 3])
+    x, there = host.to("npu"), by.to("npu") if isinstance(by, torch.Tensor) else by
+    found, names, waits = launched(lambda: x / there)
+    assert {name for name in names if name.startswith("Div")}
+    assert waits == 0
+    torch.testing.assert_close(found.cpu(), host / by)
+
+
 def test_whole_numbers_divided_by_zero_do_not_raise(npu):
     x = torch.tensor([1, -2], device="npu")
     assert (x // torch.zeros_like(x)).shape == (2,)  # no error, and no particular value

@@ -68,13 +68,14 @@ def test_default_places_newest_version_first(tmp_path, system):
         system / "ascend-toolkit/8.0.0",
         system / "cann-8.5.0",
         home / "Ascend/ascend-toolkit/8.3.RC2",
+        home / "Ascend/ascend-toolkit/8.3",
         home / "Ascend/cann-9.1.0.alpha001",
         system / "cann-9.1.0",
     ):
         install(root)
     found = [c.path.name for c in search({"HOME": str(home)}, system)]
     assert found == [
-        "cann-9.1.0", "cann-9.1.0.alpha001", "cann-8.5.0", "8.3.RC2", "8.1.RC1", "8.1.RC1.beta1",
+        "cann-9.1.0", "cann-9.1.0.alpha001", "cann-8.5.0", "8.3", "8.3.RC2", "8.1.RC1", "8.1.RC1.beta1",
         "8.0.0",
     ]  # fmt: skip
 
