@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from mindtorch_core.cli import main
+from mindtorch_core.cli.bench import _show
 from mindtorch_core.measuring import peers, turns
 from mindtorch_core.measuring.op_calls import op_group
 from mindtorch_core.measuring.small_calls import groups
@@ -163,3 +165,29 @@ def test_the_ratio_is_the_median_over_rounds_of_the_fastest_turns():
     )
     assert found.ratio == {"torch": 1.3333}  # of 1/2, 4/3 and 2/1
     assert found.ns == {"mindtorch": 2e9, "torch": 2e9}
+
+
+def shown(capsys, *cases):
+    """The rows of the table of some cases, each with its times in nanoseconds."""
+    measured = {
+        name: turns.Measured(ns, {p: ns["mindtorch"] / ns[p] for p in ns if p != "mindtorch"})
+        for name, ns in cases
+    }
+    _show(turns.Group("small", None, ()), measured, ["mindtorch", "torch"])
+    lines = capsys.readouterr().out.splitlines()
+    return [re.split("  +", line) for line in lines if line.strip("- ")]
+
+
+def test_a_table_has_times_ratios_and_their_mean(capsys):
+    add = ("add", {"mindtorch": 4000.0, "torch": 1000.0})
+    mul = ("mul", {"mindtorch": 1500.0, "torch": 1500.0})
+    assert shown(capsys, add, mul, ("div", {"mindtorch": 500.0})) == [
+        ["small", "mindtorch us", "torch us", "/ torch"],
+        ["add", "4.000", "1.000", "4.000"],
+        ["mul", "1.500", "1.500", "1.000"],
+        ["div", "0.500", "-", "-"],
+        ["geometric mean", "2.000"],
+    ]
+    assert len(shown(capsys, add)) == 2  # of one there is no mean
+    alone = [(name, {"mindtorch": 1000.0}) for name in ("add", "mul")]
+    assert shown(capsys, *alone) == [["small", "mindtorch us"], ["add", "1.000"], ["mul", "1.000"]]
