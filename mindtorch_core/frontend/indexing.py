@@ -45,6 +45,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         IndexError: if the index does not fit the tensor.
         RuntimeError: if the value does not broadcast.
         TypeError: if the value is neither a tensor nor a number.
+        ValueError: if it is an int that int64 does not hold.
     """
     try:
         number = None
@@ -55,6 +56,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
                     f"can't assign a {type(value).__name__} to a torch.{self._dtype.label}Tensor; make "
                     f"a tensor of it first"
                 )
+            if number.__class__ is int and not -(1 << 63) <= number < 1 << 63:
+                raise ValueError(f"Overflow when unpacking long long: {number} does not fit int64")
         if index is False:  # names no element
             return
         viewed, tensors = _apply_views(self, index)

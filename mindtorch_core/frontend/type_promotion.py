@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dispatch.calls.binding import python_number
+from ..dispatch.calls.binding import python_number, refuse_long
 from ..tensors.tensor import Tensor
 from ..values import promotion
 from ..values.dtypes import as_dtype, dtype
@@ -62,6 +62,7 @@ def result_type(tensor: Any, other: Any) -> dtype:
         other: another one.
 
     Raises:
+        OverflowError: if one is an int that 64 bits do not hold.
         TypeError: if one is neither a tensor nor a number.
 
     Example:
@@ -69,9 +70,12 @@ def result_type(tensor: Any, other: Any) -> dtype:
         (torch.float32, torch.float32)
     """
     for name, value in (("tensor", tensor), ("other", other)):
-        if not isinstance(value, Tensor) and python_number(value) is None:
-            raise TypeError(
-                f"result_type(): argument '{name}' must be Tensor or Number, not "
-                f"{type(value).__name__}"
-            )
+        if not isinstance(value, Tensor):
+            number = python_number(value)
+            if number is None:
+                raise TypeError(
+                    f"result_type(): argument '{name}' must be Tensor or Number, not "
+                    f"{type(value).__name__}"
+                )
+            refuse_long(number)
     return promotion.result_type(tensor, other)

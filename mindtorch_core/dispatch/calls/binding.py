@@ -17,14 +17,21 @@ from ..registry import OpEntry
 from ..schema import Argument, OperatorSchema
 
 __all__ = [
+    "LEAST",
+    "MOST",
     "accepts",
     "named",
     "operand_of",
     "plain_number",
     "printed",
     "python_number",
+    "refuse_long",
     "tensor_type_error",
 ]
+
+# What an integer of 64 bits may be, with a sign or without.
+LEAST: Final = -(1 << 63)
+MOST: Final = (1 << 64) - 1
 
 
 def python_number(value: Any) -> Any:
@@ -57,7 +64,20 @@ def _with_a_sign(number: Any, value: Any) -> Any:
     """
     if number.__class__ is int and not isinstance(value, int) and number >= 1 << 63:
         raise TypeError(f"an integer of 64 bits with a sign is required, got {value!r}") from None
+    refuse_long(number)
     return number
+
+
+def refuse_long(number: Any) -> None:
+    """Refuse what no integer of 64 bits holds, with a sign or without.
+
+    Raises:
+        OverflowError: for such an int.
+    """
+    if isinstance(number, int) and not LEAST <= number <= MOST:
+        raise OverflowError(
+            "int too big to convert" if number > 0 else "can't convert negative int to unsigned"
+        )
 
 
 def operand_of(

@@ -30,7 +30,10 @@ def $name(self, other):
     @keys = self._keys
     if @type(other) is @Tensor:
         $join
-    elif @type(other) not in @NUMBERS:
+    elif (@kind := @type(other)) is @INT:
+        if not @LEAST <= other <= @MOST:
+            @REFUSE_LONG(other)
+    elif @kind not in @NUMBERS:
         other, @more = @OPERAND(other)
         if other is @NotImplemented:
             return other
@@ -92,6 +95,7 @@ def make_operator(
 
     scope = call_scope(entry, tensor_type) | {
         "EXPLAIN": explained,
+        "INT": int if numbers else None,
         "NUMBERS": NUMBERS if numbers else frozenset(),
         "OPERAND": operand,
         "HAND_ON": hand_on,

@@ -14,7 +14,7 @@ from ..keys import ACTIVE, DEFAULT_INCLUDED, MASKS, OVERRIDDEN, PROCESS_INCLUDE
 from ..overrides import keys_of_foreign
 from ..schema import Argument, OperatorSchema
 from ..tables import fill
-from .binding import plain_number, tensor_type_error
+from .binding import LEAST, MOST, plain_number, refuse_long, tensor_type_error
 from .generated import Template, literal, own
 from .numpy_names import REQUIRED
 
@@ -153,7 +153,10 @@ if @each is not None:
 _KEYS_OF_OPERAND: Final = Template("""\
 if @type($name) is @Tensor:
     $join
-elif @type($name) not in @NUMBERS:
+elif (@kind := @type($name)) is @int:
+    if not @LEAST <= $name <= @MOST:
+        @REFUSE_LONG($name)
+elif @kind not in @NUMBERS:
     $name, @more = @OPERAND($shown, $name)
     @keys |= @more
 """)
@@ -333,9 +336,12 @@ def call_scope(entry: OpEntry, tensor_type: type) -> dict[str, Any]:
         "FILL": fill,
         "KERNELS": entry.table,
         "MASKS": MASKS,
+        "LEAST": LEAST,
+        "MOST": MOST,
         "NUMBER": plain_number,
         "NUMBERS": NUMBERS,
         "PROCESS_INCLUDE": PROCESS_INCLUDE,
+        "REFUSE_LONG": refusing(refuse_long),
         "REQUIRED": REQUIRED,
         "Tensor": tensor_type,
         "OVERRIDDEN": OVERRIDDEN,

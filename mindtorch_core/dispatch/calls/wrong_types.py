@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..schema import Argument, OperatorSchema
-from .binding import accepts, python_number
+from .binding import accepts, python_number, refuse_long
 from .generated import Template, own, own_scope
 from .parts import python_name
 
@@ -24,7 +24,9 @@ _OTHER: Final = {
     "bool": Template("$name is not True and $name is not False"),
     "int": Template("@type($name) is not @int"),
     "float": Template("@type($name) is not @float and @type($name) is not @int"),
-    "Scalar": Template("@type($name) not in @PLAIN"),
+    "Scalar": Template(
+        "(@type($name) not in @PLAIN or $name.__class__ is @int and not @LEAST <= $name <= @MOST)"
+    ),
 }
 _LOOK: Final = Template("""\
 if $unlike:
@@ -125,6 +127,7 @@ def _taken(arguments: tuple[Argument, ...], number: int, value: Any) -> Any:
     if value is None:
         return a.default
     if a.type not in ("int", "float"):
+        refuse_long(value)
         return value
     if a.type == "int":
         return operator.index(value)

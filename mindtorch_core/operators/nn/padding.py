@@ -211,7 +211,7 @@ def _pad(
             f"padding length {len(pad)} and input of dimension {len(self._shape)}"
         )
     if mode == "constant":
-        return fn.constant_pad_nd(self, pad, 0 if value is None else value)
+        return fn.constant_pad_nd(self, pad, 0.0 if value is None else float(value))
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     n = len(pad) // 2
