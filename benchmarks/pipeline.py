@@ -5,25 +5,23 @@
 
 Each library runs in a process of its own with the same number of threads; they take turns, and the
 figure is the median over rounds of the ratio of two libraries' fastest turns (wall time). Compile
-time is the first call's, measured once. Peak memory is a fresh process's growth of its resident set
-while it runs the program three times.
+time is the first call's, measured once, with caches of compiled code that were empty when the script
+started. Peak memory is a fresh process's growth of its resident set while it runs the program three times.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
-import resource
 import statistics
-import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import processes
 from pipeline_cases import CASES, Case, jax_adam
 
 from mindtorch_core.measuring.peers import installed, machine
@@ -31,9 +29,6 @@ from mindtorch_core.measuring.peers import installed, machine
 RESULTS = Path(__file__).parent / "results" / "pipeline.json"
 PEERS = ("mindtorch", "eager", "torch", "compile", "jax", "numpy")
 MODULES = {"mindtorch": "mindtorch_core", "eager": "mindtorch_core", "compile": "torch"}
-
-
-# ---- in the process of one library --------------------------------------------------------------
 
 
 def runner(peer: str, case: Case) -> Callable[[], Any]:
@@ -117,147 +112,30 @@ def _jax_runner(case: Case, arrays: Sequence[Any]) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(compiled(*inputs))
 
 
-def serve(peer: str) -> None:
-    """Answer requests on standard input: a case's number, and what to measure."""
-    runners: dict[int, Callable[[], Any]] = {}
-    for line in sys.stdin:
-        request = json.loads(line)
-        number = request["case"]
-        if request["what"] == "first":
-            runners = {number: runner(peer, CASES[number])}
-            start = time.perf_counter()
-            runners[number]()
-            answer: Any = time.perf_counter() - start
-        elif request["what"] == "turn":
-            answer = _turn(runners[number], request["seconds"])
-        else:
-            answer = _peak(runner(peer, CASES[number]))
-        print(json.dumps(answer), flush=True)
-
-
-def _turn(run: Callable[[], Any], seconds: float) -> float:
-    """The fastest call within about some seconds."""
-    best = math.inf
-    end = time.perf_counter() + seconds
-    while True:
-        start = time.perf_counter()
-        run()
-        now = time.perf_counter()
-        best = min(best, now - start)
-        if now > end:
-            return best
-
-
-def _peak(run: Callable[[], Any]) -> int:
-    """Bytes by which the resident set's peak grows over three calls."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(3):
-        run()
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
-
-
-# ---- in the process that compares ---------------------------------------------------------------
-
-
-class Peer:
-    """A library's process."""
-
-    def __init__(self, name: str, threads: int) -> None:
-        self.name = name
-        count = str(threads)
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
-                 "MINDTORCH_NUM_THREADS")  # fmt: skip
-        flags = f"--xla_cpu_multi_thread_eigen=true intra_op_parallelism_threads={count}"
-        env = {**os.environ, **dict.fromkeys(names, count), "XLA_FLAGS": flags.split()[0]}
-        env |= {"OMP_WAIT_POLICY": "PASSIVE", "JAX_PLATFORMS": "cpu"}
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve", name],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, env=env,
-        )  # fmt: skip
-
-    def ask(self, case: int, what: str, **more: Any) -> float | None:
-        """One measurement; None if the library failed."""
-        stdin, stdout = self.process.stdin, self.process.stdout
-        if stdin is None or stdout is None or self.process.poll() is not None:
-            return None
-        stdin.write(json.dumps({"case": case, "what": what, **more}) + "\n")
-        stdin.flush()
-        line = stdout.readline()
-        return float(json.loads(line)) if line else None
-
-    def close(self) -> None:
-        """End the process."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        self.process.wait(timeout=60)
-
-
-def measure(number: int, peers: Sequence[str], threads: int, rounds: int) -> dict[str, Any]:
+def measure(
+    case: Case, peers: Sequence[str], threads: int, rounds: int, folder: str
+) -> dict[str, Any]:
     """Everything about one case."""
-    case = CASES[number]
     wanted = [p for p in peers if case.peers is None or p in case.peers]
-    running = {p: Peer(p, threads) for p in wanted}
-    first = {p: running[p].ask(number, "first") for p in wanted}
-    alive = [p for p in wanted if first[p] is not None]
-    seconds = 0.3
-    turns: dict[str, list[float]] = {p: [] for p in alive}
-    for _ in range(rounds):
-        for p in alive:
-            took = running[p].ask(number, "turn", seconds=seconds)
-            if took is not None:
-                turns[p].append(took)
-    for each in running.values():
-        each.close()
-    memory = {}
-    for p in alive:
-        fresh = Peer(p, threads)
-        memory[p] = fresh.ask(number, "peak")
-        fresh.close()
-    ours = turns["mindtorch"]
+    found = processes.measure({p: [__file__] for p in wanted}, case.name, threads, rounds, folder)
+    others = [p for p in found.turns if p != "mindtorch"]
     return {
-        "seconds": {p: statistics.median(turns[p]) for p in alive},
-        "ratio": {
-            p: round(statistics.median(a / b for a, b in zip(ours, turns[p], strict=False)), 4)
-            for p in alive
-            if p != "mindtorch"
-        },
-        "first_call_seconds": {p: round(first[p] or 0.0, 4) for p in alive},
-        "peak_bytes": memory,
+        "seconds": {p: statistics.median(turns) for p, turns in found.turns.items()},
+        "ratio": {p: processes.ratio(found.turns, "mindtorch", p) for p in others},
+        "first_call_seconds": {p: round(one, 4) for p, one in found.first.items()},
+        "peak_bytes": found.peak,
     }
 
 
 def show(results: dict[str, Any]) -> str:
-    """The table."""
-    heads = "".join(f"{p + ' ms':>14}" for p in PEERS)
-    ratios = "".join(f"{'/ ' + p:>11}" for p in PEERS[1:])
-    lines = [f"{'wall time':<24}{heads}{ratios}"]
-    for name, m in results["cases"].items():
-        times = "".join(
-            f"{m['seconds'][p] * 1e3:14.3f}" if p in m["seconds"] else " " * 14 for p in PEERS
-        )
-        against = "".join(
-            f"{m['ratio'][p]:11.3f}" if p in m["ratio"] else " " * 11 for p in PEERS[1:]
-        )
-        lines.append(f"{name:<24}{times}{against}")
-    lines += ["", f"{'peak memory':<24}" + "".join(f"{p + ' MB':>14}" for p in PEERS)]
-    for name, m in results["cases"].items():
-        lines.append(
-            f"{name:<24}"
-            + "".join(
-                f"{m['peak_bytes'][p] / 1e6:14.1f}" if m["peak_bytes"].get(p) is not None
-                else " " * 14
-                for p in PEERS
-            )
-        )  # fmt: skip
-    lines += ["", f"{'first call':<24}" + "".join(f"{p + ' ms':>14}" for p in PEERS)]
-    for name, m in results["cases"].items():
-        first = m["first_call_seconds"]
-        lines.append(
-            f"{name:<24}"
-            + "".join(f"{first[p] * 1e3:14.1f}" if p in first else " " * 14 for p in PEERS)
-        )
-    return "\n".join(lines)
+    """The tables."""
+    shown = (("wall time, ms", "seconds", 1e3), ("mindtorch's over", "ratio", 1),
+             ("peak memory, MB", "peak_bytes", 1e-6),
+             ("first call, ms", "first_call_seconds", 1e3))  # fmt: skip
+    return "\n".join(
+        processes.table(title, {n: m[key] for n, m in results["cases"].items()}, PEERS, scale)
+        for title, key, scale in shown
+    )
 
 
 def plot(results: dict[str, Any], path: Path) -> None:
@@ -299,7 +177,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--serve", metavar="PEER", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.serve:
-        serve(options.serve)
+        cases = {case.name: case for case in CASES}
+        processes.serve(lambda name: runner(options.serve, cases[name]))
         return
     modules = {p: MODULES.get(p, p) for p in PEERS}
     peers = options.peers or [p for p in PEERS if installed([modules[p]])]
@@ -308,10 +187,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         "settings": {"threads": options.threads, "rounds": options.rounds},
         "cases": {},
     }
-    for number, case in enumerate(CASES):
-        if options.cases in case.name:
-            print(f"{case.name} ...", file=sys.stderr, flush=True)
-            results["cases"][case.name] = measure(number, peers, options.threads, options.rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        for case in CASES:
+            if options.cases in case.name:
+                print(f"{case.name} ...", file=sys.stderr, flush=True)
+                measured = measure(case, peers, options.threads, options.rounds, folder)
+                results["cases"][case.name] = measured
     print(show(results))
     if not options.cases and options.peers is None:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,3 +135,15 @@ def test_the_page_of_benchmarks_has_every_committed_result(made):
             compared = [case for case, row in cases.items() if "torch" in row["ratio"]]
             assert all(f"<span>{case}</span>" in text for case in compared), path
         assert all(f"| {case} |" in text for case in found.get("cases", {}))
+
+
+def test_the_page_of_benchmarks_shows_every_way_of_a_step(made, tmp_path):
+    for path in (ROOT / "benchmarks" / "results").glob("*.json"):
+        shutil.copy(path, tmp_path)
+    ways = {"captured": 0.5, "torch": 1.0}
+    keys = ("seconds", "ratio", "first_call_seconds", "warming_seconds")
+    row = {**dict.fromkeys(keys, ways), "peak_bytes": {"torch": 2e6}}
+    (tmp_path / "ways.json").write_text(json.dumps({"cases": {"gpt, 1 thread": row}}), "utf-8")
+    text = made("charts").page(tmp_path)
+    assert "| gpt, 1 thread |  |  | 500 | 1e+03 |  |  |" in text
+    assert "| gpt, 1 thread |  |  |  | 2 |  |  |" in text

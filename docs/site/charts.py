@@ -37,6 +37,14 @@ NAMES: Final = {
     "jax": "jax.jit",
     "numpy": "NumPy",
 }
+WAYS: Final = {
+    "eager": "mindtorch",
+    "block": "mindtorch, block",
+    "captured": "mindtorch, captured",
+    "torch": "PyTorch",
+    "compile": "torch.compile",
+    "jax": "jax.jit",
+}
 
 
 def page(results: Path) -> str:
@@ -51,9 +59,27 @@ def page(results: Path) -> str:
             ratios = {c: v["ratio"]["torch"] for c, v in cases.items() if "torch" in v["ratio"]}
             if ratios:
                 parts.append(f"### {group}\n\n{bars(ratios)}\n")
-    return "\n".join(
-        [*parts, *_pipelines(json.loads((results / "pipeline.json").read_text("utf-8")))]
+    parts += _pipelines(json.loads((results / "pipeline.json").read_text("utf-8")))
+    if (ways := results / "ways.json").exists():
+        parts += _ways(json.loads(ways.read_text("utf-8")))
+    return "\n".join(parts)
+
+
+def _ways(found: Mapping[str, Any]) -> Iterator[str]:
+    """Training steps in every way to run them: tables."""
+    yield "## Training steps in every way\n\nWall time; a block goes through backward.\n"
+    shown = (
+        ("Milliseconds of a step", "seconds", _milliseconds),
+        ("Seconds of the first call", "first_call_seconds", _number),
+        ("Seconds of warming up", "warming_seconds", _number),
+        ("Megabytes at the peak", "peak_bytes", lambda n: _number(n and n / 1e6)),
     )
+    for title, key, text in shown:
+        rows = [
+            (case, *(text(row[key].get(way)) for way in WAYS))
+            for case, row in found["cases"].items()
+        ]
+        yield f"\n### {title}\n\n" + _table(("program", *WAYS.values()), rows)
 
 
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:
