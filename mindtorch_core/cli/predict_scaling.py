@@ -222,7 +222,7 @@ def _predict(
 ) -> _Found:
     """Predict the runs that were measured here, and those on the network."""
     from ..measuring.scaling.prediction import predict
-    from ..measuring.scaling.steps import compute_spread, typical
+    from ..measuring.scaling.steps import compute_spread, lost_by_the_slowest, typical
 
     step, cores = typical(runs[1][0]), os.cpu_count() or 1
     alone = compute_spread(runs[1])
@@ -230,14 +230,14 @@ def _predict(
     for count in runs:
         if count == 1:
             continue
-        host = hosts[count]
+        host, lost = hosts[count], lost_by_the_slowest(runs[count])
         foretold = predict(
             step, count, host.time, spread=alone, overlap=host.overlap,
-            slowdown=max(host.busy / hosts[1].busy, 1.0),
+            slowdown=max(host.busy / hosts[1].busy, 1.0), lost=lost,
         ).seconds  # fmt: skip
         seconds = _middle(runs[count])
         checks.append(
-            {"ranks": count, "measured_s": seconds, "predicted_s": foretold,
+            {"ranks": count, "measured_s": seconds, "predicted_s": foretold, "lost_s": lost,
              "error": foretold / seconds - 1, "more_ranks_than_cores": count > cores}
         )  # fmt: skip
     fair = max(count for count in runs if count <= cores)
@@ -290,6 +290,7 @@ class _Found:
             "step": {
                 "seconds": step.seconds,
                 "compute_s": step.compute,
+                "lost_s": step.lost,
                 "messages": len(step.messages),
                 "bytes": step.bytes,
             },
@@ -308,14 +309,14 @@ class _Found:
             f"{step.bytes} bytes; spread {100 * self.spread:.1f} %, overlap {100 * self.overlap:.0f} %"
         )
         if self.checks:
-            head = ["ranks here", "measured ms", "predicted ms", "error", ""]
+            head = ["ranks here", "measured ms", "predicted ms", "without a core", "error", ""]
             rows = [
                 [str(c["ranks"]), f"{1e3 * c['measured_s']:.3f}", f"{1e3 * c['predicted_s']:.3f}",
-                 f"{100 * c['error']:+.1f} %", self._remark(c)]
+                 f"{1e3 * c['lost_s']:.3f}", f"{100 * c['error']:+.1f} %", self._remark(c)]
                 for c in self.checks
             ]  # fmt: skip
             print()
-            print_table(head, rows, right=range(4))
+            print_table(head, rows, right=range(5))
         rows = [
             [str(p.ranks), f"{1e3 * p.seconds:.3f}", f"{1e3 * p.compute:.3f}",
              f"{1e3 * p.waiting:.3f}", f"{100 * p.efficiency:.1f} %"]

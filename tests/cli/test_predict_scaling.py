@@ -21,6 +21,7 @@ from mindtorch_core.measuring.scaling.steps import (
     Message,
     Step,
     compute_spread,
+    lost_by_the_slowest,
     read_steps,
     typical,
 )
@@ -337,3 +338,69 @@ def test_without_an_engine_there_is_one_error(tmp_path, capsys, monkeypatch):
     said = capsys.readouterr().err
     assert "the communicator 'mpi' is not installed. fix: install it" in said
     assert said.count("\n") == 1
+
+
+# ---- a machine whose cores are shared, in ticks ----------------------------------------------------
+
+
+def shared_machine(ranks, cores, others, compute, message, steps=40):
+    """What ranks note where other programs want the cores too: a tick a turn, for whoever has waited longest.
+
+    A step computes and sends one message, which goes once all have come and takes no core.
+    """
+    begun, left, lost = [0] * ranks, [compute] * ranks, [0] * ranks
+    came, ends = [None] * ranks, None
+    line = [*range(ranks), *[-1] * others]
+    rows, tick = [[] for _ in range(ranks)], 0
+    while len(rows[0]) < steps:
+        ready = [n for n, who in enumerate(line) if who < 0 or left[who]]
+        running = ready[:cores]
+        for n in ready[cores:]:
+            if line[n] >= 0:
+                lost[line[n]] += 1
+        tick += 1
+        for n in running:
+            who = line[n]
+            if who >= 0:
+                left[who] -= 1
+                came[who] = tick if not left[who] else None
+        line = [who for n, who in enumerate(line) if n not in running] + [line[n] for n in running]
+        if ends is None and None not in came:
+            ends = tick + (message if ranks > 1 else 0)
+        if ends is not None and tick >= ends:
+            for rank in range(ranks):
+                blocked, at = tick - came[rank], came[rank] - begun[rank]
+                events = [["queue", 0, at, 0.0], ["wait", 0, at, blocked]]
+                rows[rank].append({"seconds": tick - begun[rank], "lost": lost[rank], "events": events,
+                                   "messages": [["all_reduce", 8]]})  # fmt: skip
+            begun, left, lost = [tick] * ranks, [compute] * ranks, [0] * ranks
+            came, ends = [None] * ranks, None
+    return [read_steps({"steps": each}) for each in rows]
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize(("cores", "others"), [(8, 0), (2, 0), (2, 1), (2, 5), (4, 12)])
+def test_what_other_programs_take_is_no_part_of_computing(ranks, cores, others):
+    alone = typical(shared_machine(1, cores, others, 100, 30)[0])
+    several = shared_machine(ranks, cores, others, 100, 30)
+    assert alone.compute == 100
+    assert {step.compute for steps in several for step in steps} == {100}
+    lost = lost_by_the_slowest(several)
+    foretold = predict(alone, ranks, lambda _: 30, spread=0.0, overlap=0.0, lost=lost).seconds
+    measured = sorted(step.seconds for steps in several for step in steps)
+    assert foretold == pytest.approx(measured[len(measured) // 2], rel=0.15)
+    assert (lost > 0) == (ranks + others > cores)
+    # A machine for each rank takes nothing from it.
+    assert predict(alone, ranks, lambda _: 30, spread=0.0, overlap=0.0).seconds == 130
+
+
+def test_messages_move_on_in_the_time_of_computing_alone():
+    lost = Step(9.5, STEP.messages, (Event("queue", 0, 3.0), Event("wait", 0, 9.0, 0.5)), 6.0)
+    assert lost.compute == 3.0
+    assert lost.running == pytest.approx(1 / 3)
+    assert replay(lost, lambda message: 5.0, 1.0, 1.0) == pytest.approx(3.0)
+
+
+def test_what_is_lost_at_the_end_of_waiting_counts_for_the_last_rank():
+    last, first = Step(12.0, lost=3.0, late=0.5), Step(5.0, late=9.0)
+    assert lost_by_the_slowest([[first], [last]]) == 3.5

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from .lost_time import LostTime
 from .steps import Message
 from .time_tables import TimeTable
 
@@ -33,7 +34,7 @@ class Host:
 
     Attributes:
         tables: by op.
-        busy: seconds of the piece of computing.
+        busy: seconds of the piece of computing, without those in which there was no core for it.
         overlap: the share of computing in which messages move on.
     """
 
@@ -69,15 +70,15 @@ def _calls(torch: Any, size: int, ranks: int) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _median(dist: Any, call: Callable[[], Any]) -> float:
-    """The middle of some turns' seconds."""
+def _median(dist: Any, call: Callable[[], Any], lost: Callable[[], float] = lambda: 0.0) -> float:
+    """The middle of some turns' seconds, without those that were lost."""
     times: list[float] = []
     call()
     for _ in range(_TURNS):
         dist.barrier()
-        begun = time.perf_counter()
+        begun = time.perf_counter() - lost()
         call()
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - lost() - begun)
     return statistics.median(times)
 
 
@@ -120,13 +121,8 @@ def main(folder: Path) -> None:
         for op, call in _calls(torch, size, ranks).items():
             seconds.setdefault(op, {})[size] = _median(dist, call)
     work = _busy(torch)
-
-    def all_work() -> None:  # until the last is done: the first may have had a core to itself
-        work()
-        dist.barrier()
-
-    busy = _median(dist, all_work)
-    overlap = _overlap(torch, work, busy) if ranks > 1 else 1.0
+    busy = _median(dist, work, LostTime())
+    overlap = _overlap(torch, work, _median(dist, work)) if ranks > 1 else 1.0
     if rank == 0:
         report = {"seconds": seconds, "busy": busy, "overlap": overlap}
         (folder / "host.json").write_text(json.dumps(report), "utf-8")

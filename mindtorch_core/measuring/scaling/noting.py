@@ -19,6 +19,7 @@ from typing import Any, Final
 from ...communication.engine import Communicator, Engine, Ticket
 from ...communication.groups import ProcessGroup
 from ...tensors.tensor import Tensor
+from .lost_time import LostTime
 
 __all__ = ["Notes", "main"]
 
@@ -37,22 +38,26 @@ _WHOLE: Final = {
 
 
 class Notes:
-    """What a rank has noted: rows of ``seconds``, ``messages`` and ``events``, as `read_steps` takes them."""
+    """What a rank has noted, in rows as `read_steps` takes them."""
 
     def __init__(self) -> None:
         self.steps: list[dict[str, Any]] = []
         self._pid = os.getpid()
-        self._begun = time.perf_counter()
+        self._lost_time = LostTime()
+        self._begun, self._lost = time.perf_counter(), self._lost_time()
+        self._late = 0.0
         self._messages: list[tuple[str, int]] = []
         self._events: list[tuple[str, int, float, float]] = []
 
     def end_step(self, *_: Any) -> None:
         """An optimizer's step is over."""
-        now = time.perf_counter()
+        now, lost = time.perf_counter(), self._lost_time()
         self.steps.append(
-            {"seconds": now - self._begun, "messages": self._messages, "events": self._events}
-        )
-        self._begun, self._messages, self._events = now, [], []
+            {"seconds": now - self._begun, "lost": lost - self._lost, "late": self._late,
+             "messages": self._messages, "events": self._events}
+        )  # fmt: skip
+        self._begun, self._lost, self._late = now, lost, 0.0
+        self._messages, self._events = [], []
 
     def queued(self, op: str, size: int, ticket: Ticket) -> Ticket:
         """A message was given to the communicator; returns the ticket to be waited for."""
@@ -63,8 +68,18 @@ class Notes:
         self._events.append(("queue", len(self._messages) - 1, at, 0.0))
         return _Noted(self, ticket, len(self._messages) - 1, self._messages)
 
-    def waited(self, number: int, step: list[tuple[str, int]], begun: float) -> None:
-        """A message was waited for since a time; one of an earlier step does not count."""
+    def lost(self) -> float:
+        """Seconds that the training thread has lost so far."""
+        return self._lost_time()
+
+    def waited(self, number: int, step: list[tuple[str, int]], begun: float, lost: float) -> None:
+        """A message was waited for since a time; one of an earlier step does not count.
+
+        What the thread has lost since then is a part of waiting.
+        """
+        late = self._lost_time() - lost
+        self._lost += late
+        self._late += late
         if step is self._messages:
             seconds = time.perf_counter() - begun
             self._events.append(("wait", number, begun - self._begun, seconds))
@@ -86,11 +101,11 @@ class _Noted(Ticket):
 
     def wait(self, deadline: float | None = None) -> None:
         """Wait as the ticket does."""
-        begun = time.perf_counter()
+        begun, lost = time.perf_counter(), self._notes.lost()
         self._ticket.wait(deadline)
         if not self._told:
             self._told = True
-            self._notes.waited(self._number, self._step, begun)
+            self._notes.waited(self._number, self._step, begun, lost)
 
 
 class _Listening:

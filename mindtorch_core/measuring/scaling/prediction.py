@@ -46,7 +46,7 @@ def replay(step: Step, time: Callable[[Message], float], stretch: float, overlap
     lane: deque[list[float]] = deque()
     waited, clock = 0.0, 0.0
     for event in step.events:
-        _move(lane, max(event.at - clock, 0.0) * stretch * overlap)
+        _move(lane, max(event.at - clock, 0.0) * step.running * stretch * overlap)
         clock = max(clock, event.at)
         if event.kind == "queue":
             lane.append([float(event.message), time(step.messages[event.message])])
@@ -79,6 +79,7 @@ def predict(
     spread: float,
     overlap: float,
     slowdown: float = 1.0,
+    lost: float = 0.0,
 ) -> Predicted:
     """What a step of one rank becomes.
 
@@ -89,9 +90,10 @@ def predict(
         spread: how far ranks' times of computing stray, as a share.
         overlap: see `replay`.
         slowdown: by what computing is slower where ranks share a machine.
+        lost: seconds in which the slowest rank is ready and has no core.
     """
     stretch = slowdown * slowest(ranks, spread)
     waiting = replay(step, time, stretch, overlap)
     compute = step.compute * stretch
-    seconds = compute + waiting
+    seconds = compute + waiting + lost
     return Predicted(ranks, seconds, compute, waiting, step.compute / seconds if seconds else 1.0)

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["LEAST", "Event", "Message", "Step", "compute_spread", "read_steps", "typical"]
+__all__ = [
+    "LEAST",
+    "Event",
+    "Message",
+    "Step",
+    "compute_spread",
+    "lost_by_the_slowest",
+    "read_steps",
+    "typical",
+]
 
 # Steps that a script must take: the first ones are warm-up, and a median wants three.
 LEAST: Final = 5
@@ -54,16 +63,25 @@ class Step:
         seconds: how long it took.
         messages: in the order in which they were queued.
         events: in the order of time.
+        lost: of the time outside of waiting, in how much the program was ready and had no core.
+        late: the same within waiting, such as from a message's end to the program's going on.
     """
 
     seconds: float
     messages: tuple[Message, ...] = ()
     events: tuple[Event, ...] = ()
+    lost: float = 0.0
+    late: float = 0.0
 
     @property
     def compute(self) -> float:
-        """Seconds in which it did not wait for messages."""
-        return max(self.seconds - sum(event.blocked for event in self.events), 0.0)
+        """Seconds in which it did not wait, for messages or for a core."""
+        return max(self.seconds - sum(event.blocked for event in self.events) - self.lost, 0.0)
+
+    @property
+    def running(self) -> float:
+        """The share of computing in the time in which it did not wait for messages."""
+        return self.compute / (self.compute + self.lost) if self.lost else 1.0
 
     @property
     def bytes(self) -> int:
@@ -87,6 +105,8 @@ def read_steps(report: Mapping[str, Any]) -> list[Step]:
             row["seconds"],
             tuple(Message(op, count) for op, count in row["messages"]),
             tuple(Event(*event) for event in row["events"]),
+            row.get("lost", 0.0),
+            row.get("late", 0.0),
         )
         for row in rows[2:]
     ]
@@ -95,6 +115,14 @@ def read_steps(report: Mapping[str, Any]) -> list[Step]:
 def typical(steps: Sequence[Step]) -> Step:
     """The step whose time of computing is in the middle."""
     return sorted(steps, key=lambda step: step.compute)[(len(steps) - 1) // 2]
+
+
+def lost_by_the_slowest(ranks: Sequence[Sequence[Step]]) -> float:
+    """The middle, over steps, of what the rank lost that came last: the others wait for it."""
+    last = [
+        max(row, key=lambda step: step.compute + step.lost) for row in zip(*ranks, strict=False)
+    ]
+    return statistics.median(step.lost + step.late for step in last)
 
 
 def compute_spread(ranks: Sequence[Sequence[Step]]) -> float:

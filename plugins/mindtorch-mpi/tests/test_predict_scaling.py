@@ -48,6 +48,7 @@ def test_a_run_on_two_ranks_becomes_a_prediction(predict, programs, tmp_path):
     gradients = 4 * (64 * 64 + 64 + 64 * 4 + 4)
     assert gradients <= found["step"]["bytes"] < gradients + 1000
     assert 0 < found["step"]["compute_s"] <= found["step"]["seconds"]
+    assert 0 <= found["step"]["lost_s"] <= found["step"]["seconds"]
     (check,) = found["checks"]
     assert check["ranks"] == 2
     assert check["error"] == pytest.approx(check["predicted_s"] / check["measured_s"] - 1)
