@@ -217,6 +217,7 @@ SAMPLES: Final = FamilySamples(
         ),
         "embedding_bag.padding_idx": (s("padding", *_BAG, False, 1, False, None, False, 2),),
         # encoding
+        "_one_hot_of": (s("classes", ints(0, 2, 1), 4), s("2d", ints(0, 2, 1, 1, shape=(2, 2)), 3)),
         "one_hot": (
             s("classes", ints(0, 2, 1), 4),
             s("2d", ints(0, 2, 1, 1, shape=(2, 2)), 3),
