@@ -189,3 +189,28 @@ def test_changes_after_detach_are_noticed(make, change):
         return x.grad
 
     both(call)
+
+
+# ---- elements that share memory ------------------------------------------------------------------
+
+SHOWN = {
+    "itself": lambda t: t,
+    "data": lambda t: t.data,
+    "data of data": lambda t: t.data.data,
+    "detach": lambda t: t.detach(),
+    "data of detach": lambda t: t.detach().data,
+}
+WRITES = {
+    "add_": lambda lib, t: t.add_(1),
+    "mul_": lambda lib, t: t.mul_(lib.ones(3)),
+    "zero_": lambda lib, t: t.zero_(),
+    "copy_": lambda lib, t: t.copy_(lib.ones(3)),
+    "relu_": lambda lib, t: t.relu_(),
+}
+
+
+@pytest.mark.parametrize("show", SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_what_shows_repeated_elements_is_not_written_either(show, write):
+    both(lambda lib: write(lib, show(lib.ones(1).expand(3))))
+    both(lambda lib: write(lib, show(lib.ones(3))))
