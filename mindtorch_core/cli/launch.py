@@ -136,7 +136,7 @@ class _Attempt:
 
         from ..communication.tcp_store import TCPStore
 
-        self._store = TCPStore("127.0.0.1", 0, None, True, timedelta(seconds=30), False)
+        self._store = TCPStore("127.0.0.1", 0, None, True, timedelta(seconds=30))
         return {
             "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(self._store.port),
