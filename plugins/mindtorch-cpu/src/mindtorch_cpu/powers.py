@@ -23,6 +23,8 @@ def power(base: Any, exponent: Any, out: Any = None) -> Any:
                 return np.multiply(np.multiply(base, base), base, out)
             if exponent == 0.5:
                 return np.sqrt(base, out)
+            if exponent == -0.5:
+                return np.divide(base.dtype.type(1), np.sqrt(base), out)
             if exponent == -2:
                 return np.divide(base.dtype.type(1), np.multiply(base, base), out)
     elif exponent.shape != base.shape or 0 in exponent.strides:

@@ -102,7 +102,7 @@ def _hardtanh(a: Any, low: float = -1, high: float = 1) -> Any:
 
 
 def _elu(a: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
-    below = np.minimum(a, _number(0, a))
+    below = np.minimum(_number(0, a), a)  # of two zeros the second, with its sign
     if input_scale != 1:
         below = np.multiply(below, _number(input_scale, a))
     below = np.expm1(below)

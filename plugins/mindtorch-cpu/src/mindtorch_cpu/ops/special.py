@@ -78,7 +78,7 @@ def _erfinv(a: Any) -> Any:
     inside = np.absolute(a) < 1
     ends = np.where(np.absolute(a) == 1, np.copysign(a.dtype.type(np.inf), a), np.nan)
     found = scipy("erfinv")(np.where(inside, a, a.dtype.type(0)))
-    return np.where(inside, found, ends.astype(a.dtype))
+    return np.where(inside, np.copysign(found, a), ends.astype(a.dtype))
 
 
 def _register(name: str, run: Any, run_inplace: Any) -> None:
