@@ -255,10 +255,39 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeS
     Args:
         tree: the tree.
         is_leaf: says of a container whether it counts as a leaf.
+
+    Raises:
+        RecursionError: if a container holds itself, or is too deep.
     """
     leaves: list[Any] = []
-    spec = _flatten(tree, leaves, is_leaf)
+    try:
+        spec = _flatten(tree, leaves, is_leaf)
+    except RecursionError:
+        kind = _held_by_itself(tree, is_leaf)
+        if kind is None:
+            raise
+        raise RecursionError(f"a {kind.__name__} that holds itself is no tree") from None
     return leaves, spec
+
+
+def _held_by_itself(tree: PyTree, is_leaf: IsLeaf) -> type | None:
+    """The class of a container that holds itself, directly or in others; None if there is none."""
+    above: dict[int, Iterator[Any]] = {}
+    child = tree
+    while True:
+        if id(child) in above:
+            return type(child)
+        node = None if is_leaf is not None and is_leaf(child) else node_of(child)
+        if node is not None:
+            above[id(child)] = iter(node.flatten_fn(child)[0])
+        while above:
+            last = next(reversed(above))
+            child = next(above[last], above)
+            if child is not above:
+                break
+            del above[last]
+        else:
+            return None
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
@@ -399,7 +428,8 @@ def tree_flatten_with_path(
     tree: PyTree, is_leaf: IsLeaf = None
 ) -> tuple[list[tuple[tuple[Any, ...], Any]], TreeSpec]:
     """The leaves of a tree with their paths, and its structure."""
-    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+    spec = tree_structure(tree, is_leaf)
+    return tree_leaves_with_path(tree, is_leaf), spec
 
 
 def tree_map_with_path(
