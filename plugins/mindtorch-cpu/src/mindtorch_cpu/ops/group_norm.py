@@ -89,7 +89,7 @@ def _moments(x: Any, d: Any, eps: float) -> tuple[Any, Any]:
         seen = part_in(x, part, d)
         means[part], factors[part] = deviation(seen, np.empty(seen.shape, d), eps)
 
-    key = ("moments", width, repr(eps))
+    key = ("moments", width, eps)
     if x.size < FEWEST or not computed_rows(key, trace, [x], [means, factors]):
         over_blocks(work, len(x), width)
     return means, factors

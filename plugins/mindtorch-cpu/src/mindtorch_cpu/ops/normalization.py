@@ -60,7 +60,7 @@ def layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: f
     out = POOL.empty(x.shape, x.dtype)
     means, factors = np.empty((len(x), 1), d), np.empty((len(x), 1), d)
 
-    key = ("layer_norm", width, repr(eps), w is None)
+    key = ("layer_norm", width, eps, w is None)
     given = [each for each in (x, w, b) if each is not None]
     # Of any size: NumPy makes a dozen calls of it.
     if x.size and computed_rows(key, _norm_of(width, eps, w), given, [out, means, factors]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from mindtorch_core.backend import (
     expand_strides,
     make_view,
     view_around,
+    view_strides,
     wrap_dim,
 )
 
@@ -41,15 +43,33 @@ def _are_of(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> 
     return strides == tuple([s * itemsize for s in contiguous_strides(shape)])
 
 
+@functools.lru_cache(4096)
+def _shown_in(shape: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, ...]) -> Any:
+    """Shape and strides of a view of row-major elements whose sizes of 1 have any strides; or None."""
+    count = math.prod(shape)
+    inferred = count // -(math.prod(size) or 1)
+    new = tuple([inferred if n == -1 else n for n in size])
+    if math.prod(new) != count or min(new, default=1) < 1:
+        return None
+    found = view_strides(shape, strides, new)
+    return None if found is None else (new, found)
+
+
 @kernel("view")
 def view(self: Any, size: Any) -> Any:
     """Another shape of a row-major tensor."""
     a = self.raw_data
-    if a.flags.c_contiguous and a.size and (1 not in a.shape or _strides_say_so(a)):
+    if a.flags.c_contiguous and a.size:
         try:
-            data = a.reshape(size)
-            if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
-                return view_around(self, data, data.shape, KEYS)
+            if 1 not in a.shape or _strides_say_so(a):
+                data = a.reshape(size)
+                if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
+                    return view_around(self, data, data.shape, KEYS)
+            elif self.raw_dtype is not bfloat16:
+                found = _shown_in(a.shape, a.strides, size)
+                if found is not None:
+                    shape, strides = found
+                    return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
         except (ValueError, TypeError):
             pass
     return general("view", self, size)
