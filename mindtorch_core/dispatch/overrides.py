@@ -140,7 +140,17 @@ def active(values: Iterable[Any]) -> bool:
     masks = MASKS
     if masks.include & masks.keep & MODE:
         return True
-    return bool(masks.keep & SUBCLASS) and any(map(overrides, _each(values)))
+    if not masks.keep & SUBCLASS:
+        return False
+    plain = PLAIN
+    for value in values:  # without a call for what is common
+        kind = type(value)
+        if kind is list or kind is tuple:
+            if any(map(overrides, value)):
+                return True
+        elif kind not in plain and overrides(value):
+            return True
+    return False
 
 
 # ---- the call -----------------------------------------------------------------------------------

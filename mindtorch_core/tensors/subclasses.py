@@ -16,7 +16,9 @@ from ..dispatch.keys import AUTOGRAD, FUNCTION_CLASSES, MASKS, DispatchKey
 from ..dispatch.overrides import DISABLED, PLAIN, TENSOR, arm, beneath, undisturbed
 from ..values.devices import TABLE, concrete, device
 from ..values.dtypes import dtype, get_default_dtype
-from ..values.shapes import contiguous_strides, numel, storage_extent
+from ..values.layouts import layout
+from ..values.memory_formats import memory_format
+from ..values.shapes import Size, contiguous_strides, numel, storage_extent
 from .attached import attach
 from .storage import Storage
 from .tensor import PREPARE_CLASS, Tensor, alias, make_tensor
@@ -76,6 +78,8 @@ def _prepare(cls: Any) -> None:
         cls._keys = _KeysWith(bits) if bits else _SLOT
     if overriding:
         arm()
+    elif "_shown_as_tensor" in cls.__dict__:  # parameters, which are many
+        PLAIN.add(cls)
 
 
 class _KeysWith(property):
@@ -93,7 +97,7 @@ class _KeysWith(property):
 
 
 PREPARE_CLASS.append(_prepare)
-PLAIN.add(Tensor)
+PLAIN.update((Tensor, Size, device, dtype, layout, memory_format))
 TENSOR.append(Tensor)
 
 
