@@ -135,7 +135,7 @@ def _layer_norm(
 _STATISTICS_OF_ALL: Final = (
     "Batch norm got a batched tensor as input while the running_mean or running_var, which will be "
     "updated in place, were not batched.\nIf you are using a module and do not need eval mode, please "
-    "set `track_running_stats` to be False: torch.func.replace_all_batch_norm_modules_ does that."
+    "set `track_running_stats` to be False, and its running statistics to None."
 )
 
 
