@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from contextlib import nullcontext
 from importlib.util import find_spec
 from typing import Any, Final
@@ -28,6 +29,9 @@ _LAUNCHERS: Final = (
     ("MPI_RANK", "MPI_NRANKS"),
     ("PMIX_RANK", "SLURM_NTASKS"),  # srun --mpi=pmix
 )
+
+
+_UNFINISHED: Final = "mpi/unfinished"  # said by ranks that do not let go of MPI
 
 
 class MPIEngine(Engine):
@@ -54,6 +58,7 @@ class MPIEngine(Engine):
     def __init__(self) -> None:
         self._progress: Progress | None = None
         self._process = 0
+        self._store: Store | None = None  # of the first group of several processes
 
     def missing(self) -> str:
         """Why there is no MPI."""
@@ -120,6 +125,8 @@ class MPIEngine(Engine):
                 f"{world.Get_size()}, which cannot change: make the group of all before something imports "
                 f"mpi4py.MPI, or use `mindtorch run -n {size} SCRIPT` or `mpiexec -n {size} python SCRIPT`"
             )
+        if size > 1 and self._store is None:
+            self._store = store
         # One communicator of its own, so that the program may use MPI beside.
         return self._made(world.Split(0, rank))
 
@@ -164,8 +171,31 @@ class MPIEngine(Engine):
         ulfm = sys.modules.get("mindtorch_mpi.ulfm")  # where a process was replaced
         if ulfm is not None and not anything_failed() and ulfm.parted():
             return
-        if not anything_failed() and MPI.Is_initialized() and not MPI.Is_finalized():
+        if MPI.Is_initialized() and not MPI.Is_finalized() and self._all_end_well():
             MPI.Finalize()
+
+    def _all_end_well(self) -> bool:
+        """Whether all ranks let go of MPI, which with MPICH waits for each of them without end.
+
+        Those that something has failed for do not, and tell the others, who may have heard of nothing.
+        """
+        from mpi4py import MPI
+
+        failed, store = anything_failed(), self._store
+        if store is None or MPI.get_vendor()[0] == "Open MPI":
+            return not failed
+        try:
+            if failed:
+                store.set(_UNFINISHED, b"")
+                return False
+            all_come = MPI.COMM_WORLD.Ibarrier()
+            while not all_come.Test():
+                if store.check([_UNFINISHED]):
+                    return False
+                time.sleep(0.01)
+        except (MPI.Exception, OSError, RuntimeError):  # rank 0, which serves the store, has gone
+            return False
+        return True
 
 
 def _begin() -> None:
