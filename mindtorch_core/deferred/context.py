@@ -19,7 +19,7 @@ from .blocks import RESUMED, STACK, Block, End, Exit, current_pipeline, flush_cu
 from .bounds import check_bound, size_of
 from .counts import Counts
 from .demand import Claim, claim_key, release_key
-from .dependence import bound_to_order, memory_of, needed_for
+from .dependence import bound_to_order, divided, memory_of, needed_for
 from .failures import Failed
 from .frames import request
 from .launch import Launch
@@ -223,22 +223,16 @@ class Pipeline(Replaying):
                     self.end_of_part()
                     return
                 self.unfold()
-            interrupt: BaseException | None = None
             while True:
-                turn = self._turn
+                turn, retold = self._turn, self.retold
                 # What is appended meanwhile, by the thread that owns the pipeline, stays for later.
                 recorded = self.recorded
                 count = len(recorded)
                 if not count:
                     return
-                if chosen is None:
+                if chosen is None and retold is None:
                     self.learn(count)
-                    entries: list[Entry | None] = [*recorded[:count]]
-                    others: list[Entry] = []
-                else:
-                    entries = [recorded[i] for i in chosen]
-                    left_out = set(chosen)
-                    others = [e for i, e in enumerate(recorded) if i not in left_out]
+                entries, others = divided(recorded[:count], chosen if retold is None else None)
                 launch = Launch(entries)
                 # Nothing is called from here until they are taken, so nothing comes between. A
                 # handler or finaliser that has launched them before must not have them run twice.
@@ -246,9 +240,13 @@ class Pipeline(Replaying):
                     break
                 if chosen is not None:
                     return
+            interrupt: BaseException | None = None
             try:
                 recorded[:count] = others
                 self._turn += 1
+                if retold is not None:
+                    launch.under_way, launch.running = retold.positions, True
+                    launch.retold, interrupt, self.retold = retold, retold.interrupt, None
                 if self.observer is not None:
                     launch = self.observer.launch(entries, reason)
                 self._launch(launch, reason)
@@ -281,7 +279,8 @@ class Pipeline(Replaying):
         counts.flush(reason)
         start = time.perf_counter()
         counts.dropped += drop_dead(entries, abandoned=reason == RESUMED)
-        parts = plan_parts(entries, nbytes)
+        retold = launch.retold
+        parts = plan_parts(entries, nbytes) if retold is None else retold.parts(entries, nbytes)
         for part in parts:
             if part.plan is not None:
                 counts.plan(part.plan)

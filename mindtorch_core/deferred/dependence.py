@@ -8,7 +8,7 @@ from typing import Final
 from ..tensors.tensor import Tensor
 from .trace import Entry, tensors_of
 
-__all__ = ["bound_to_order", "memory_of", "needed_for"]
+__all__ = ["bound_to_order", "divided", "memory_of", "needed_for"]
 
 _NUMBERS: Final = -1  # stands for the random numbers, which are drawn in program order
 
@@ -39,6 +39,17 @@ def needed_for(
             if entry.op.writes:
                 overwritten |= gives
     return chosen[::-1]
+
+
+def divided(
+    recorded: Sequence[Entry], chosen: Iterable[int] | None
+) -> tuple[list[Entry | None], list[Entry]]:
+    """The ops of a launch, by their positions, and those that wait; None for all of them."""
+    if chosen is None:
+        return [*recorded], []
+    taken = {*chosen}
+    waiting = [e for i, e in enumerate(recorded) if i not in taken]
+    return [recorded[i] for i in sorted(taken)], waiting
 
 
 def memory_of(t: Tensor) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..tensors.storage import Storage
@@ -29,6 +29,9 @@ from .trace import (
 )
 from .unseen import held_outside
 
+if TYPE_CHECKING:
+    from .replay.retold import Retold
+
 __all__ = ["Launch"]
 
 # Keys that the ops which kernels call during a launch must not meet: all of it was seen already.
@@ -48,7 +51,12 @@ class Launch:
         entries: the ops; None stands for one that nobody needs, or that was launched.
         first: the first failure.
         marked: memory that is no longer pending when all is done.
+        under_way: positions of what is running, or has just run: nobody knows how far it came.
+        running: whether it is running.
+        retold: what has run before, and is settled by this launch.
     """
+
+    retold: Retold | None = None
 
     def __init__(self, entries: list[Entry | None]) -> None:
         self.entries = entries
@@ -56,9 +64,9 @@ class Launch:
         self._any_failed = bool(FAILURES)
         self.marked: list[Storage] = []
         self._collected: list[_Collected] = []  # ops whose kernels ran and that a batch may hold
-        # The positions of what is running, or has just run: nobody knows how far it came.
-        self._under_way: tuple[int, ...] = ()
-        self._running = False
+        self.under_way: tuple[int, ...] = ()
+        self.running = False
+        self._donated = False  # whether what runs may have overwritten what it reads
         self._failures = 0  # of ops themselves, not of what depends on them
         self._early: set[int] = set()  # launched before their step, for one that had borrowed them
         # What steps gave no value for: storages, ops, and where those were recorded.
@@ -103,19 +111,19 @@ class Launch:
         Args:
             interrupt: what ended the launch; None if it came to its end.
         """
-        under_way = [(i, e) for i in self._under_way if (e := self.entries[i]) is not None]
+        under_way = [(i, e) for i in self.under_way if (e := self.entries[i]) is not None]
         if interrupt is not None:
             if self._collected:
                 self._lose(self._collected[0].position, interrupt)
-            if self._running and not all(e.op.pure for _, e in under_way):
+            if self.running and (self._donated or not all(e.op.pure for _, e in under_way)):
                 for _, entry in under_way:
                     self._failed(entry, interrupt)
-                self._running = False
-        if not self._running:
+                self.running = False
+        if not self.running:
             for i, entry in under_way:
                 self._mark(entry)
                 self.entries[i] = None
-        self._under_way = ()
+        self.under_way = ()
 
     def announce_checks(self) -> None:
         """Have whoever uses a value whose check is under way wait for its answer."""
@@ -158,8 +166,8 @@ class Launch:
                         for each in tensors_of(t):
                             if each._data is None:
                                 _ready(each)
-                self._under_way = (i,)
-                self._running = True
+                self.under_way = (i,)
+                self.running = True
                 result = op.impl(*args, **kwargs) if op.plan is None else op.plan(*args, **kwargs)()
                 if len(outs) == 1 and result.__class__ is Tensor:  # as `settle`
                     t = outs[0]
@@ -171,7 +179,7 @@ class Launch:
             self._lose(unsent.position, unsent.cause)
         except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
             self._failed(entry, cause)
-        self._running = False
+        self.running = False
         for t in outs:  # as `_mark`
             s = t._storage
             if s is not None and s.pending is not None:
@@ -237,9 +245,9 @@ class Launch:
     def _rescue(self, batch: Batch) -> None:
         """Send what a batch holds of the ops before an interrupt, and nothing of the one it ended."""
         try:
-            if self._running and batch.forget():
-                self._under_way = ()
-                self._running = False
+            if self.running and batch.forget():
+                self.under_way = ()
+                self.running = False
             batch.send()
         except Unsent as unsent:
             self._lose(unsent.position, unsent.cause)
@@ -275,7 +283,7 @@ class Launch:
         whole = self._early.isdisjoint(step.entries)
         if entries and whole and step.compute is not None and self._computable(step, entries):
             raised = self._compute(step, entries, step.compute)
-            self._running = False
+            self.running = self._donated = False
             if raised is None:
                 for i, entry in zip(present, entries, strict=True):
                     self._mark(entry)
@@ -310,15 +318,16 @@ class Launch:
         """
         who = f"the plan of {backend_of(entries[0].op.device)}"
         try:
-            self._under_way = step.entries
-            self._running = True
+            self._donated = getattr(compute, "donated", False)
+            self.under_way = step.entries
+            self.running = True
             results = list(compute())
             if len(results) > len(entries):
                 raise RuntimeError(f"{who} gave {len(results)} results for {len(entries)} entries")
         except StepStopped as stopped:
             return self._stopped(step, stopped, who)
         except Exception as error:  # noqa: BLE001 (whatever a backend raises is reported)
-            pure = all(e.op.pure for e in entries) and not getattr(compute, "donated", False)
+            pure = all(e.op.pure for e in entries) and not self._donated
             at, cause = None, error
             if isinstance(error, StepFailed):
                 at, cause = step.position(error.entry, self.entries), error.cause
@@ -365,7 +374,7 @@ class Launch:
                 self._mark(entry)
                 self.entries[i] = None
         under_way = rest[: stopped.under_way]
-        self._under_way = tuple(under_way)
+        self.under_way = tuple(under_way)
         if not isinstance(stopped.cause, Exception):
             raise stopped.cause
         for i in under_way:

@@ -19,6 +19,7 @@ import time
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.deferred.replay.sites import Site
 from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import ACTIVE, MASKS, PROCESS_INCLUDE
 from mindtorch_core.values.devices import row_of
@@ -279,3 +280,68 @@ def test_by_a_timer(program, kind, size):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+# ---- a block that is replayed, and fails --------------------------------------------------------
+
+
+def writing(x, w, out, at):
+    out["a"] = a = x * 2
+    out["b"] = b = a[at]
+    w.add_(a)
+    out["c"] = b + 1
+    out["d"] = w * 3
+
+
+def making(x, w, out, at):
+    out["a"] = a = x * 2
+    out["b"] = b = a[at]
+    out["c"] = b + 1
+    out["d"] = a * 3
+
+
+def replayed(body, instants=None):
+    """What a block leaves that is replayed, and whose index is out of bounds then."""
+    x, w = operands()
+    out, site = {}, Site(body)
+    for last in (False, False, False, True):
+        pipe = torch.pipeline()
+        pipe.place = site
+        at = torch.tensor([1, 90 if last else 0])
+        into = (w, out) if last else (torch.ones(8), {})
+        if last:
+            sys.setprofile(instants)
+        with contextlib.suppress(torch.PipelineError):
+            try:
+                with pipe:
+                    body(x, *into, at)
+            finally:
+                sys.setprofile(None)
+    return w, out
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("body", [writing, making], ids=lambda f: f.__name__)
+def test_where_a_replayed_block_fails(body):
+    w, out = replayed(body)
+    wanted = {name: value_of(t) for name, t in out.items()}
+    assert "out of bounds" in wanted["b"]
+    assert wanted["d"][0] == (-9 if body is writing else -12)
+    stages = [operands()[1].tolist(), value_of(w), "lost"]
+    end = time.monotonic() + 4 * SECONDS
+    for number in itertools.chain(range(1, 2000, 13), range(2, 2000, 13), range(3, 2000, 13)):
+        instants = Instants(number)
+        hook, sys.unraisablehook = sys.unraisablehook, lambda told: None
+        try:
+            w, out = replayed(body, instants)
+        except Interrupted as error:
+            frame = error.__traceback__.tb_next.tb_frame
+            w, out = frame.f_locals["w"], frame.f_locals["out"]
+            del frame
+        finally:
+            sys.unraisablehook = hook
+        for name, t in out.items():
+            assert value_of(t) in ("lost", wanted[name]), (instants.place, name)
+        assert value_of(w) in stages, instants.place
+        if time.monotonic() > end:
+            break

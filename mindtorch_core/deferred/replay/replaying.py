@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,20 +13,18 @@ from ...values.dtypes import get_default_dtype
 from ...values.references import LOOK
 from ..aliases import without_aliases
 from ..failures import error_of
-from ..launch import Launch
 from ..owners import Owners
-from ..planning import Part, warn_of_plan
-from ..programs.calls import Call
+from ..planning import warn_of_plan
 from ..programs.checks import Check, Checked, Unchecked, verify
 from ..programs.payloads import as_tensor, fitting
 from ..programs.program import Executable, Program
 from ..settling import move
-from ..trace import Entry, Plan, Step
-from ..unseen import drop_dead
+from ..trace import Entry
 from .following import Following, entries_of
 from .identities import Before, Identities
 from .known import END, NOTHING, Known, Ready, are_apart, partition
 from .matching import retraced
+from .retold import Retold
 from .sites import HOPELESS, Site
 
 if TYPE_CHECKING:
@@ -41,7 +38,7 @@ _getrefcount = sys.getrefcount
 _clock = time.perf_counter
 
 
-class Replaying(Following, ABC):
+class Replaying(Following):
     """The part of a pipeline that learns traces, and computes those that were followed to the end.
 
     Attributes:
@@ -52,6 +49,8 @@ class Replaying(Following, ABC):
         identities: of the part before, where it was recorded.
         before: what the part before has left, where it was replayed.
         came: the trace that the part before was, where it was replayed or learned.
+        retold: what an executable has given that could not be settled at once; the first of the entries
+            are its ops.
     """
 
     _counts: Counts
@@ -64,6 +63,7 @@ class Replaying(Following, ABC):
     identities: Identities | None = None
     before: Before | None = None
     came: Known | None = None
+    retold: Retold | None = None
     _unprepared: tuple[Known, tuple[int, ...]] | None = None
 
     def begin(self, site: Site | None) -> None:
@@ -182,9 +182,6 @@ class Replaying(Following, ABC):
 
         Returns:
             Whether it was. Otherwise what was followed is to be unfolded.
-
-        Raises:
-            PipelineError: if an op failed; the rest was still computed.
         """
         if (e := self.expected) is not END and e is not NOTHING and self.turn(e, ends=True):
             return False
@@ -196,47 +193,47 @@ class Replaying(Following, ABC):
             return False
         if known.sharing is not None and not self._fits(known, site, values):
             return False
-        seen = known.seen(values)
-        if seen not in known.ready:
-            self._unprepared = known, seen
-            return False
-        ready = known.ready[seen]
+        ready = known.ready.get(seen := known.seen(values))
         if ready is None:
-            site.give_up()
+            if seen in known.ready:
+                site.give_up()
+            else:
+                self._unprepared = known, seen
             return False
-        self._counts.flush(reason, depth + 1)
         start = _clock()
         # Nothing is called until it is taken: a handler or finaliser that has recorded something, or has
         # launched it all, has ended what was followed; what it follows now is still to be launched.
         if self.expected is not END or self.values is not values:
             return False
-        self.expected, self.values, self.known = NOTHING, [], None
+        self.expected, self.values, self.known, self.nbytes = NOTHING, [], None, 0
         self._turn += 1
-        self.nbytes = 0
-        interrupt: BaseException | None = None
-        again: Executable | None = (
-            None  # what the executable did, where it cannot be settled at once
-        )
+        found, wrong, raised, retold, interrupt = None, False, None, None, None
         try:
             found = _run(ready, values, numbers)
         except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
-            again = _raising(error)
-        while again is None:
+            wrong, raised = True, error
+        while True:
             try:
-                self._settle_all(known, ready, seen, values, numbers, found)
+                if wrong:
+                    retold = Retold(known, ready, values, numbers, found, raised)
+                else:
+                    self._settle_all(known, ready, seen, values, numbers, found)
                 break
-            except Exception:  # noqa: BLE001 (found again, op by op)
-                again = _giving(found)
+            except Exception:
+                if wrong:
+                    raise
+                wrong = True  # it is found again, op by op
             except BaseException as error:  # noqa: BLE001
                 interrupt = error
-        if again is not None:
-            try:
-                self._recover(known, ready, values, numbers, again)
-            finally:
-                del again
-                if interrupt is not None:
-                    raise interrupt
-            return True
+        if retold is not None:
+            # Together: whoever comes next launches it, as what is not replayed.
+            self.recorded[:0] = retold.entries
+            self.nbytes += known.nbytes
+            self.retold, retold.entries, retold.interrupt = retold, [], interrupt
+            self.came = self.identities = self.before = None
+            del values[:], found, raised, interrupt, retold  # only entries refer to results
+            return False
+        self._counts.flush(reason, depth + 1)
         self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
@@ -293,61 +290,6 @@ class Replaying(Following, ABC):
             return are_apart(inputs)
         return partition(inputs) == known.sharing
 
-    def _recover(
-        self,
-        known: Known,
-        ready: Ready,
-        values: list[Any],
-        numbers: list[Any],
-        again: Executable,
-    ) -> None:
-        """Settle what was followed op by op, as what is not replayed; raises.
-
-        Args:
-            known: the trace.
-            ready: what was called.
-            values: of the run; they are taken.
-            numbers: of the run.
-            again: does what was called has done.
-        """
-        launch = Launch([*entries_of(known, END, values, numbers)])
-        program, positions = ready.program, range(len(launch.entries))
-        inputs = [values[n] for n in program.inputs]
-        number_of = {id(t): n for n, t in enumerate(values)}
-        values.clear()  # so that nothing but entries refers to results
-        self._counts.dropped += drop_dead(launch.entries)
-        call = Call(
-            program, again, [*launch.entries], positions, inputs, numbers, number_of,
-            trusted=ready.trusted,
-        )  # fmt: skip
-        parts = [Part(positions, Plan([Step(tuple(positions), call)]))]
-        del inputs, call, again
-        interrupt: BaseException | None = None
-        try:
-            launch.run(parts)
-        except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
-            interrupt = error
-        while True:
-            try:
-                self._finish(launch, interrupt)
-                break
-            except Exception:
-                raise
-            except BaseException as error:  # noqa: BLE001
-                interrupt = error
-        wrong, launch.first = interrupt or launch.first, None
-        self.came = self.identities = self.before = None
-        if wrong is not None:
-            self.end_of_part()
-            try:
-                raise wrong
-            finally:
-                del wrong, interrupt  # their tracebacks hold this frame
-
-    @abstractmethod
-    def _finish(self, launch: Launch, interrupt: BaseException | None) -> None:
-        """Settle what a launch has done, and take back what it has not."""
-
 
 def _are_all(known: Known, entries: Sequence[Entry]) -> bool:
     """Whether entries are all of a trace, and no more: a handler may have recorded something since."""
@@ -360,20 +302,6 @@ def _fill(t: Tensor) -> None:
     storage = t._storage
     if t._data is None and storage is not None and storage.memory is not None:
         t._fill(storage)
-
-
-def _raising(error: BaseException) -> Executable:
-    """An executable that raises what another one has raised."""
-
-    def executable(inputs: list[Any], numbers: list[Any]) -> Any:
-        raise error
-
-    return executable
-
-
-def _giving(found: Any) -> Executable:
-    """An executable that gives what another one has given."""
-    return lambda inputs, numbers: found
 
 
 def _run(ready: Ready, values: list[Any], numbers: list[Any]) -> Any:
