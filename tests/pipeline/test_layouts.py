@@ -137,3 +137,17 @@ def test_the_strides_of_a_sigmoid_of_shared_elements_and_of_a_topk():
     shared = torch.ones(9, dtype=torch.bool).as_strided([2, 7], [1, 1])
     assert shared.sigmoid().stride() == (1, 2)
     assert [t.stride() for t in torch.ones(3, 1).topk(1)] == [(1, 1), (1, 1)]
+
+
+@pytest.mark.parametrize("rows", [16, 2048])
+def test_the_gradient_of_relu_lies_as_what_it_was_given(rows):
+    """Whatever its own gradient's strides are, in a pipeline or not: sums of it have the same bits."""
+    g, x = torch.randn(5, rows).t(), torch.randn(rows, 5)
+    for grad, given in ((g, x), (x, g)):
+        eager = torch.ops.aten.threshold_backward(grad, given, 0)
+        with torch.pipeline():
+            made = torch.ops.aten.threshold_backward(grad, given, 0)
+            sums = made.sum(0)
+        assert made.stride() == eager.stride() == given.stride()
+        assert torch.equal(made, eager)
+        assert sums.tolist() == eager.sum(0).tolist()

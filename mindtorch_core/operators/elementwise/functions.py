@@ -244,18 +244,22 @@ def _relu(input: Tensor, inplace: bool = False) -> Tensor:
     return fn.relu_(input) if inplace else fn.relu(input)
 
 
-_THRESHOLD_RULE: Final = rules.limited(rules.pointwise(count=2), "threshold_cpu", "if")
+_THRESHOLD: Final = rules.limited(rules.pointwise(count=2), "threshold_cpu", "if")
+
+
+def _threshold_rule(grad_output: Any, self: Any, threshold: Any) -> Any:
+    return _THRESHOLD(self, grad_output)  # it lies as what was given forward
 
 
 def _threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
-    d = _THRESHOLD_RULE(grad_output, self).dtype
+    d = _THRESHOLD(grad_output, self).dtype
     return fn.where(self <= threshold, grad_output.new_zeros(()), grad_output).to(d)
 
 
 op(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     doc="Zero where ``self`` is at or below the threshold, the gradient elsewhere.",
-    rule=_THRESHOLD_RULE,
+    rule=_threshold_rule,
     kinds="if",
     grad={
         "grad_output": lambda g, self, threshold: fn.threshold_backward(g, self, threshold),

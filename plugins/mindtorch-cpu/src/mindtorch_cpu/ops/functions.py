@@ -252,6 +252,7 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
     d = grad_output.raw_dtype
     alike = self.raw_dtype is d and self.raw_shape == grad_output.raw_shape
+    alike = alike and self.raw_data.strides == grad_output.raw_data.strides
     if not alike or not _THRESHOLD_SERVED[d.category]:
         return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
