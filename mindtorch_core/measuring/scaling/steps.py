@@ -122,7 +122,7 @@ def lost_by_the_slowest(ranks: Sequence[Sequence[Step]]) -> float:
     last = [
         max(row, key=lambda step: step.compute + step.lost) for row in zip(*ranks, strict=False)
     ]
-    return statistics.median(step.lost + step.late for step in last)
+    return float(statistics.median(step.lost + step.late for step in last))
 
 
 def compute_spread(ranks: Sequence[Sequence[Step]]) -> float:
