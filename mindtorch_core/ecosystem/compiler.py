@@ -59,10 +59,10 @@ def compile(  # the name is PyTorch's
     """A function whose calls are blocks of a pipeline, planned as a whole and replayed when they come again.
 
     Results are those of the plain calls, errors as well; one that depends on values comes at the end of the
-    call, as the exception that the op itself raises, with a note that names op and line. So functions that catch errors, themselves or in what they call, are called as they are. Nothing
-    is traced and nothing is assumed: the Python code runs in each call, and what it does differently is
-    done. There is no wait for a compiler. For each set of shapes the first calls try whether the block is
-    quicker than the plain call.
+    call, as the exception that the op itself raises, with a note that names op and line. So functions that
+    catch errors, themselves or in what they call, are called as they are. Nothing is traced and nothing is
+    assumed: the Python code runs in each call, and what it does differently is done. There is no wait for a
+    compiler. For each set of shapes the first calls try whether the block is quicker than the plain call.
     A module gives a module, with the same parameters; a class is given back, and its objects' calls are
     compiled.
 
