@@ -41,11 +41,11 @@ def _pixel_unshuffle(self: Tensor, downscale_factor: int) -> Tensor:
     shape, r = self._shape, downscale_factor
     _check_image("pixel_unshuffle", shape, r)
     *lead, channels, high, wide = shape
-    for name, size in (("height", high), ("width", wide)):
-        if size % r:
+    for name, at in (("height", -2), ("width", -1)):
+        if shape[at] % r:
             raise RuntimeError(
-                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but {size} is "
-                f"not divisible by {r}"
+                f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
+                f"input.size({at})={shape[at]} is not divisible by {r}"
             )
     n = len(lead)
     parts = self.reshape(*lead, channels, high // r, r, wide // r, r)
