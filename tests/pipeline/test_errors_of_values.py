@@ -113,3 +113,21 @@ def test_put_and_take_refuse_what_is_outside_before_they_write(positions):
         with pytest.raises(IndexError, match="out of range: tried to access index"):
             call()
     assert weight.t().flatten().tolist() == list(range(12))
+
+
+def test_a_loss_whose_gradient_is_refused_is_refused_before_the_step_writes():
+    """What hooks on saved tensors give is looked at when backward is recorded, not when it is launched."""
+
+    def as_float(t):
+        return t.float() if t.dtype is torch.int64 else t
+
+    w, x, y = torch.ones(4, 3).requires_grad_(), torch.ones(2, 4), torch.tensor([0, 2])
+    with (  # noqa: PT012 (all of a step)
+        pytest.raises(RuntimeError, match="expected target dtype to be Long or Byte"),
+        torch.pipeline(through_backward=True),
+        torch.autograd.graph.saved_tensors_hooks(lambda t: t, as_float),
+    ):
+        torch.nn.functional.nll_loss((x @ w).log_softmax(1), y).backward()
+        with torch.no_grad():
+            w -= w.grad
+    assert torch.equal(w, torch.ones(4, 3))

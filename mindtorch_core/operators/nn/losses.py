@@ -106,6 +106,13 @@ def _nll_backward(
     return fn.zeros_like(input).scatter(at, safe.unsqueeze(at), share.unsqueeze(at))
 
 
+def _nll_backward_rule(
+    grad: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, *_: Any
+) -> TensorSpec:
+    _check_nll(input, target, weight)
+    return TensorSpec(input._shape, input._dtype)
+
+
 _NLL = "Tensor? weight, int reduction, SymInt ignore_index"
 op(
     f"nll_loss_forward(Tensor self, Tensor target, {_NLL}) -> (Tensor output, Tensor total_weight)",
@@ -123,7 +130,7 @@ op(
     f"nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, {_NLL}, "
     "Tensor total_weight) -> Tensor",
     doc="Gradient of `nll_loss_forward` for its input.",
-    rule=lambda grad_output, self, *_: TensorSpec(self._shape, self._dtype),
+    rule=_nll_backward_rule,
     grad={
         # The loss is linear in its input, so the gradient of the gradient is the loss again.
         "grad_output": lambda g, target, weight, reduction, ignore_index: by_name(
