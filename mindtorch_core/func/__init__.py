@@ -4,12 +4,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..dispatch.nearest import lacking
+from .batched import debug_unwrap
 from .jacobians import hessian, jacfwd, jacrev
-from .modules import functional_call, stack_module_state
+from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .transforms import functionalize, grad, grad_and_value, jvp, linearize, vjp
 from .vmap import vmap
 
 __all__ = [
+    "debug_unwrap",
     "functional_call",
     "functionalize",
     "grad",
@@ -19,6 +21,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",

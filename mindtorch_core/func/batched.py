@@ -16,7 +16,9 @@ from ..dispatch.overrides import DISABLED
 from ..gradients.vmap_levels import LEVELS
 from ..tensors.tensor import Tensor
 
-__all__ = ["LEVELS", "Batched", "Level", "batched", "front_of", "held", "level_of", "plain"]
+__all__ = [
+    "LEVELS", "Batched", "Level", "batched", "debug_unwrap", "front_of", "held", "level_of", "plain",
+]  # fmt: skip
 
 _KEY: Final = int(DispatchKey.FuncTorchBatched)
 _NOT_TAKEN: Final = AUTOGRAD | UNRESOLVED
@@ -150,3 +152,17 @@ def plain(t: Tensor, level: int, size: int) -> Tensor:
         expanded: Tensor = inner.expand((size, *inner._shape))
         return expanded
     return inner if bdim == 0 else fn.movedim(inner, bdim, 0)
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """What holds a sample and all others, to be looked at in a debugger; a plain tensor as it is.
+
+    Args:
+        tensor: any.
+        recurse: whether to go through all levels of ``vmap``.
+    """
+    while type(tensor) is Batched:
+        tensor = tensor._inner
+        if not recurse:
+            break
+    return tensor

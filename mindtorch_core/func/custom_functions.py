@@ -1,4 +1,4 @@
-"""`torch.autograd.Function` inside ``vmap``.
+"""`torch.autograd.Function`, and ops with a rule of their own, inside ``vmap``.
 
 What a Function gets and returns there stands for many samples. One node is made, for the tensors that
 hold them: its gradients are made samples again when it calls the Function's backward, inside the same
@@ -18,7 +18,7 @@ from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflat
 from .batched import LEVELS, Batched, Level, batched, held, level_of
 from .levels import DEPTH
 
-__all__ = ["VmapInfo", "apply"]
+__all__ = ["VmapInfo", "apply", "mapped"]
 
 Args = tuple[Any, ...]
 Chain = tuple[tuple[int, int], ...]  # dimension and level of each wrapper, from outside
@@ -228,8 +228,23 @@ def _rule(cls: type[Function]) -> Callable[..., Any] | None:
     return cls.vmap if own else None
 
 
+def mapped(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel at FuncTorchBatched of an op whose samples are computed by a function.
+
+    Args:
+        rule: ``rule(info, in_dims, *args, **kwargs)`` gives the output, and where samples lie in it.
+    """
+
+    def kernel(*args: Any, **kwargs: Any) -> Any:
+        number = max(map(level_of, tree_flatten(args)[0]))
+        level = next(each for each in LEVELS.stack if each.number == number)
+        return _by_rule(rule, level, args, kwargs)
+
+    return kernel
+
+
 def _by_rule(rule: Callable[..., Any], level: Level, args: Args, kwargs: dict[str, Any]) -> Any:
-    """What a Function's own ``vmap`` returns, as samples; it runs outside the level."""
+    """What a Function's own ``vmap``, or an op's, returns, as samples; it runs outside the level."""
     leaves, spec = tree_flatten(args)
     pairs = [held(v, level.number) for v in leaves]
     given = tree_unflatten([v for v, _ in pairs], spec)

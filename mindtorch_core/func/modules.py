@@ -9,9 +9,9 @@ from typing import Any
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 
-__all__ = ["functional_call", "stack_module_state"]
+__all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 
-_STATELESS = f"{__name__.partition('.')[0]}.nn.utils.stateless"
+_NN = f"{__name__.partition('.')[0]}.nn"
 
 
 @guarded
@@ -58,10 +58,29 @@ def functional_call(
                 )
             merged |= each
         given = merged
-    stateless: Any = importlib.import_module(_STATELESS)
+    stateless: Any = importlib.import_module(f"{_NN}.utils.stateless")
     return stateless._functional_call(
         module, given, args, kwargs, tie_weights=tie_weights, strict=strict
     )
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Have a module's batch norms keep no running statistics, which samples could not each write; in place.
+
+    Returns:
+        The module.
+
+    Example:
+        >>> net = torch.func.replace_all_batch_norm_modules_(torch.nn.BatchNorm1d(2))
+        >>> net.running_mean is None
+        True
+    """
+    batch_norm: Any = importlib.import_module(f"{_NN}.modules.batchnorm")._BatchNorm
+    for module in root.modules():
+        if isinstance(module, batch_norm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,7 +8,7 @@ from .custom_ops import CustomOpDef, custom_op, register_kernel
 from .fake import get_ctx, register_fake
 from .gradients import register_autograd
 from .infer import infer_schema
-from .op_rules import register_autocast, register_torch_dispatch
+from .op_rules import register_autocast, register_torch_dispatch, register_vmap
 from .registration import Library
 from .registration import scoped_library as _scoped_library  # noqa: F401  (PyTorch's name of it)
 
@@ -31,4 +31,5 @@ __all__ = [
     "register_fake",
     "register_kernel",
     "register_torch_dispatch",
+    "register_vmap",
 ]

@@ -20,7 +20,7 @@ from .by_name import existing_name, impl, key_for
 from .fake import register_fake
 from .gradients import record_gradient, refuse_backward
 from .infer import infer_schema
-from .op_rules import register_autocast
+from .op_rules import register_autocast, register_vmap
 from .registration import Library, qualified_parts
 
 __all__ = ["CustomOpDef", "custom_op", "register_kernel"]
@@ -164,6 +164,10 @@ class CustomOpDef:
             return rule
 
         return register if fn is None else register(fn)
+
+    def register_vmap(self, func: Callable[..., Any] | None = None, /) -> Any:
+        """Register how ``torch.vmap`` computes the op for all samples at once; a decorator without func."""
+        return register_vmap(self._qualname, func, lib=self._lib)
 
     @contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:

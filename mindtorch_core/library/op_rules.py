@@ -1,16 +1,18 @@
-"""What autocast does with an op, and rules of ops under dispatch modes."""
+"""What autocast and ``vmap`` do with an op, and rules of ops under dispatch modes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..dispatch.keys import DispatchKey
+from ..dispatch.registry import registry
 from ..frontend.dispatch_modes import DispatchMode, register_rule
 from ..values.dtypes import dtype
 from .by_name import existing_name, library_for
 from .registration import Library, qualified_parts
 
-__all__ = ["register_autocast", "register_torch_dispatch"]
+__all__ = ["register_autocast", "register_torch_dispatch", "register_vmap"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -82,6 +84,50 @@ def register_torch_dispatch(
 
     def register(rule: F) -> F:
         owner._made.append(register_rule(name, mode, rule))
+        return rule
+
+    return register if func is None else register(func)
+
+
+def register_vmap(op: Any, func: F | None = None, /, *, lib: Library | None = None) -> Any:
+    """Register how ``torch.vmap`` computes an op for all samples at once; a decorator without ``func``.
+
+    Args:
+        op: name, overload or custom op.
+        func: ``func(info, in_dims, *args, **kwargs)`` returns ``(output, out_dims)``. ``info`` has
+            ``batch_size`` and ``randomness``; ``in_dims`` says of each argument in which dimension its
+            samples lie, None where it is the same for all; ``out_dims`` so of the output.
+        lib: the library to register it through; without one it lives as long as the process.
+
+    Example:
+        >>> @torch.library.custom_op("docs::twice", mutates_args=())
+        ... def twice(x: torch.Tensor) -> torch.Tensor:
+        ...     return x * 2
+        >>> @torch.library.register_vmap("docs::twice")
+        ... def twice_of_samples(info, in_dims, x):
+        ...     return twice(x), in_dims[0]
+        >>> torch.vmap(twice)(torch.ones(2, 1))
+        tensor([[2.],
+                [2.]])
+
+    Raises:
+        AttributeError: if there is no such op.
+        NotImplementedError: if the op has tensors that go by keyword only.
+    """
+    from ..func.custom_functions import mapped
+
+    name = existing_name(op, missing=AttributeError)
+    schema = registry.entry(name).schema
+    if schema is not None and any(a.type.startswith("Tensor") for a in schema.keyword_only):
+        raise NotImplementedError(
+            f"register_vmap with kwarg-only Tensor args. In the original definition of the op, please make "
+            f"your tensors not kwarg-only. Got: {schema}"
+        )
+    owner = library_for(qualified_parts(name)[0], "IMPL", lib)
+
+    def register(rule: F) -> F:
+        made = registry.register_kernel(name, DispatchKey.FuncTorchBatched, mapped(rule))
+        owner._made.append(made)
         return rule
 
     return register if func is None else register(func)

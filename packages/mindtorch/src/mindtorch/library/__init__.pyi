@@ -19,4 +19,5 @@ from mindtorch_core.library import (
     register_fake as register_fake,
     register_kernel as register_kernel,
     register_torch_dispatch as register_torch_dispatch,
+    register_vmap as register_vmap,
 )
