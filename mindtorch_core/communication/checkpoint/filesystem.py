@@ -6,7 +6,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ...dispatch.functions import fn
 from ...serialization import load as load_objects
@@ -187,6 +187,11 @@ class FileSystemReader:
 
 
 _Storage = TypeVar("_Storage", FileSystemReader, FileSystemWriter)
+# What PyTorch's classes have that these have not: nobody would call what a subclass makes of it.
+_OF_PYTORCH: Final = (
+    "create_local_plan", "prepare_global_plan", "prepare_local_plan", "read_data",
+    "set_up_storage_reader", "set_up_storage_writer", "stage", "storage_meta", "write_data",
+)  # fmt: skip
 
 
 def storage_at(
@@ -195,6 +200,7 @@ def storage_at(
     """The reader or writer that was given, or else one of a folder.
 
     Raises:
+        NotImplementedError: if it is written for PyTorch's plans, which there are none of.
         RuntimeError: if nothing says where.
         TypeError: for storages of another kind.
     """
@@ -207,5 +213,15 @@ def storage_at(
         return kind(checkpoint_id)
     if not isinstance(given, kind):
         raise TypeError(f"{name} must be a {kind.__name__}, got {type(given).__name__}")
+    if unheard := [each for each in _OF_PYTORCH if hasattr(given, each)]:
+        own = (
+            "read_metadata, read and read_objects"
+            if kind is FileSystemReader
+            else "write and finish"
+        )
+        raise NotImplementedError(
+            f"{type(given).__name__} has {', '.join(unheard)}, which nobody calls: a {kind.__name__} of "
+            f"mindtorch has no plans. Override {own} instead"
+        )
     given.reset(checkpoint_id)
     return given
