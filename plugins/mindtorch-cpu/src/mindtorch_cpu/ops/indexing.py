@@ -241,9 +241,10 @@ def flat_positions(index: Any, count: int) -> Any:
 @kernel("take")
 def take(self: Any, index: Any) -> Any:
     """Elements at positions in an array that is read as one row."""
-    rule_of("take")(self, index)
+    spec = rule_of("take")(self, index)
     row = self.raw_data.reshape(-1)
-    return wrap(np.asarray(row[flat_positions(index.raw_data, row.size)]), self.raw_dtype)
+    at = flat_positions(index.raw_data.reshape(-1), row.size)
+    return wrap(row[at].reshape(spec.shape), self.raw_dtype)
 
 
 @kernel("put")
