@@ -42,6 +42,14 @@ class Signal(int):
 CTRL_C = Signal(signal.SIGINT)
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """Also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Noticing(torch.utils._python_dispatch.TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))

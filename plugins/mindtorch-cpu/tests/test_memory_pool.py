@@ -136,6 +136,15 @@ class _Signal(int):
     arrives = property(_thread.interrupt_main)
 
 
+@pytest.fixture
+def ctrl_c_interrupts():
+    """Also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_an_interrupt_that_comes_with_the_end_of_an_array_is_not_lost(pool):
     """In a finaliser that is written in Python its exception would be printed and forgotten."""
 
