@@ -211,8 +211,7 @@ def test_where_a_lock_is_held():
     planning = pytest.importorskip("mindtorch_cpu.fusion.planning", reason="wants the CPU backend")
     pool = importlib.import_module("mindtorch_cpu.memory_pool").Pool
     holders = {
-        f.__code__: f.__qualname__
-        for f in (planning._Plans.get, planning._Plans.put, pool._take)
+        f.__code__: f.__qualname__ for f in (planning._Plans.get, planning._Plans.put, pool._take)
     }
     size, met = 700, []
     x = torch.ones(size, size)
