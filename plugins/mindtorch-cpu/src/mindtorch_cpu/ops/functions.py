@@ -31,6 +31,7 @@ from ..arrays import (
     in_common_order,
     ndarray,
     quietly,
+    row_major,
     scalar,
     wrap,
 )
@@ -250,22 +251,23 @@ _threshold_backward: Any = composition_of("threshold_backward")
 @kernel("threshold_backward")
 def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
-    d = grad_output.raw_dtype
-    alike = self.raw_dtype is d and self.raw_shape == grad_output.raw_shape
-    alike = alike and self.raw_data.strides == grad_output.raw_data.strides
-    if not alike or not _THRESHOLD_SERVED[d.category]:
+    d, g, a = grad_output.raw_dtype, grad_output.raw_data, self.raw_data
+    alike = self.raw_dtype is d and a.shape == g.shape
+    straight = alike and (a.strides == g.strides or a.flags.c_contiguous)
+    if not straight or not _THRESHOLD_SERVED[d.category]:
         return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
-    if d.category == FLOATING and self.raw_data.size >= FEWEST:
+    if d.category == FLOATING and a.size >= FEWEST:
         key = ("threshold_backward", repr(threshold))
 
         def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
             return [np.where(np.less_equal(a, bound), g.dtype.type(0), g)]
 
-        data = one_pass(key, trace, NUMPY_OF[d], grad_output.raw_data, self.raw_data)
+        data = one_pass(key, trace, NUMPY_OF[d], g, a)
         if data is not None:
             return wrap(data, d)
-    return wrap(zeroed(quietly(np.less_equal, self.raw_data, bound), grad_output.raw_data), d)
+    data = zeroed(quietly(np.less_equal, a, bound), g)
+    return wrap(data if a.strides == g.strides else row_major(data), d)
 
 
 _BITS: Final = {2: np.int16, 4: np.int32, 8: np.int64}
