@@ -24,6 +24,10 @@ RATIOS: Final = {
         "What a call costs",
         "Tiny tensors, one thread: what is measured is the framework.",
     ),
+    "replay": (
+        "Blocks that come again",
+        "Small statements in a pipeline, one thread; PyTorch's side is eager.",
+    ),
     "programs": ("Training steps", "One thread, processor time."),
     "large_ops": ("Large ops", "A million elements and more, one thread, processor time."),
     "large_ops_2": ("Large ops with two threads", "The same, wall time."),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from ..amp.policies import policy_of
+from ..deferred.demand import release_key
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.choice import RULES
 from ..dispatch.entry import Kernel, OpEntry
@@ -76,6 +77,7 @@ def explain(
         TypeError: if ``op`` is no op, or the call's keys are given twice: by ``keys``, by tensors, or by
             ``device`` and ``requires_grad``.
     """
+    release_key()  # of what is no more; else the call would do so first
     entry = find_op(op, args)
     call = expand_aliases(keys_of_call(entry, args, keys, device, requires_grad))
     contexts = {"pipeline": pipeline, "inference": inference, "autocast": autocast, "modes": modes}

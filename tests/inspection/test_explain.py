@@ -1,5 +1,6 @@
 """`explain`: the situations it describes, the data it gives, and what it refuses."""
 
+import gc
 import json
 import re
 import threading
@@ -9,8 +10,15 @@ from pathlib import Path
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_of_pipelines():
+    """What another test's error holds keeps the Pipeline key in every call."""
+    gc.collect()
 
 
 def names(keys):
@@ -39,6 +47,16 @@ def test_keys_of_a_described_call(options, keys, added):
     assert names(found.keys) == keys
     assert names(found.added) == added
     assert not found.excluded
+
+
+def test_the_key_of_a_pipeline_is_gone_with_what_it_has_left():
+    x = torch.ones(2)
+    with pytest.raises(torch.PipelineError), torch.pipeline():
+        y = x.index_select(0, torch.tensor([5]))
+    assert explain("exp").keys.has(DispatchKey.Pipeline)  # to raise where the result is used
+    del y
+    gc.collect()
+    assert not explain("exp").keys.has(DispatchKey.Pipeline)
 
 
 def test_the_keys_are_those_of_real_calls():
