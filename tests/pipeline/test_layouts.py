@@ -143,7 +143,14 @@ def test_the_strides_of_a_sigmoid_of_shared_elements_and_of_a_topk():
 def test_the_gradient_of_relu_lies_as_what_it_was_given(rows):
     """Whatever its own gradient's strides are, in a pipeline or not: sums of it have the same bits."""
     g, x = torch.randn(5, rows).t(), torch.randn(rows, 5)
-    for grad, given in ((g, x), (x, g)):
+    odd, row_major = torch.randn(rows, 2, 5).permute(1, 2, 0), torch.randn(2, 5, rows)
+    for grad, given in (
+        (g, x),
+        (x, g),
+        (odd, row_major),
+        (row_major, odd),
+        (x[:1].expand(rows, 5), x),
+    ):
         eager = torch.ops.aten.threshold_backward(grad, given, 0)
         with torch.pipeline():
             made = torch.ops.aten.threshold_backward(grad, given, 0)

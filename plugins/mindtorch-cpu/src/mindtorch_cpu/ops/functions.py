@@ -31,7 +31,6 @@ from ..arrays import (
     in_common_order,
     ndarray,
     quietly,
-    row_major,
     scalar,
     wrap,
 )
@@ -253,6 +252,7 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
     d, g, a = grad_output.raw_dtype, grad_output.raw_data, self.raw_data
     alike = self.raw_dtype is d and a.shape == g.shape
+    # Of operands that lie differently NumPy makes row-major results if one is row-major.
     straight = alike and (a.strides == g.strides or a.flags.c_contiguous)
     if not straight or not _THRESHOLD_SERVED[d.category]:
         return _threshold_backward(grad_output, self, threshold)
@@ -266,8 +266,7 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
         data = one_pass(key, trace, NUMPY_OF[d], g, a)
         if data is not None:
             return wrap(data, d)
-    data = zeroed(quietly(np.less_equal, a, bound), g)
-    return wrap(data if a.strides == g.strides else row_major(data), d)
+    return wrap(zeroed(quietly(np.less_equal, a, bound), g), d)
 
 
 _BITS: Final = {2: np.int16, 4: np.int32, 8: np.int64}
