@@ -41,7 +41,7 @@ LEFT_OUT: Final = {
     """,
     "it is for PyTorch's compilers and tracers": """
         fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment
-        parse_ir parse_schema parse_type_comment region_activation_memory_budget register_vmap
+        parse_ir parse_schema parse_type_comment region_activation_memory_budget
         sym_fresh_size triton_op unify_type_list wait wrap_triton
     """,
     "it is a setting of PyTorch's C++ core": """
