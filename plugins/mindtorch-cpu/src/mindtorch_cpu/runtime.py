@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +31,12 @@ def address(array: Any) -> int:
     """Address of an array's first element."""
     start: int = array.__array_interface__["data"][0]
     return start
+
+
+@lru_cache(1024)
+def _in_elements(strides: Shape, size: int) -> Shape:
+    """Strides in bytes as those of elements of a size."""
+    return tuple([s // size for s in strides])  # faster than a generator
 
 
 def flat_bytes(memory: Any) -> Any:
@@ -125,7 +132,7 @@ class CPURuntime(Runtime):
         if not data.size:
             return contiguous_strides(data.shape), 0
         size = data.itemsize
-        steps = tuple([s // size for s in data.strides])  # faster than a generator
+        steps = _in_elements(data.strides, size)
         storage = tensor.raw_storage
         if storage is None or storage.memory is data:
             return steps, 0

@@ -251,13 +251,19 @@ _threshold_backward: Any = composition_of("threshold_backward")
 def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
     """The gradient where ``self`` is not at or below the threshold: NaN lets it pass."""
     d, g, a = grad_output.raw_dtype, grad_output.raw_data, self.raw_data
-    alike = self.raw_dtype is d and a.shape == g.shape
-    # Of operands that lie differently NumPy makes row-major results if one is row-major.
-    straight = alike and (a.strides == g.strides or a.flags.c_contiguous)
-    if not straight or not _THRESHOLD_SERVED[d.category]:
+    if (
+        self.raw_dtype is not d
+        or a.shape != g.shape
+        # Of operands that lie differently NumPy makes row-major results if one is row-major.
+        or (a.strides != g.strides and not a.flags.c_contiguous)
+        or not _THRESHOLD_SERVED[d.category]
+    ):
         return _threshold_backward(grad_output, self, threshold)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
-    if d.category == FLOATING and a.size >= FEWEST:
+    if a.size < FEWEST:  # as `zeroed` does, without its calls
+        mask = QUIET.__dict__["run"](np.less_equal, a, bound)
+        return wrap(np.where(mask, ZEROS[d], g), d)
+    if d.category == FLOATING:
         key = ("threshold_backward", repr(threshold))
 
         def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
