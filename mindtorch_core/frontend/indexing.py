@@ -111,8 +111,11 @@ def _select(self: Tensor, dim: int, index: int, named: int | None = None) -> Ten
     return fn.select(self, dim, index)
 
 
-def _items(self: Tensor, index: Any) -> list[Any]:
-    """The index as a list with one Ellipsis at most: others stand for nothing where they end it."""
+def _items(self: Tensor, index: Any) -> tuple[list[Any], int]:
+    """The index as a list, and how many dimensions it names.
+
+    There is one Ellipsis at most: others stand for nothing where they end the index.
+    """
     items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
     used = ellipses = 0
     late = False  # whether something takes a dimension after a second Ellipsis
@@ -129,7 +132,7 @@ def _items(self: Tensor, index: Any) -> list[Any]:
             raise IndexError("an index can only have a single ellipsis ('...')")
         first = next(i for i, item in enumerate(items) if item is Ellipsis)
         items = [item for i, item in enumerate(items) if i == first or item is not Ellipsis]
-    return items
+    return items, used
 
 
 def _level_of_user() -> int:
@@ -168,16 +171,11 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
         The view, and the index tensors by dimension (None for untouched dimensions), or None if
         there are none.
     """
-    items = _items(self, index)
+    items, rank_used = _items(self, index)
     found: list[Tensor | None] = []
     out = self
     dim = 0
     taken = 0  # dimensions taken out so far less those put in: `dim + taken` counts in `self`
-    rank_used = sum(
-        len(i._shape) if isinstance(i, Tensor) and i._dtype in _MASKS else 1
-        for i in items
-        if i is not None and i is not Ellipsis and not isinstance(i, bool)
-    )
     any_tensor = False
     for item in items:
         kind = type(item)

@@ -211,6 +211,8 @@ def matmul_shape(a: Shape, b: Shape) -> Shape:
         raise _inner_sizes_differ(a, b)
     if len(a) == 1:
         return (*b[:-2], b[-1])
+    if len(b) == 2:
+        return (*a[:-1], b[1])
     return (*broadcast_all((a[:-2], b[:-2])), *rows, b[-1])
 
 

@@ -130,16 +130,13 @@ def _default_for(category: int, current: dtype) -> dtype:
     return DTYPES["int64"]
 
 
+_OF_NUMBERS: Final[dict[type[Any], int]] = {bool: BOOL, int: INTEGER, float: FLOATING}
+
+
 def category_of(value: Any) -> int:
     """Promotion category of a Python number."""
-    kind = type(value)
-    if kind is float:
-        return FLOATING
-    if kind is bool:
-        return BOOL
-    if kind is int:
-        return INTEGER
-    return of_number(value).category
+    found = _OF_NUMBERS.get(type(value))
+    return of_number(value).category if found is None else found
 
 
 def result_type(*operands: Any) -> dtype:
@@ -148,6 +145,12 @@ def result_type(*operands: Any) -> dtype:
     Operands with dimensions decide first; a zero-dimensional tensor, then a number, changes the
     result only when it is of a higher category. ``None`` operands are ignored.
     """
+    if len(operands) == 2:  # most often a tensor and a number that changes nothing
+        least = _OF_NUMBERS.get(operands[1].__class__)
+        if least is not None:
+            own: dtype | None = getattr(operands[0], "_dtype", None)
+            if own is not None and own.category >= least:
+                return own
     dims: dtype | None = None
     zero: dtype | None = None
     numbers: list[Any] = []

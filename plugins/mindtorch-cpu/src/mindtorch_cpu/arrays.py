@@ -75,6 +75,8 @@ NUMPY_OF.update({d: np.dtype([(name, np.uint8)]) for name, d in FLOAT8.items()})
 TORCH_OF: Final[dict[np.dtype[Any], dtype]] = {n: d for d, n in NUMPY_OF.items()}
 np_dtype: Final = NUMPY_OF.__getitem__
 ZEROS: Final = {d: np.zeros((), n) for d, n in NUMPY_OF.items()}
+for _zero in ZEROS.values():
+    _zero.flags.writeable = False
 
 CPU: Final = device("cpu")
 KEYS: Final = int(DispatchKey.CPU | DEFAULT_INCLUDED)
@@ -338,6 +340,8 @@ def scalar(value: Any, d: dtype) -> Any:
         return found
     if d.name in FLOAT8:
         return np.frombuffer(pack([value], d), NUMPY_OF[d])[0:1].reshape(())
+    if value.__class__ is int and not value:
+        return ZEROS[d]
     try:
         if d in WIDER and value.__class__ is int:  # bfloat16 refuses those of more than 64 bits
             value = float(value)

@@ -93,5 +93,7 @@ HOMES: Final = (
     ("steps",
      "_fused_adagrad_ _fused_adagrad_.tensor_lr _fused_adam_ _fused_adam_.tensor_lr _fused_adamw_ "
      "_fused_adamw_.tensor_lr _fused_sgd_ _fused_sgd_.tensor_lr"),
-    ("views", "expand permute reshape select slice transpose view"),
+    ("views",
+     "expand permute reshape select slice split split_with_sizes squeeze squeeze.dim transpose "
+     "unbind unsqueeze view"),
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from ..arrays import KEYS, ndarray
 from ..register import composition_of, kernel, rule_of
 
 _reshape: Any = composition_of("reshape")
+_split: Any = composition_of("split")
+_split_with_sizes: Any = composition_of("split_with_sizes")
+_unbind: Any = composition_of("unbind")
 
 
 def general(name: str, self: Any, *args: Any) -> Any:
@@ -156,3 +160,83 @@ def slice_(self: Any, dim: int = 0, start: Any = None, end: Any = None, step: in
         if part.size:
             return view_around(self, part, part.shape, KEYS)
     return general("slice", self, dim, start, end, step)
+
+
+@kernel("unsqueeze")
+def unsqueeze(self: Any, dim: int) -> Any:
+    """A dimension of size 1 put in."""
+    a = self.raw_data
+    if a.flags.c_contiguous and a.size and self.raw_dtype is not bfloat16:
+        sizes, steps = a.shape, a.strides
+        at = wrap_dim(dim, len(sizes) + 1)
+        step = sizes[at] * steps[at] if at < len(sizes) else a.itemsize
+        shape = (*sizes[:at], 1, *sizes[at:])
+        data = ndarray(shape, a.dtype, a, 0, (*steps[:at], step, *steps[at:]))
+        return view_around(self, data, shape, KEYS)
+    return general("unsqueeze", self, dim)
+
+
+@kernel("squeeze")
+def squeeze(self: Any) -> Any:
+    """Without dimensions of size 1."""
+    a = self.raw_data
+    if a.size:
+        data = a.squeeze()
+        return view_around(self, data, data.shape, KEYS)
+    return general("squeeze", self)
+
+
+@kernel("squeeze.dim")
+def squeeze_dim(self: Any, dim: int) -> Any:
+    """Without one dimension, if it is of size 1."""
+    a = self.raw_data
+    if a.size and a.ndim:
+        at = wrap_dim(dim, a.ndim)
+        data = a.squeeze(at) if a.shape[at] == 1 else a.view()
+        return view_around(self, data, data.shape, KEYS)
+    return general("squeeze.dim", self, dim)
+
+
+def _ranges(self: Any, dim: int, sizes: Iterable[int]) -> tuple[Any, ...]:
+    """Parts of some sizes, none of them 0, that follow each other along a dimension."""
+    a = self.raw_data
+    before = (slice(None),) * wrap_dim(dim, a.ndim)
+    start, found = 0, []
+    for size in sizes:
+        part = a[(*before, slice(start, start + size))]
+        found.append(view_around(self, part, part.shape, KEYS))
+        start += size
+    return tuple(found)
+
+
+@kernel("split")
+def split(self: Any, split_size: int, dim: int = 0) -> Any:
+    """Parts of one size; the last may be smaller."""
+    a = self.raw_data
+    if not a.ndim or not a.size or split_size <= 0:
+        return _split(self, split_size, dim)
+    count = -(-a.shape[wrap_dim(dim, a.ndim)] // split_size)
+    return _ranges(self, dim, (split_size,) * count)
+
+
+@kernel("split_with_sizes")
+def split_with_sizes(self: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """Parts of the given sizes."""
+    a = self.raw_data
+    if not a.ndim or not a.size or min(split_sizes, default=0) <= 0:
+        return _split_with_sizes(self, split_sizes, dim)
+    if sum(split_sizes) != a.shape[wrap_dim(dim, a.ndim)]:
+        return _split_with_sizes(self, split_sizes, dim)  # which says so
+    return _ranges(self, dim, split_sizes)
+
+
+@kernel("unbind")
+def unbind(self: Any, dim: int = 0) -> Any:
+    """Slices along a dimension."""
+    a = self.raw_data
+    if not a.ndim or not a.size:
+        return _unbind(self, dim)
+    at = wrap_dim(dim, a.ndim)
+    before = (slice(None),) * at
+    parts = [a[(*before, i, ...)] for i in range(a.shape[at])]
+    return tuple([view_around(self, part, part.shape, KEYS) for part in parts])
