@@ -69,9 +69,13 @@ def binary(
     *,
     result: Callable[[dtype], dtype] | None = None,
     signature: str = "Tensor self, Tensor other",
+    limited: bool = True,
     **more: Any,
 ) -> None:
-    """Define ``name(self, other)`` with broadcasting and promotion."""
+    """Define ``name(self, other)`` with broadcasting and promotion.
+
+    Unless it is ``limited``, its rule refuses dtypes itself.
+    """
     properties: dict[str, Any] = {
         "doc": doc,
         "rule": rules.pointwise(result, count=2),
@@ -85,7 +89,8 @@ def binary(
         "out": True,
         "tags": frozenset({"pointwise"}),
     } | more
-    properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
+    if limited:
+        properties["rule"] = rules.limited(properties["rule"], name, properties["kinds"])
     op(f"{name}({signature}) -> Tensor", **properties)
 
 
@@ -302,6 +307,8 @@ op(
 
 def _pow_dtype(self: Any, other: Any) -> dtype:
     d = result_type(self, other)
+    if d.category == BOOL and other.__class__ is not bool:  # itself, or True to the power of False
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if d.category == INTEGER and isinstance(other, int):
         if other < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")
@@ -333,6 +340,7 @@ binary(
     "Power ``input ** exponent``.",
     {"self": _pow_grad_base, "exponent": _pow_grad_exponent},
     rule=_pow_rule,
+    limited=False,
     compute_dtype=_pow_dtype,
     kinds="ifc",
     signature="Tensor self, Tensor exponent",

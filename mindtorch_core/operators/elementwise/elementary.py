@@ -135,8 +135,8 @@ def atan(x: Any) -> Any:
 
 
 def relu(x: Any) -> Any:
-    """Zero for negative elements."""
-    return fn.maximum(x, x.new_zeros(()))
+    """Zero for negative elements; a zero keeps its sign."""
+    return fn.where(x < 0, 0, x)
 
 
 def sign(x: Any) -> Any:

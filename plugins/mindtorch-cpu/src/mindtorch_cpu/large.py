@@ -47,7 +47,8 @@ def in_chunks(
         key: identifies a function that holds values of its own; None for one that may not be compiled.
         trace: what is compiled, see `compiled.computed`, where that is not the function itself.
     """
-    first = arrays[0]
+    takes_out, into = isinstance(ufunc, np.ufunc), getattr(ufunc, "into", None)
+    first = arrays[0] if arrays[0].ndim or not takes_out else arrays[-1]
     shape = first.shape
     for a in arrays:
         if a.ndim and (a.shape != shape or not a.flags.c_contiguous):
@@ -55,7 +56,6 @@ def in_chunks(
     out = POOL.empty(shape, d)
     flat = out.reshape(-1)
     size = first.size
-    takes_out, into = isinstance(ufunc, np.ufunc), getattr(ufunc, "into", None)
     if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
         key = ufunc
     trace = trace or (lambda tracer, *parts: [ufunc(*parts)])

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["power"]
+__all__ = ["power", "power_of_number"]
 
 
 def power(base: Any, exponent: Any, out: Any = None) -> Any:
-    """Power; few factors are products, and half of one is a root, as in PyTorch.
+    """Power; of few factors a product, as in PyTorch.
 
     NumPy has such formulas too, where one exponent comes again and again as it goes along memory: for an
     array of exponents the bits of a power would depend on how it lies.
@@ -19,19 +19,48 @@ def power(base: Any, exponent: Any, out: Any = None) -> Any:
         if exponent == 2:
             return np.multiply(base, base, out)
         if base.dtype.kind == "f" and base.itemsize > 2:
-            if exponent == 3:
-                return np.multiply(np.multiply(base, base), base, out)
             if exponent == 0.5:
-                return np.sqrt(base, out)
-            if exponent == -0.5:
-                return np.divide(base.dtype.type(1), np.sqrt(base), out)
-            if exponent == -2:
-                return np.divide(base.dtype.type(1), np.multiply(base, base), out)
+                return _root(base, out)
+            found = _few_factors(base, exponent, out)
+            if found is not None:
+                return found
     elif exponent.shape != base.shape or 0 in exponent.strides:
         exponent = _apart(base, exponent)
     if exponent.dtype.kind == "i" and (exponent < 0).any():
         return np.multiply(*_negative_power(base, exponent), out)
     return np.power(base, exponent, out)
+
+
+def power_of_number(base: Any, exponent: Any, out: Any = None) -> Any:
+    """Power where the exponent is a number, as an array: half of one is a root, of -0 and infinities too."""
+    if base.dtype == np.bool_ and exponent.dtype == np.bool_:
+        return np.logical_or(base, np.logical_not(exponent), out)
+    if base.dtype.kind not in "fV" or base.dtype == np.float16:  # "V" is bfloat16's
+        return power(base, exponent, out)
+    if exponent == 0.5:
+        return np.sqrt(base, out)
+    if exponent == -0.5:
+        wide = base.astype(np.float32) if base.itemsize == 2 else base  # rounded once
+        found = np.divide(wide.dtype.type(1), np.sqrt(wide), out if wide is base else None)
+        return found if wide is base else np.positive(found.astype(base.dtype), out)
+    found = _few_factors(base, exponent, out)
+    return power(base, exponent, out) if found is None else found
+
+
+def _root(base: Any, out: Any) -> Any:
+    """The power that a root is but for -0 and minus infinity; NumPy's is a root for one exponent."""
+    root = np.sqrt(np.add(base, base.dtype.type(0)))
+    infinity = base.dtype.type(np.inf)
+    return np.positive(np.where(np.equal(base, -infinity), infinity, root), out)
+
+
+def _few_factors(base: Any, exponent: Any, out: Any) -> Any:
+    """Power of floating numbers that is a product, or 1 by one; else None."""
+    if exponent == 3:
+        return np.multiply(np.multiply(base, base), base, out)
+    if exponent == -2:
+        return np.divide(base.dtype.type(1), np.multiply(base, base), out)
+    return None
 
 
 def _apart(base: Any, exponent: Any) -> Any:

@@ -98,7 +98,7 @@ def _leaky_relu(a: Any, slope: float = 0.01) -> Any:
 
 
 def _hardtanh(a: Any, low: float = -1, high: float = 1) -> Any:
-    return np.minimum(np.maximum(a, _number(low, a)), _number(high, a))
+    return np.minimum(_number(high, a), np.maximum(_number(low, a), a))  # of zeros the second
 
 
 def _elu(a: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:

@@ -188,7 +188,8 @@ def gate_in(a: Any, made: Any) -> Any:
     # The number, or 0 where it is negative, but for minus infinity; halves do not overflow.
     half = np.multiply(a, np.float32(0.5), high)
     above = np.add(half, np.absolute(half, low), low)
-    return np.subtract(above, tail)
+    found = np.subtract(above, tail)
+    return _with_sign(found, a, high)
 
 
 def gate_slope(a: Any) -> Any:
@@ -210,9 +211,14 @@ def gate_slope_in(a: Any, made: Any) -> Any:
     np.subtract(np.multiply(x, np.float32(root), x), found, found)
     np.multiply(found, bell, found)
     np.add(found, np.float32(0.5), found)  # what is above 0.5 at the right, and below at the left
+    return np.add(_with_sign(found, a, room), np.float32(0.5))
+
+
+def _with_sign(found: Any, a: Any, room: Any) -> Any:
+    """Numbers without a sign, or with the same, which get that of others; zeros too."""
     sign, bits = room.view(np.int32), found.view(np.int32)
     np.bitwise_or(bits, np.bitwise_and(a.view(np.int32), _SIGN, sign), bits)
-    return np.add(found, np.float32(0.5))
+    return found
 
 
 # ---- in double precision ------------------------------------------------------------------------

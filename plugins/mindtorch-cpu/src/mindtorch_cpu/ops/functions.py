@@ -16,6 +16,7 @@ from mindtorch_core.backend import (
     bool_,
     check_inplace_result,
     dtype,
+    float16,
     fresh,
     to_floating,
 )
@@ -204,18 +205,25 @@ register("abs", unary("abs", np.absolute, real=True))
 _RELU_SERVED: Final = served("relu")
 
 
+def _zero_and(a: Any, d: dtype) -> tuple[Any, Any]:
+    """Operands in the order in which a zero of ``a`` is taken: the second of equals, of float16 the first."""
+    return (a, ZEROS[d]) if d is float16 else (ZEROS[d], a)
+
+
 @kernel("relu")
 def relu(self: Any) -> Any:
-    """Zero for negative elements."""
+    """Zero for negative elements; a zero keeps its sign."""
     d = self.raw_dtype
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
     a = self.raw_data
     shape = self.raw_shape
-    if a.size < LARGE:
+    if a.size >= LARGE:
+        data = large(np.maximum, d, *_zero_and(a, d))
+    elif d is float16:
         data = QUIET.__dict__["run"](np.maximum, a, ZEROS[d])
     else:
-        data = large(np.maximum, d, a, ZEROS[d])
+        data = QUIET.__dict__["run"](np.maximum, ZEROS[d], a)
     if len(shape) > 1 and not a.flags.c_contiguous:
         data = in_common_order(data, a)
     if data.__class__ is not ndarray:
@@ -239,7 +247,7 @@ def relu_(self: Any) -> Any:
     d = self.raw_dtype
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
-    quietly(np.maximum, self.raw_data, ZEROS[d], out=self.raw_data)
+    quietly(np.maximum, *_zero_and(self.raw_data, d), out=self.raw_data)
     return self
 
 

@@ -46,10 +46,9 @@ HOMES: Final = (
     ("order", "sort.stable topk"),
     ("pointwise",
      "_conj_physical add add_ atan2 atan2_ bitwise_and bitwise_and_ bitwise_or bitwise_or_ "
-     "bitwise_xor bitwise_xor_ clamp div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ "
-     "gt gt_ le le_ logical_and logical_and_ logical_or logical_or_ logical_xor logical_xor_ lt "
-     "lt_ maximum minimum mul mul_ ne ne_ nextafter nextafter_ pow pow_ remainder remainder_ sub "
-     "sub_ where.self"),
+     "bitwise_xor bitwise_xor_ div div_ eq eq_ floor_divide floor_divide_ fmod fmod_ ge ge_ gt gt_ "
+     "le le_ logical_and logical_and_ logical_or logical_or_ logical_xor logical_xor_ lt lt_ "
+     "maximum minimum mul mul_ ne ne_ nextafter nextafter_ pow pow_ remainder remainder_ sub sub_"),
     ("pooling",
      "avg_pool1d avg_pool1d_backward avg_pool2d avg_pool2d_backward avg_pool3d avg_pool3d_backward "
      "max_pool1d_with_indices max_pool1d_with_indices_backward max_pool2d_with_indices "
@@ -76,6 +75,7 @@ HOMES: Final = (
     ("sampling", "_rrelu_slopes cauchy_ exponential_ geometric_ log_normal_ multinomial"),
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
+    ("selection", "clamp clamp.Tensor where.self"),
     ("slopes", "sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",

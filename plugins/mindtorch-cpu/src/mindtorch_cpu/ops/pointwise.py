@@ -39,7 +39,6 @@ from ..arrays import (
     as_operands_lie,
     cast,
     exact,
-    in_common_order,
     ndarray,
     of_float8,
     operands,
@@ -48,7 +47,7 @@ from ..arrays import (
     wrap,
 )
 from ..large import LARGE, in_chunks
-from ..powers import power
+from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
 from .ufuncs import note
 
@@ -366,6 +365,17 @@ def _no_odd_number(self: Any, exponent: Any) -> None:
         refuse("pow", self, exponent)
 
 
+def _by_exponent(factory: Callable[..., Callable[..., Any]]) -> Callable[..., Any]:
+    """A kernel of powers, made by `binary` or `inplace`."""
+    of_tensor = factory("pow", power, guard=_no_odd_number)
+    of_number = factory("pow", power_of_number, guard=_no_odd_number)
+
+    def run(self: Any, exponent: Any) -> Any:
+        return (of_tensor if isinstance(exponent, Tensor) else of_number)(self, exponent)
+
+    return run
+
+
 def _remainder(a: Any, b: Any, out: Any = None) -> Any:
     """Remainder with the divisor's sign; a zero has the dividend's, as in C."""
     left = np.remainder(a, b)
@@ -382,7 +392,8 @@ def _remainder(a: Any, b: Any, out: Any = None) -> Any:
 scaled("add", np.add)
 scaled("sub", np.subtract, _no_bool)
 arithmetic("mul", np.multiply, single=True)
-arithmetic("pow", power, guard=_no_odd_number)
+for _name, _factory in (("pow", binary), ("pow_", inplace)):
+    register(_name, _by_exponent(_factory))
 arithmetic("floor_divide", np.floor_divide, check=_no_zero)
 arithmetic("remainder", _remainder, check=_no_zero)
 arithmetic("atan2", np.arctan2, compute=to_floating)
@@ -428,49 +439,6 @@ _quotient: dict[str, Any] = {"compute": to_floating, "single": True}
 register("div", binary("div", np.true_divide, option=_rounded_div, **_quotient))
 register("div_", inplace("div", np.true_divide, option=_rounded_div_inplace, **_quotient))
 note("div", refuses=True)  # when it rounds
-
-
-# ---- selection ----------------------------------------------------------------------------------
-
-
-def _chosen(value: Any, d: dtype) -> Any:
-    """An operand that is chosen from: numbers must fit, but for halves, where they are infinite."""
-    if isinstance(value, Tensor):
-        return cast(value, d)
-    return scalar(value, d) if d in WIDER else exact(value, d)
-
-
-@kernel("where.self")
-def where(condition: Any, self: Any, other: Any) -> Any:
-    """Elements of one or the other operand."""
-    d = result_type(self, other)
-    a, b = _chosen(self, d), _chosen(other, d)
-    c = condition.raw_data
-    if c.dtype != np.bool_:
-        refuse("where.self", condition, self, other)
-        c = c.astype(np.bool_)
-    try:
-        data = np.where(c, a, b)
-    except ValueError as error:
-        data = recover(error, np.where, c, a, b)
-    return wrap(as_operands_lie(data, condition, self, other), d)
-
-
-@kernel("clamp")
-def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
-    """Elements limited to a range."""
-    d = result_type(self, min, max)
-    if (min is None and max is None) or d.category in (BOOL, COMPLEX):
-        refuse("clamp", self, min, max)
-    data = cast(self, d)
-    for ufunc, bound in ((np.maximum, min), (np.minimum, max)):
-        if bound is None:
-            continue
-        if data.size < LARGE:
-            data = QUIET.run(ufunc, data, exact(bound, d))
-        else:
-            data = large(ufunc, d, data, exact(bound, d))
-    return wrap(in_common_order(data, self.raw_data), d)
 
 
 @kernel("_conj_physical")

@@ -36,14 +36,19 @@ def _totals(name: str, step: Any) -> None:
             a = quietly(a.astype, NUMPY_OF[d])
         if not a.ndim:
             return wrap(a.copy(), d)
-        wide = _WIDE.get(d.name)
         axis = wrap_dim(dim, a.ndim)
+        data = totals(a, axis, _WIDE.get(d.name))
+        if step is np.add and a.shape[axis] and (a.take(0, axis) == 0).any():
+            quietly(np.add, data, data.dtype.type(0), data)  # they begin at 0: there is no -0
+        return wrap(data, d)
+
+    def totals(a: Any, axis: int, wide: Any) -> Any:
         if axis == a.ndim - 1 and a.flags.c_contiguous and (made := _by_walk(name, a)) is not None:
-            return wrap(made, d)
+            return made
         if wide is not None and a.size >= LARGE and a.flags.c_contiguous:
-            return wrap(quietly(_along_rows, step, a, axis, wide), d)
+            return quietly(_along_rows, step, a, axis, wide)
         data = quietly(accumulate, a, axis, wide or a.dtype)
-        return wrap(row_major(data if wide is None else quietly(data.astype, NUMPY_OF[d])), d)
+        return row_major(data if wide is None else quietly(data.astype, a.dtype))
 
     register(name, run)
 

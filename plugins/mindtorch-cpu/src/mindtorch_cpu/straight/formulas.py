@@ -27,7 +27,7 @@ __all__ = ["WITH_ZERO", "Formula", "formula_of", "is_row_major"]
 
 # What NumPy computes right where it makes the result's memory itself.
 _OF_DENSE: Final[dict[str, Any]] = {"aten::neg": np.negative}
-# What a ufunc computes with 0 as its second operand.
+# What a ufunc computes with 0 as its first operand.
 WITH_ZERO: Final[dict[str, Any]] = {"aten::relu": np.maximum}
 _BESIDES: Final = {**_OF_DENSE, **WITH_ZERO}
 _SCALED: Final = frozenset({"aten::add", "aten::add_", "aten::sub", "aten::sub_"})
@@ -40,7 +40,7 @@ class Formula(NamedTuple):
         name: identifies it.
         compute: the same, of arrays and numbers.
         ufunc: that it is; None where it is several.
-        operands: a `Ref` or a `Number` for each; a zero that it takes besides comes last and is none.
+        operands: a `Ref` or a `Number` for each; a zero that it takes besides comes first and is none.
         calls: of NumPy that it takes.
         scaled: whether the last operand multiplies the one before.
     """

@@ -184,7 +184,7 @@ class Writer:
         if formula.scaled:
             given[-2:] = [f"{self._constant('u', np.multiply)}({given[-2]}, {given[-1]})"]
         if op.name in WITH_ZERO:
-            given.append(self._constant("z", ZEROS[result.dtype]))
+            given.insert(0, self._constant("z", ZEROS[result.dtype]))
         if op.writes:
             self._line(f"{fn}({', '.join(given)}, {self._array(out)})")
         else:

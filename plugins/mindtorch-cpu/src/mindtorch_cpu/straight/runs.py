@@ -92,7 +92,7 @@ def run_from(program: Program, first: int) -> Run | None:
                 inputs.append(name)
             operands.append(("given", name))
         if op.name in WITH_ZERO:
-            operands.append(("zero", kind[1]))
+            operands.insert(0, ("zero", kind[1]))
         if not given:
             made[int(out)] = len(steps)
         into = (True, int(out)) if given else None
