@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -45,25 +47,53 @@ _TWO = {
 
 
 def _airy(a: Any) -> Any:
-    """To the right by the scaled function, as the exponent loses digits; SciPy gives up far there."""
+    """SciPy's, but far out, where it loses digits and gives up, of waves and of what vanishes."""
     found = np.asarray(scipy("airy")(a)[0])
-    right = a > 8
-    if right.any():
-        x = np.minimum(a[right], 200).astype(np.float64)
-        found[right] = scipy("airye")(x)[0] * exp_of_power(x)
+    for side, fn in ((a > 8, _airy_right), (a < -30, _airy_left)):
+        if side.any():
+            found[side] = fn(a[side])
     return found
 
 
-def exp_of_power(x: Any) -> Any:
-    """``exp(-2 / 3 * x ** 1.5)``, where the exponent has more digits than a float64."""
+def _airy_right(a: Any) -> Any:
+    x = np.minimum(a, 200)
+    power, rest = one_and_a_half(x)
+    return scipy("airye")(x)[0] * np.exp(-power) * np.exp(-rest)
+
+
+# Of the expansion in powers of ``2 / 3 * x ** 1.5`` (Abramowitz and Stegun, 10.4.60).
+_WAVES: Final = tuple(
+    itertools.accumulate(
+        range(1, 7),
+        lambda u, k: u * (6 * k - 5) * (6 * k - 3) * (6 * k - 1) / (216 * k * (2 * k - 1)),
+        initial=1.0,
+    )
+)
+
+
+def _airy_left(a: Any) -> Any:
+    x = -a
+    power, rest = one_and_a_half(x)
+    (a, b), (c, d) = ((np.sin(angle), np.cos(angle)) for angle in (power, rest))
+    sine, cosine = a * d + b * c, b * d - a * c
+    even, odd = (
+        sum((-1) ** k * u / power ** (2 * k + r) for k, u in enumerate(_WAVES[r::2]))
+        for r in (0, 1)
+    )
+    waves = (cosine + sine) * even + (sine - cosine) * odd
+    return waves / (math.sqrt(2 * math.pi) * np.sqrt(np.sqrt(x)))
+
+
+def one_and_a_half(x: Any) -> tuple[Any, Any]:
+    """``2 / 3 * x ** 1.5``, which has more digits than a float64, and what its rounding has lost."""
     root = np.sqrt(x)
     square, rest = product(root, root)
     root_rest = ((x - square) - rest) / (2 * root)
     power, rest = product(x, root)
     rest = rest + x * root_rest
-    exponent = power / 1.5
-    back, lost = product(exponent, 1.5)
-    return np.exp(-exponent) * np.exp(((back - power) + lost - rest) / 1.5)
+    made = power / 1.5
+    back, lost = product(made, 1.5)
+    return made, (((power - back) - lost) + rest) / 1.5
 
 
 def product(a: Any, b: Any) -> tuple[Any, Any]:
