@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ..dispatch.keys import MASKS, set_masks
 from ..tensors.tensor import Tensor
+from ..values.circles import ending
 from ..values.devices import type_meant
 from ..values.dtypes import FLOATING, dtype, float64
 from ..values.interrupts import from_entry
@@ -218,6 +219,7 @@ def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Ca
     return decorated
 
 
+@ending()
 def cast_nested(value: Any, device_type: str, to: dtype) -> Any:
     """Floating-point tensors of a device, but not float64 ones, in another dtype.
 

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from ..deferred.blocks import current_pipeline
 from ..opdefs.torch_ops import ops
 from ..tensors.tensor import Tensor
+from ..values.circles import ending
 from ..values.devices import device, row_of
 from ..values.dtypes import float16, float32, int32
 from ..values.errors import BackendUnavailableError
@@ -94,6 +95,7 @@ class GradScaler:
 
     # ---- a step --------------------------------------------------------------------------------
 
+    @ending()
     def scale(self, outputs: Any) -> Any:
         """A loss, or tensors in lists and tuples, times the factor.
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ..tensors.tensor import Tensor, from_values
+from ..values.circles import ending
 from ..values.dtypes import DTYPES, dtype
 from ..values.shapes import contiguous_strides
 
@@ -45,6 +46,7 @@ def _dtype_name(d: Any) -> str:
     return str(d).rpartition(".")[2]
 
 
+@ending()
 def assert_close(
     actual: Any,
     expected: Any,

@@ -6,10 +6,12 @@ dicts, deques, and classes that were registered.
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from ..values.circles import held_by_itself
 from ._pytree_nodes import (
     NAMED_TUPLE,
     SUPPORTED_NODES,
@@ -263,31 +265,16 @@ def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeS
     try:
         spec = _flatten(tree, leaves, is_leaf)
     except RecursionError:
-        kind = _held_by_itself(tree, is_leaf)
+        kind = held_by_itself(tree, functools.partial(_contents, is_leaf))
         if kind is None:
             raise
         raise RecursionError(f"a {kind.__name__} that holds itself is no tree") from None
     return leaves, spec
 
 
-def _held_by_itself(tree: PyTree, is_leaf: IsLeaf) -> type | None:
-    """The class of a container that holds itself, directly or in others; None if there is none."""
-    above: dict[int, Iterator[Any]] = {}
-    child = tree
-    while True:
-        if id(child) in above:
-            return type(child)
-        node = None if is_leaf is not None and is_leaf(child) else node_of(child)
-        if node is not None:
-            above[id(child)] = iter(node.flatten_fn(child)[0])
-        while above:
-            last = next(reversed(above))
-            child = next(above[last], above)
-            if child is not above:
-                break
-            del above[last]
-        else:
-            return None
+def _contents(is_leaf: IsLeaf, tree: PyTree) -> Iterable[Any] | None:
+    node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
+    return None if node is None else node.flatten_fn(tree)[0]
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:

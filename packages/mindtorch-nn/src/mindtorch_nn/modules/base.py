@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import ending
 
 from ..parameter import Parameter
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from .module import Module
 
-__all__ = ["Hooks", "ModuleBase", "Undo", "undoing"]
+__all__ = ["Hooks", "ModuleBase", "Undo", "ends", "undoing"]
 
 Hooks = OrderedDict[int, Callable[..., Any]]
 
@@ -46,6 +47,10 @@ class ModuleBase:
 
     def _get_name(self) -> str:
         return type(self).__name__
+
+
+# Decorates what goes through a module and all below it.
+ends = ending(lambda value: value._modules.values() if isinstance(value, ModuleBase) else None)
 
 
 class Undo:

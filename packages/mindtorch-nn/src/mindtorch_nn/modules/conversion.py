@@ -13,7 +13,7 @@ from mindtorch_core import Tensor
 from mindtorch_core.utils._own_frames import refusing
 
 from ..parameter import Parameter
-from .base import ModuleBase, Undo, undoing
+from .base import ModuleBase, Undo, ends, undoing
 
 __all__ = ["Conversion"]
 
@@ -32,6 +32,7 @@ class Conversion(ModuleBase):
     """The part of `Module` that converts it in place."""
 
     @refusing
+    @ends
     def _apply(self, fn: Convert, recurse: bool = True) -> Self:
         """Give every parameter, its gradient and every buffer what ``fn`` makes of it.
 

@@ -13,6 +13,7 @@ from mindtorch_core.utils._constructed import Constructed
 
 from ..parameter import Buffer, Parameter
 from . import base
+from .base import ends
 from .calling import Calling
 from .conversion import Conversion
 from .hooks import (
@@ -348,6 +349,7 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
 
     # ---- modes ---------------------------------------------------------------------------------
 
+    @ends
     def train(self, mode: bool = True) -> Self:
         """Set training mode in this module and all below it.
 
@@ -448,6 +450,7 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
         """What stands between the parentheses of the text, beside submodules."""
         return ""
 
+    @ends
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import mindtorch_core as torch
 
 from ..parameter import Parameter, is_lazy
-from .base import ModuleBase, Undo, undoing
+from .base import ModuleBase, Undo, ends, undoing
 
 __all__ = ["EXTRA_STATE", "StateDict", "_IncompatibleKeys"]
 
@@ -62,6 +62,7 @@ class StateDict(ModuleBase):
         if type(self).get_extra_state is not StateDict.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
+    @ends
     def state_dict(
         self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
@@ -162,6 +163,7 @@ class StateDict(ModuleBase):
                     if name not in (self._modules if below else own):
                         unexpected_keys.append(key)
 
+    @ends
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> _IncompatibleKeys:

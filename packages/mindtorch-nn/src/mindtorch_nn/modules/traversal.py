@@ -9,7 +9,7 @@ from mindtorch_core import Tensor
 from mindtorch_core.utils._own_frames import refusing
 
 from ..parameter import Parameter
-from .base import ModuleBase
+from .base import ModuleBase, ends
 
 if TYPE_CHECKING:
     from .module import Module
@@ -142,6 +142,7 @@ class Traversal(ModuleBase):
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
+    @ends
     def apply(self, fn: Callable[[Module], Any]) -> Self:
         """Call a function with every module below, and then with this one.
 

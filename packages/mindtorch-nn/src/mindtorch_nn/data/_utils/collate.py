@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
-from mindtorch_core.utils._own_frames import guarded
+from mindtorch_core.utils._own_frames import ending, guarded
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -63,6 +63,7 @@ def _sequence_like(like: Sequence[Any], values: list[Any]) -> Any:
         return values
 
 
+@ending()
 def default_convert(data: Any) -> Any:
     """NumPy's arrays and numbers as tensors, also within what holds them; all else as it is."""
     if isinstance(data, Tensor):
@@ -79,6 +80,7 @@ def default_convert(data: Any) -> Any:
 # ---- batches ------------------------------------------------------------------------------------
 
 
+@ending()
 def collate(batch: Sequence[Any], *, collate_fn_map: Mapping[Key, Collate] | None = None) -> Any:
     """One batch of samples, by functions for the types of their elements.
 
