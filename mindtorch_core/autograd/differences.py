@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..dispatch.keys import AUTOGRAD
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor, from_values
-from ..values.dtypes import INTEGER
+from ..values.dtypes import FLOATING, INTEGER
 from ..values.shapes import numel
 
 __all__ = [
@@ -44,10 +44,11 @@ class Options(NamedTuple):
     fast_mode: bool
 
 
-def tensors_among(result: Any) -> list[Tensor]:
-    """The outputs that are floating-point or complex tensors."""
+def tensors_among(result: Any, whole: bool = False) -> list[Tensor]:
+    """The outputs that are floating-point or complex tensors, or of whole numbers."""
+    least = INTEGER if whole else FLOATING
     outs = list(result) if isinstance(result, tuple | list) else [result]
-    return [t for t in outs if isinstance(t, Tensor) and t._dtype.category > INTEGER]
+    return [t for t in outs if isinstance(t, Tensor) and t._dtype.category >= least]
 
 
 def differentiable(result: Any) -> list[Tensor]:

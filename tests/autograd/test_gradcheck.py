@@ -290,3 +290,24 @@ def test_outputs_of_whole_numbers_are_not_checked(same):
         return [alone, *beside]
 
     same(verdicts)
+
+
+def test_outputs_of_whole_numbers_alone_jump_along_one_direction(same):
+    """Where they are all there is, the fast mode sees that they do."""
+
+    def verdicts(lib):
+        def checked(f):
+            x = lib.tensor([0.3, 1.7, 1.0], dtype=lib.float64, requires_grad=True)
+            return lib.autograd.gradcheck(f, x, fast_mode=True, raise_exception=False)
+
+        functions = [
+            lambda t: (t * 1e7).long(),
+            lambda t: (t * 2).to(lib.int32),
+            lambda t: t[:2].long(),
+            lambda t: (t.argmax(), (t * 1e7).long()),
+            lambda t: t.argmax(),
+            lambda t: t[:0].long(),
+        ]
+        return [checked(f) for f in functions]
+
+    same(verdicts)
