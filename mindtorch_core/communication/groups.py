@@ -17,6 +17,7 @@ from .failures import Watch
 from .stores import Store
 
 __all__ = [
+    "BEHALF",
     "NON_MEMBER",
     "WORLD",
     "GroupMember",
@@ -73,8 +74,8 @@ class ProcessGroup:
         self.timeout = timeout
         self.group_desc = desc
         self.bound_device_id = None
-        self._numbers = 0
-        self._messages = 0
+        # In a dict: a captured function that calls with the group is not one that changes by itself.
+        self._made = {"call": 0, "message": 0}
         self.splits = 0
         self._lock = threading.RLock()
         self.closed = False
@@ -93,7 +94,7 @@ class ProcessGroup:
 
     def calls_made(self) -> int:
         """How many calls and messages there were."""
-        return self._numbers + self._messages
+        return sum(self._made.values())
 
     def communicator_for(self, device: str) -> tuple[Engine, Communicator]:
         """What moves memory of a device; other devices' is staged through the CPU.
@@ -133,13 +134,9 @@ class ProcessGroup:
             waits: whether the caller waits for it at once.
             **facts: further attributes of `Call`.
         """
+        kind = "message" if message else "call"
         with self._lock:
-            if message:
-                self._messages += 1
-                number = self._messages
-            else:
-                self._numbers += 1
-                number = self._numbers
+            number = self._made[kind] = self._made[kind] + 1
         return Call(
             op,
             number,
@@ -276,14 +273,22 @@ def outside(given: Any, op: str) -> bool:
     return True
 
 
-_INSIDE: Final = ("mindtorch_core", "mindtorch_nn", "contextlib")
+# Modules whose frames are passed over, beside ours; functions that a pipeline has written are of none.
+_INSIDE: Final = ("contextlib", "threading", "")
+
+
+# Where a thread of our own was asked for, which calls on behalf of that line.
+BEHALF: Final[ContextVar[str]] = ContextVar("BEHALF", default="")
 
 
 def place() -> str:
     """``file:line`` of the code outside that is calling."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in _INSIDE:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith("mindtorch") and name not in _INSIDE:
             break
         frame = frame.f_back
+    if frame.f_back is None and (behalf := BEHALF.get()):
+        return behalf
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from ..errors import DistError
 from ..membership import get_rank, get_world_size, is_initialized
 from ..objects import all_gather_object
 
 __all__ = ["CheckpointException", "Together"]
 
 T = TypeVar("T")
+_NOTE: Final = "It was a call of torch.distributed.checkpoint."
 
 
 class CheckpointException(RuntimeError):
@@ -52,29 +54,47 @@ class Together:
     def step(self, what: str, work: Callable[[], T]) -> list[T]:
         """Do something; what all ranks' gave.
 
+        An interrupt, or ``sys.exit``, is an error of all ranks too; on its own rank it goes on.
+
         Args:
-            what: is done, for the error.
+            what: is said where it fails, and must be the same on all ranks.
             work: of this rank; what it gives is pickled.
 
         Raises:
             CheckpointException: if it fails somewhere.
         """
-        found: tuple[Any, Exception | None]
+        result, own = None, None
         try:
-            found = work(), None
-        except Exception as error:  # noqa: BLE001 (all ranks raise it)
-            found = None, _sendable(error)
+            result = work()
+        except BaseException as error:  # noqa: BLE001 (all ranks raise it)
+            own = error
+        if isinstance(own, DistError):  # of a call in it, which other ranks have raised too
+            own.add_note(_NOTE)
+            raise own
+        found = what, result, None if own is None else _sendable(own)
         every: list[Any] = [found]
         if not self.alone and self.size > 1:
             every = [None] * self.size
-            all_gather_object(every, found, group=self.group)
-        failures = {rank: error for rank, (_, error) in enumerate(every) if error is not None}
+            try:
+                all_gather_object(every, found, group=self.group)
+            except DistError as error:  # a rank is gone, or makes another call
+                error.add_note(_NOTE)
+                if own is None:
+                    raise
+                stopped = not isinstance(own, Exception)
+                raise own if stopped else CheckpointException(what, {self.rank: own}) from error
+        if own is not None and not isinstance(own, Exception):
+            raise own
+        failures = {rank: error for rank, (_, _, error) in enumerate(every) if error is not None}
+        if not failures and len({each[0] for each in every}) > 1:  # after one that broke off
+            what = "the ranks do not do the same with it"
+            failures = {r: RuntimeError(f"would say: {each[0]}") for r, each in enumerate(every)}
         if failures:
-            raise CheckpointException(what, failures) from found[1]
-        return [result for result, _ in every]
+            raise CheckpointException(what, failures) from own
+        return [result for _, result, _ in every]
 
 
-def _sendable(error: Exception) -> Exception:
+def _sendable(error: BaseException) -> BaseException:
     """An error as other ranks can have it."""
     kind = type(error) if type(error).__module__ == "builtins" else RuntimeError
     try:

@@ -11,7 +11,7 @@ from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from .errors import Together
 from .filesystem import FileSystemReader, storage_at
-from .flattening import Path, Stateful, flattened, put
+from .flattening import Path, Stateful, flattened, put, states_of
 from .index import Chunk, Metadata
 from .planning import box_of
 from .saving import check_planner
@@ -117,14 +117,12 @@ def load(
     reader = storage_at(FileSystemReader, storage_reader, checkpoint_id)
     together = Together(process_group, alone=no_dist)
     partial = bool(getattr(planner, "allow_partial_load", False))
-    state = {
-        key: value.state_dict() if isinstance(value, Stateful) else value
-        for key, value in state_dict.items()
-    }
+    state: dict[str, Any] = {}
     held: list[_Wish] = []
 
     def look() -> str:
         found = reader.read_metadata()
+        state.update(states_of(state_dict))
         held.append(_wish(state, found, partial=partial))
         return found.save
 
@@ -135,12 +133,15 @@ def load(
             raise RuntimeError("the ranks see different checkpoints: is the folder shared by all?")
         _read(reader, held[0], state)
 
+    def take() -> None:
+        for key, value in state_dict.items():
+            if isinstance(value, Stateful):
+                value.load_state_dict(state[key])
+            else:
+                state_dict[key] = state[key]
+
     together.step("the checkpoint cannot be read", read)
-    for key, value in state_dict.items():
-        if isinstance(value, Stateful):
-            value.load_state_dict(state[key])
-        else:
-            state_dict[key] = state[key]
+    together.step("the state that was read cannot be taken over", take)
 
 
 def _read(reader: FileSystemReader, wish: _Wish, state: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ...tensors.tensor import Tensor
 from ..beginning import new_group
-from ..groups import chosen
+from ..groups import BEHALF, chosen, place
 from .errors import Together
 from .filesystem import FileSystemWriter, storage_at
 from .flattening import states_of
@@ -194,7 +194,11 @@ def async_save(
     together = Together(process_group, alone=no_dist)
     job = _prepared(state_dict, writer, together)
     chosen_items = {(item.name, item.offset) for item in job.plan}
-    job.own = {key: _copied(value) for key, value in job.own.items() if key in chosen_items}
+
+    def copy() -> None:
+        job.own = {key: _copied(value) for key, value in job.own.items() if key in chosen_items}
+
+    together.step("the state cannot be copied to host memory", copy)
     beside = Together(_group_beside(together), alone=together.alone)
     future: Future[Metadata] = Future()
     future.set_running_or_notify_cancel()
@@ -240,9 +244,10 @@ class _Line:
 
 
 def _begin(work: Callable[[], None]) -> None:
-    before = _Line.last
+    before, behalf = _Line.last, place()
 
     def run() -> None:
+        BEHALF.set(behalf)
         if before is not None:
             before.join()
         work()

@@ -19,6 +19,8 @@ GO_ON = "checkpoints.py load_sharded {folder}/saved"
         (2, "checkpoints.py whole_states {folder}/whole"),
         (2, "checkpoints.py beside {folder}/beside"),
         (2, "checkpoints.py refused {folder}/refused"),
+        (2, "checkpoint_failures.py alive {folder}/alive"),
+        (2, "checkpoint_failures.py alive {folder}/alive_beside async"),
     ],
 )
 def test_two_processes(passes, count, line):
@@ -57,3 +59,28 @@ def test_another_number_of_processes_goes_on_from_the_checkpoint_before(
     if (count, line) == (4, SAVE):  # what was broken off is cleared away
         files = {each.name for each in broken_off.iterdir()} - {"index.json"}
         assert files == set(json.loads((broken_off / "index.json").read_text())["files"])
+
+
+@pytest.mark.parametrize(
+    ("stage", "more", "rank", "whole"),
+    [
+        ("plan", (), 1, 0),
+        ("half a file", ("async",), 1, 0),
+        ("half the index", (), 0, 0),
+        ("half the index", ("async",), 0, 0),
+        ("the index is there", (), 0, 1),
+        ("read", (), 0, 0),
+        ("take", (), 1, 0),
+    ],
+)
+def test_a_process_dies_at_any_stage(ranks, tmp_path, stage, more, rank, whole):
+    done = ranks(2, "checkpoint_failures.py", stage, tmp_path, *more, grace=40)
+    (line,) = [line for line in done.stdout.splitlines() if "told" in line]
+    assert f"told {rank} all_gather_into_tensor" in line
+    assert f"rank {rank} is gone: its process has died" in line
+    assert "checkpoint_failures.py:" in line
+    assert line.endswith("It was a call of torch.distributed.checkpoint.")
+    state = {"parts": torch.zeros(4, 3), "b": torch.zeros(5), "counter": {"count": -1}}
+    dcp.load(state, checkpoint_id=tmp_path)
+    seen = {*state["parts"].flatten().tolist(), *state["b"].tolist(), state["counter"]["count"]}
+    assert seen == {whole}
