@@ -392,8 +392,11 @@ def _assembled(
         DistributedError: if one does not come in time.
     """
     seconds = limit.total_seconds()
+    number = (
+        int(name.rpartition("/")[2]) + 1
+    )  # alike: ranks have sent each other other numbers of messages
     own = Call(
-        call.op, call.number, name, tuple(members), members.index(world.position),
+        call.op, number, name, tuple(members), members.index(world.position),
         shape=call.shape, where=place(), seconds=seconds + _MORE,
     )  # fmt: skip
     deadline = time.monotonic() + seconds

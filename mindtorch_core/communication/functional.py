@@ -236,12 +236,12 @@ def _exchanged(input: Tensor, output_split_sizes: list[int], *_: Any) -> Tensor:
 
 def _broadcast(input: Tensor, src: int, group_name: str) -> Tensor:
     result = input.detach().clone()
-    collectives.broadcast(result, src, group_named(group_name))
+    collectives.broadcast(result, group=group_named(group_name), group_src=src)
     return result
 
 
 def _broadcast_in_place(input: Tensor, src: int, group_name: str) -> Tensor:
-    collectives.broadcast(input, src, group_named(group_name))
+    collectives.broadcast(input, group=group_named(group_name), group_src=src)
     return input
 
 
@@ -270,8 +270,7 @@ def _all_to_all_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 def _broadcast_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     src, group_name = ctx.arguments
     total = _ops().all_reduce(grad.contiguous(), "sum", group_name)
-    group = group_named(group_name)
-    if group.ranks[group.position] != src:
+    if group_named(group_name).position != src:
         total = total.new_zeros(total.shape)
     return total, None, None
 

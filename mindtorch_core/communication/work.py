@@ -62,8 +62,11 @@ class Work:
     synchronize = wait
 
     def is_completed(self) -> bool:
-        """Whether it has ended, well or not."""
-        return self._ticket.done
+        """Whether it has ended, well or not; if so, what it writes can be read."""
+        if not self._ticket.done:
+            return False
+        self.exception()  # does what is left to do at its end, as `wait` does
+        return True
 
     def is_success(self) -> bool:
         """Whether it has ended well."""

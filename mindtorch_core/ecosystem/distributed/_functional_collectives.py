@@ -74,7 +74,7 @@ def all_reduce_coalesced(
 
 
 def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
-    """The tensor of a rank."""
+    """The tensor of the rank at a position of the group."""
     found: Tensor = _OPS.broadcast(self, src, _group(group).group_name)
     return found
 

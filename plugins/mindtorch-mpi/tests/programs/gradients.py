@@ -96,10 +96,12 @@ with warnings.catch_warnings():
     record("a group", lambda x: calls.all_gather(x, group=group), leaf(2))
 
 turned = dist._functional_collectives
+turned_round = dist.new_group([size - 1, 0], sort_ranks=False)
 x = torch.arange(6.0).reshape(2, 3) + 10 * rank
 for name, call in (
     ("all_gather_single", lambda: turned.all_gather_single(x, 1, pg)),
     ("reduce_scatter_single", lambda: turned.reduce_scatter_single(x.t()[:2], "sum", 1, pg)),
+    ("broadcast", lambda: turned.broadcast(x, 1, turned_round)),
     ("all_gather_single_coalesced", lambda: turned.all_gather_single_coalesced([x, x + 1], pg)[1]),
     (
         "permute_tensor",
