@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -59,12 +60,16 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         preexec_fn=lambda: end_with_parent(signal.SIGKILL),
     )
 
+    def end() -> None:
+        # MPICH's launcher outlives the command while one of its processes does.
+        if os.getppid() != launcher or _is_unread(1):
+            child.kill()
+
     def pass_on(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
-        if os.getppid() != launcher:
-            timer = threading.Timer(_grace(), child.kill)
-            timer.daemon = True  # it has no part once the process has ended
-            timer.start()
+        timer = threading.Timer(_grace(), end)
+        timer.daemon = True  # it has no part once the process has ended
+        timer.start()
 
     if threading.current_thread() is threading.main_thread():
         for each in (signal.SIGTERM, signal.SIGINT):
@@ -81,6 +86,13 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
     if status:
         _await_others(folder, int(env["WORLD_SIZE"]))
     return status if status >= 0 else 128 - status
+
+
+def _is_unread(pipe: int) -> bool:
+    """Whether nobody is left who reads a pipe: the command that has started all is gone."""
+    watch = select.poll()
+    watch.register(pipe, 0)
+    return any(event & select.POLLERR for _, event in watch.poll(0))
 
 
 def end_with_parent(by: signal.Signals) -> None:
