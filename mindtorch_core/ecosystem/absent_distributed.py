@@ -13,19 +13,6 @@ _LATER: Final = (
 )
 
 
-_STATE_TYPES: Final = {
-    "BackwardPrefetch": "BACKWARD_PRE BACKWARD_POST",
-    "OptimStateKeyType": "PARAM_NAME PARAM_ID",
-    "ShardingStrategy": "FULL_SHARD SHARD_GRAD_OP NO_SHARD HYBRID_SHARD _HYBRID_SHARD_ZERO2",
-    "StateDictType": "FULL_STATE_DICT LOCAL_STATE_DICT SHARDED_STATE_DICT",
-}
-_FSDP: Final = Absent(
-    _LATER,
-    classes="CPUOffload FullOptimStateDictConfig FullStateDictConfig FullyShardedDataParallel "
-    "LocalStateDictConfig LocalOptimStateDictConfig MixedPrecision OptimStateDictConfig "
-    "ShardedOptimStateDictConfig ShardedStateDictConfig StateDictConfig StateDictSettings",
-    enums=_STATE_TYPES,
-)
 _CHECKPOINT: Final = Absent(
     _LATER,
     classes="LoadPlanner SavePlanner StorageReader StorageWriter",
@@ -51,16 +38,8 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         "SequenceParallel",
         functions="loss_parallel parallelize_module",
     ),
-    "distributed.fsdp": _FSDP,
-    "distributed.fsdp.api": _FSDP,
-    "distributed.fsdp.fully_sharded_data_parallel": _FSDP,
+    "distributed.fsdp": Absent(),
     "distributed.fsdp.sharded_grad_scaler": Absent(_LATER, classes="ShardedGradScaler"),
-    "distributed.fsdp.wrap": Absent(
-        _LATER,
-        classes="CustomPolicy ModuleWrapPolicy",
-        functions="_or_policy always_wrap_policy enable_wrap lambda_auto_wrap_policy "
-        "size_based_auto_wrap_policy transformer_auto_wrap_policy wrap",
-    ),
     "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),
     "distributed.algorithms": Absent(),
     "distributed.algorithms._checkpoint": Absent(),

@@ -142,7 +142,10 @@ ELSEWHERE: Final = {
             "state_dict_saver",
         )
     },
-    "distributed.fsdp._fully_shard": ".ecosystem.distributed.fsdp",
+    **{
+        f"distributed.fsdp.{name}": ".ecosystem.distributed.fsdp"
+        for name in ("_fully_shard", "api", "fully_sharded_data_parallel")
+    },
     **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
         for name in ("_functions", "comm", "parallel_apply", "replicate", "scatter_gather")

@@ -17,6 +17,7 @@ from .state_options import (
     checked,
     clean,
     cut_like,
+    in_parts,
     listed,
     names_of_parameters,
     nothing_here,
@@ -51,7 +52,7 @@ def get_model_state_dict(
     frozen: set[str] = set()
     if wanted.ignore_frozen_params:
         frozen = {clean(model, n) for n, p in model.named_parameters() if not p.requires_grad}
-    with no_grad():
+    with no_grad(), in_parts(model):
         found = {clean(model, name): value for name, value in model.state_dict().items()}
         found = {name: told(v, wanted) for name, v in found.items() if name not in frozen}
     if submodules is not None:
@@ -86,7 +87,8 @@ def set_model_state_dict(
     """
     wanted = checked(options)
     given = dict(model_state_dict)
-    own = model.state_dict()
+    with in_parts(model):
+        own = model.state_dict()
     with no_grad():
         if wanted.broadcast_from_rank0:
             names = _from_first(sorted(given))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,10 +14,18 @@ from ..sharded.dtensor import DTensor
 from ..sharded.layouts import DTensorSpec, laid_out
 from ..sharded.placements import Replicate
 
-__all__ = ["StateDictOptions", "clean", "cut_like", "listed", "names_of_parameters", "told"]
+__all__ = [
+    "StateDictOptions",
+    "clean",
+    "cut_like",
+    "in_parts",
+    "listed",
+    "names_of_parameters",
+    "told",
+]
 
 # Parts of names that wrappers add: DistributedDataParallel, compiled modules, checkpointing ones.
-_WRAPPERS: Final = ("module", "_orig_mod", "_checkpoint_wrapped_module")
+_WRAPPERS: Final = ("module", "_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module")
 
 
 @dataclass
@@ -88,6 +97,15 @@ def _parts_again(model: Any) -> None:
     for module in model.modules():
         if hasattr(module, "_sharding_state"):
             module.reshard()
+
+
+def in_parts(model: Any) -> AbstractContextManager[None]:
+    """A block in which the states of wrapped modules have DTensors, as those of others do."""
+    for module in model.modules():
+        if hasattr(type(module), "_as_parts"):
+            found: AbstractContextManager[None] = module._as_parts(model)
+            return found
+    return nullcontext()
 
 
 def listed(optimizers: Any) -> list[Any]:

@@ -10,6 +10,7 @@ PROGRAMS = [
     (2, "gradient_sums"),
     (2, "lower_names"),
     (2, "sharded_training"),
+    (2, "fsdp_wrapper"),
     (4, "mesh_parts"),
 ]
 

@@ -7,6 +7,12 @@ from typing import Any, Final
 from ....frontend.companion import module_at
 from ...absent import names_of
 
+_WRAPPER: Final = (
+    "BackwardPrefetch", "CPUOffload", "FullOptimStateDictConfig", "FullStateDictConfig",
+    "FullyShardedDataParallel", "LocalOptimStateDictConfig", "LocalStateDictConfig", "MixedPrecision",
+    "OptimStateDictConfig", "OptimStateKeyType", "ShardedOptimStateDictConfig", "ShardedStateDictConfig",
+    "ShardingStrategy", "StateDictConfig", "StateDictSettings", "StateDictType",
+)  # fmt: skip
 __all__ = [
     "CPUOffloadPolicy",
     "FSDPModule",
@@ -17,14 +23,17 @@ __all__ = [
     "register_fsdp_forward_method",
     "share_comm_ctx",
 ]
-
-_OWN: Final = frozenset(__all__)
+_FOLDERS: Final = {
+    **dict.fromkeys(__all__, "sharding"),
+    **dict.fromkeys(_WRAPPER, "fsdp_wrapper"),
+}
+__all__ += [*_WRAPPER]
 _absent = names_of(__name__)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _OWN:
+    if name not in _FOLDERS:
         return _absent(name)
-    found = getattr(module_at("mindtorch_core.nn.parallel.sharding"), name)
+    found = getattr(module_at(f"mindtorch_core.nn.parallel.{_FOLDERS[name]}"), name)
     globals()[name] = found
     return found
