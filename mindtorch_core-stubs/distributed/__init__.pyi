@@ -6,6 +6,7 @@ from mindtorch_core.ecosystem.distributed import (
     AllreduceCoalescedOptions as AllreduceCoalescedOptions,
     AllreduceOptions as AllreduceOptions,
     Backend as Backend,
+    BackendConfig as BackendConfig,
     BarrierOptions as BarrierOptions,
     BroadcastOptions as BroadcastOptions,
     BuiltinCommHookType as BuiltinCommHookType,

@@ -12,6 +12,7 @@ from ..values.devices import device as _device
 
 __all__ = [
     "Backend",
+    "BackendConfig",
     "DebugLevel",
     "get_debug_level",
     "get_default_backend_for_device",
@@ -91,6 +92,39 @@ class Backend(str):
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish: got {name!r}")
         return super().__new__(cls, name.lower())
+
+
+class BackendConfig:
+    """Which backend stands for which type of device, of a name or of pairs such as ``cpu:mpi,npu:hccl``.
+
+    Raises:
+        ValueError: for pairs that are none, or two of one type.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self.device_backend_map: dict[str, str] = {}
+        if backend == Backend.UNDEFINED:
+            self.device_backend_map["cpu"] = Backend.default_device_backend_map["cpu"]
+        elif ":" not in backend:
+            devices = Backend.backend_capability.get(backend, ["cpu"])
+            self.device_backend_map = dict.fromkeys(devices, backend)
+        else:
+            for pair in backend.lower().split(","):
+                device, found, name = pair.partition(":")
+                if not found or device in self.device_backend_map:
+                    wrong = "Duplicate device type" if found else "Invalid device:backend pairing:"
+                    raise ValueError(
+                        f"{wrong} {pair} in the backend string {backend!r}, which is to be as "
+                        f"'cpu:mpi,npu:hccl'"
+                    )
+                self.device_backend_map[device] = Backend(name)
+
+    def get_device_backend_map(self) -> dict[str, str]:
+        """The backends by type of device."""
+        return self.device_backend_map
+
+    def __repr__(self) -> str:
+        return ",".join(f"{device}:{name}" for device, name in self.device_backend_map.items())
 
 
 def get_default_backend_for_device(device: Any) -> str:

@@ -34,7 +34,7 @@ __all__ = [
 _ROOM: Final = "mindtorch_core.communication"
 # Names, by the module of the room that has them.
 _MODULES: Final = {
-    "backend_names": "Backend DebugLevel get_debug_level get_default_backend_for_device "
+    "backend_names": "Backend BackendConfig DebugLevel get_debug_level get_default_backend_for_device "
     "set_debug_level set_debug_level_from_env",
     "beginning": "destroy_process_group init_process_group new_group",
     "call_options": "AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions "
@@ -68,6 +68,7 @@ _HOMES: Final = {name: module for module, names in _MODULES.items() for name in 
 # Names whose homes call them otherwise; those of mindtorch-nn stand below.
 _RENAMED: Final = {
     "_DEFAULT_FIRST_BUCKET_BYTES": ("coalesced_copies", "FIRST_BYTES"),
+    "_CoalescingManager": ("coalescing", "Coalescing"),
     "_Work": ("work", "Work"),
     "_broadcast_coalesced": ("coalesced_copies", "broadcast_coalesced"),
     "_compute_bucket_assignment_by_size": ("coalesced_copies", "assigned_by_size"),
