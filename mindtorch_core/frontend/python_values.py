@@ -6,11 +6,12 @@ The functions have the methods' names, which tracebacks and the reports of pipel
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ..dispatch.calls.binding import python_number
+from ..dispatch.dispatcher import dispatch
 from ..dispatch.functions import fn
-from ..dispatch.keys import UNRESOLVED
+from ..dispatch.keys import MASKS, UNRESOLVED, DispatchKey
 from ..tensors.attached import attach
 from ..tensors.storage import BEFORE_LOOK
 from ..tensors.tensor import Tensor, alias
@@ -19,7 +20,9 @@ from ..values.dtypes import unpack
 from ..values.own_frames import hide
 from ..values.shapes import Shape, numel
 
-__all__ = ["item", "tolist"]
+__all__ = ["item", "only_element", "tolist"]
+
+_PYTHON: Final = int(DispatchKey.Python)
 
 
 def _host(self: Tensor) -> memoryview:
@@ -51,11 +54,21 @@ def item(self: Tensor) -> bool | int | float:
         raise RuntimeError(
             f"a Tensor with {numel(self._shape)} elements cannot be converted to Scalar"
         )
+    if (MASKS.include | self._keys) & _PYTHON:
+        found: bool | int | float = dispatch("aten::_local_scalar_dense", None, self)
+        return found
+    return only_element(self)
+
+
+def only_element(self: Tensor) -> bool | int | float:
+    """The first element as a Python number, without asking dispatch modes and classes of tensors."""
     try:
         return unpack(self._host(), self._dtype)[0]  # type: ignore[no-any-return]  # of its dtype
     except NotImplementedError:
         if TABLE[self._device.type].runtime.executes:
             raise
+    except IndexError:
+        raise RuntimeError("_local_scalar_dense: Empty tensor not supported") from None
     raise RuntimeError(
         f"Tensor.item() cannot be called on {self._device.type} tensors: they have no elements"
     )

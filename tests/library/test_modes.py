@@ -37,6 +37,13 @@ CALLS = {
     "factories": lambda t, x: [t.zeros(2), t.full((2,), 3.0), t.ones(1), t.empty(0)],
     "selection": lambda t, x: [t.where(x > 0, x, x), t.gather(x, 1, t.tensor([[0], [1]]))],
     "compositions": lambda t, x: [x.chunk(3, 1)[0].shape, x.square(), x.narrow(1, 0, 2)],
+    "numbers": lambda t, x: [
+        x[0, 1].item(),
+        bool(x[1, 1]),
+        int(x[1, 2]),
+        float(x[1, 0]),
+        x.tolist(),
+    ],
     "matrices": lambda t, x: [t.mm(x, x.transpose(0, 1)), t.bmm(x[None], x[None].transpose(1, 2))],
 }
 # Names that differ: PyTorch has more overloads, or an inner op where ours is one.
@@ -132,6 +139,19 @@ def test_ops_of_third_parties(t):
 
 
 # ---- what a handler may do ----------------------------------------------------------------------
+
+
+@as_in_pytorch
+def test_a_handler_may_answer_another_number(t):
+    class Seven(mode_class(t)):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if str(func) == "aten._local_scalar_dense.default":
+                return 7.0
+            return func(*args, **(kwargs or {}))
+
+    x = t.ones(1, requires_grad=True)
+    with Seven():
+        return x.item(), float(x), bool(x), refused(t.ones(2).item), refused(t.ones(0).item)
 
 
 @as_in_pytorch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...dispatch.opdef import NONDIFF
+from ...frontend.python_values import only_element
 from ...opdefs.define import op
 
 __all__: list[str] = []
@@ -30,7 +32,6 @@ for _schema, _doc, _run in (
         "Whether two shapes are equal.",
         lambda self, other: self._shape == other._shape,
     ),
-    ("_local_scalar_dense(Tensor self) -> Scalar", "The only element.", lambda self: self.item()),
     (
         "_pin_memory(Tensor self, Device? device=None) -> Tensor",
         "A copy in page-locked memory.",
@@ -45,6 +46,14 @@ for _schema, _doc, _run in (
         tags=_OF_DATA if "only element" in _doc else frozenset(),
     )
 
+op(
+    "_local_scalar_dense(Tensor self) -> Scalar",
+    doc="The only element, as dispatch modes see it read.",
+    namespaces=(),
+    grad=NONDIFF,
+    decomposition=only_element,
+    data_dependent=True,
+)
 
 op(
     "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
