@@ -64,8 +64,8 @@ class Function:
     With a static ``setup_context(ctx, inputs, output)``, ``forward`` takes no ``ctx``. ``forward``
     runs unrecorded; ``backward`` is recorded where a higher derivative is wanted.
 
-    Inside ``vmap`` a Function needs a `setup_context`, and either ``generate_vmap_rule = True``, if it
-    is written in ops that know ``vmap``, or a static `vmap` of its own.
+    Under transforms of `torch.func` a Function needs a `setup_context`, and inside ``vmap`` either
+    ``generate_vmap_rule = True``, if it is written in ops that know ``vmap``, or a static `vmap` of its own.
     """
 
     generate_vmap_rule: ClassVar[bool] = False
@@ -145,8 +145,8 @@ class Function:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, bound.kwargs
-        if LEVELS.stack:
-            mapped = _in_vmap(cls, args, kwargs)
+        if LEVELS.stack or LEVELS.gradients:
+            mapped = _transformed(cls, separate, args, kwargs)
             if mapped is not NotImplemented:
                 return mapped
         ctx = FunctionCtx()
@@ -179,7 +179,18 @@ class Function:
         return outputs[0] if single else outputs
 
 
-def _in_vmap(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _transformed(
+    cls: type[Function], separate: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What a call inside ``vmap`` gives; NotImplemented: the same as everywhere."""
+    if not separate:
+        raise RuntimeError(
+            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
+            "...), it must override the setup_context staticmethod: forward then takes no ctx, and "
+            "setup_context(ctx, inputs, output) saves what backward needs."
+        )
+    if not LEVELS.stack:
+        return NotImplemented
     try:
         return LEVELS.stack[-1].call(cls, args, kwargs)
     except Exception as error:

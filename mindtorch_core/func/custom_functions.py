@@ -207,12 +207,6 @@ def apply(cls: type[Function], args: Args, kwargs: dict[str, Any]) -> Any:
 
 def _rule(cls: type[Function]) -> Callable[..., Any] | None:
     """A Function's own ``vmap``; None if it is to be called on samples."""
-    if cls.setup_context is Function.setup_context:
-        raise RuntimeError(
-            "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
-            "...), it must override the setup_context staticmethod: forward then takes no ctx, and "
-            "setup_context(ctx, inputs, output) saves what backward needs."
-        )
     own = cls.vmap is not Function.vmap
     if cls.generate_vmap_rule and own:
         raise RuntimeError(

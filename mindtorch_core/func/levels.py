@@ -41,13 +41,19 @@ DEPTH: Final = _Depth()
 
 
 @contextmanager
-def deeper() -> Iterator[None]:
-    """Run a transform: with gradients enabled."""
+def deeper(calls: bool = True) -> Iterator[None]:
+    """Run a transform: with gradients enabled.
+
+    Args:
+        calls: whether the function runs that is transformed, not only what it has recorded.
+    """
     DEPTH.value += 1
+    LEVELS.gradients += calls
     try:
         with enable_grad():
             yield
     finally:
+        LEVELS.gradients -= calls
         DEPTH.value -= 1
 
 

@@ -206,7 +206,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         return _over_new_levels(levels, given, of_plain)
 
     def of_plain(given: list[Any]) -> Any:
-        with deeper():
+        with deeper(calls=False):
             found = gradients(whole, watched.tensors, [physical(c, levels) for c in given])
             made = [sample(cut(g, watched.leaves), levels) for g in found]
         return tree_unflatten(made, watched.spec)

@@ -1,4 +1,4 @@
-"""The ``vmap`` calls that are running: known below `func`, where they are made, to custom Functions."""
+"""The transforms that are running: known below `func`, where they are made, to custom Functions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ __all__ = ["LEVELS"]
 
 
 class _Levels(threading.local):
-    """The levels of one thread, outermost first."""
+    """The transforms of one thread.
+
+    Attributes:
+        stack: the levels of ``vmap``, outermost first.
+        gradients: how many functions are running whose gradients are taken.
+    """
 
     def __init__(self) -> None:
         self.stack: list[Any] = []
+        self.gradients = 0
 
 
 LEVELS: Final = _Levels()

@@ -25,6 +25,7 @@ ANSWERS = [
     "lib.func.vmap(lambda x: x * lib._C._are_functorch_transforms_active())(lib.ones(2)).tolist()",
     "lib.ops.aten._unsafe_view(lib.ones(2, 3), [6]).shape[0]", "lib.ops.aten._local_scalar_dense(lib.ones(1))",
     "lib.ops.aten._local_scalar_dense(lib.arange(3))", "lib.ops.aten._local_scalar_dense(lib.ones(0))",
+    "lib.func.grad(lambda x: x * lib._C._are_functorch_transforms_active())(lib.ones(())).item()",
     "lib.ops.aten._sparse_addmm(lib.ones(2, 2), lib.eye(2).to_sparse(), lib.ones(2, 2)).tolist()",
     "lib._tensor_str.PRINT_OPTS.threshold",
     "lib._tensor_str._tensor_str(lib.ones(2, 2), 3)", "lib._subclasses.fake_tensor.is_fake(lib.ones(1))",

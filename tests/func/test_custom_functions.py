@@ -212,6 +212,11 @@ def functions(lib):
         def backward(ctx, g):
             return g
 
+    class Outer(Square):  # whose backward calls another
+        @staticmethod
+        def backward(ctx, g):
+            return Old.apply(g)
+
     return {k: v for k, v in locals().items() if isinstance(v, type) and issubclass(v, base)}
 
 
@@ -258,7 +263,7 @@ TRANSFORMS = [
 # PyTorch refuses these even where no sample has a part in them. It walks what a transform gave
 # without regard for once_differentiable, and by what the own rule did instead of by the Function's backward.
 OTHERWISE = {
-    **dict.fromkeys(("Neither", "Old", "Both"), (TRANSFORMS[14], TRANSFORMS[18])),
+    **dict.fromkeys(("Neither", "Both"), (TRANSFORMS[14], TRANSFORMS[18])),
     **dict.fromkeys(("Once", "Straight"), (TRANSFORMS[17],)),
 }
 
@@ -312,6 +317,14 @@ PROGRAMS = [
     "vmap(Straight.apply,randomness='same')(x)",
     "vmap(lambda a:Exp.apply(a),chunk_size=1)(x)",
     "vmap(lambda a:Exp.apply(v))(x)",
+    "vmap(lambda a:Old.apply(v))(x)",
+    *(f"{f}(lambda a:Old.apply(a).sum())(x)" for f in ("grad", "jacrev", "hessian")),
+    "jvp(Old.apply,(x,),(x,))",
+    "grad(lambda a:Old.apply(v).sum())(x)",
+    "vjp(Old.apply,x)",
+    "vjp(Outer.apply,x)[1](x)",
+    "grad(lambda a:Outer.apply(a).sum())(x)",
+    "(vmap(grad(lambda a:Exp.apply(a).sum()))(x),leaf(x,Old.apply))",
     "vmap(lambda a:jvp(lambda b:b*2,(Exp.apply(a),),(a,)))(x)",
     "vmap(lambda a:nn.Parameter(a,requires_grad=False)*2)(x)",
     "vmap(lambda a:nn.Parameter(a)*2)(x)",

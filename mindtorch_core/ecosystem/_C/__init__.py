@@ -48,10 +48,10 @@ def _get_tracing_state() -> None:
 
 
 def _are_functorch_transforms_active() -> bool:
-    """Whether a function runs in `torch.vmap`, where numbers of a tensor belong to several examples."""
-    from ...func.batched import LEVELS
+    """Whether a function runs in `torch.vmap`, or in a transform that takes its gradients."""
+    from ...gradients.vmap_levels import LEVELS
 
-    return bool(LEVELS.stack)
+    return bool(LEVELS.stack or LEVELS.gradients)
 
 
 def _get_privateuse1_backend_name() -> str:
