@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Final
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NoReturn
 
 from ..opdefs.torch_ops import ops
 from ..tensors.tensor import Tensor
@@ -72,6 +74,74 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Iterable[Tensor]) -> tuple[T
         made.append(flat.narrow(0, start, each.numel()).view_as(each))
         start += each.numel()
     return tuple(made)
+
+
+def _take_tensors(tensors: Iterable[Tensor], size_limit: int) -> Iterator[list[Tensor]]:
+    """Tensors of one dtype together, in groups that hold no more than so many bytes, where several do."""
+    groups: dict[str, list[Tensor]] = {}
+    for each in tensors:
+        group = groups.setdefault(each.type(), [])
+        if group and sum(map(_bytes, group)) + _bytes(each) > size_limit:
+            yield group
+            group = groups[each.type()] = []
+        group.append(each)
+    yield from groups.values()
+
+
+def _bytes(tensor: Tensor) -> int:
+    return int(tensor.numel() * tensor.element_size())
+
+
+class classproperty:
+    """A property of a class."""
+
+    def __init__(self, func: Callable[[Any], Any]) -> None:
+        self.func = func
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """What the function gives for the class."""
+        return self.func(type(instance) if owner is None else owner)
+
+
+class ExceptionWrapper:
+    """An exception with its traceback as text, to be raised in another thread or process.
+
+    Args:
+        exc_info: as ``sys.exc_info()``, which is the default.
+        where: where it was raised, such as "in worker 1".
+    """
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind, error, trace = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type: Any = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise an exception of the same class, whose text has the traceback.
+
+        Raises:
+            Exception: of that class; RuntimeError if it cannot be made of a text.
+        """
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if self.exc_type is KeyError:
+            text = _Lines(text)
+        elif getattr(self.exc_type, "message", None):
+            raise self.exc_type(message=text)
+        try:
+            error = self.exc_type(text)
+        except Exception:  # noqa: BLE001  (a class of somebody else)
+            raise RuntimeError(text) from None
+        raise error
+
+
+class _Lines(str):
+    """A text that a KeyError shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 _REBUILDING: Final = (

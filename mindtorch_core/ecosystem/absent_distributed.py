@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from .absent_row import Absent
 
@@ -11,6 +11,11 @@ __all__ = ["DISTRIBUTED"]
 _LATER: Final = (
     "of several processes it has groups, collective operations and DistributedDataParallel so far"
 )
+
+
+def _no(*args: Any) -> bool:
+    """False: there is no such thing here."""
+    return False
 
 
 _CHECKPOINT: Final = Absent(
@@ -92,7 +97,18 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         functions="pipe_split pipeline",
         enums={"SplitPoint": "BEGINNING END"},
     ),
-    "distributed.rpc": Absent(_LATER, functions="init_rpc shutdown"),
+    "distributed.autograd": Absent(_LATER, classes="context", values={"is_available": _no}),
+    "distributed.rpc": Absent(
+        _LATER,
+        classes="BackendType PyRRef RRef RpcBackendOptions TensorPipeRpcBackendOptions WorkerInfo",
+        functions="get_worker_info init_rpc remote rpc_async rpc_sync shutdown",
+        values={"is_available": _no},
+    ),
+    "distributed.rpc.api": Absent(
+        _LATER,
+        functions="_all_gather _barrier _require_initialized",
+        values={"UNSET_RPC_TIMEOUT": -1.0},
+    ),
     "distributed.utils": Absent(_LATER, functions="_sync_module_states"),
     "distributed._shard": Absent(),
     "distributed._shard.sharded_tensor": Absent(_LATER, classes="ShardedTensor"),

@@ -12,6 +12,7 @@ from ...dispatch.keys import DispatchKey, DispatchKeySet
 from ...dispatch.masks import exclude_keys, include_keys
 from ...random import Generator
 from ...tensors.tensor import Tensor
+from ...values.errors import LinAlgError
 from ..absent import names_of
 from . import _nn
 from ._functions import _VariableFunctions, _VariableFunctionsClass
@@ -31,6 +32,7 @@ __all__ = [
 
 __getattr__ = names_of(__name__)
 
+_LinAlgError = LinAlgError
 _TensorMeta = type(Tensor)
 TensorBase = Tensor
 

@@ -44,6 +44,11 @@ def precision_to_scale_tril(precision: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(inverse, one.expand(inverse.shape), upper=False)
 
 
+# Names that libraries take from PyTorch's module.
+_batch_mv, _batch_mahalanobis = times, mahalanobis
+_precision_to_scale_tril = precision_to_scale_tril
+
+
 def factor_of(given: dict[str, Any]) -> Tensor:
     """The factor of a covariance matrix, from the one of three matrices that was given."""
     if given["scale_tril"] is not None:

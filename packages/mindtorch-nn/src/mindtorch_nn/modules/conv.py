@@ -230,6 +230,10 @@ class _ConvTransposeNd(_ConvNd):
         return [size - a for size, a in zip(output_size, least, strict=True)]
 
 
+class _ConvTransposeMixin(_ConvTransposeNd):
+    """What old programs ask whether a convolution is: it never is."""
+
+
 class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution of sequences, as `functional.conv_transpose1d`: (N, C, L) or (C, L).
 

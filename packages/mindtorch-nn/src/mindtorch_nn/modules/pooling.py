@@ -15,6 +15,8 @@ from .adaptive_pooling import (
     AdaptiveMaxPool2d,
     AdaptiveMaxPool3d,
 )
+from .adaptive_pooling import _AdaptiveAvgPoolNd as _AdaptiveAvgPoolNd
+from .adaptive_pooling import _AdaptiveMaxPoolNd as _AdaptiveMaxPoolNd
 from .module import Module
 from .utils import _ntuple, shown
 

@@ -20,6 +20,7 @@ from .transformer_layers import (
     TransformerDecoderLayer,
     TransformerEncoderLayer,
 )
+from .transformer_layers import _get_activation_fn as _get_activation_fn
 
 __all__ = [
     "Transformer",
