@@ -19,7 +19,7 @@ from mindtorch_core.backend import (
 )
 
 from ..arrays import QUIET
-from ..fusion.limits import LIMITS
+from .gains import tiles_pay
 from .lines import Writer
 
 __all__ = ["compile_program"]
@@ -28,7 +28,7 @@ _NUMBER: Final = iter(range(1 << 62))
 
 
 def compile_program(program: Program, empty: Callable[..., Tensor]) -> Executable | None:
-    """What computes a program; None where its tensors are so large that tiles do better.
+    """What computes a program; None where tiles do better.
 
     Nor where a view shows more of the memory than what it is a view of: arrays do not tell of that.
 
@@ -36,9 +36,7 @@ def compile_program(program: Program, empty: Callable[..., Tensor]) -> Executabl
         program: recorded ops of the CPU.
         empty: makes a tensor of a shape, strides, dtype and device.
     """
-    if any(numel(v.shape) >= LIMITS.min_elements for v in program.values):
-        return None
-    if any(_reaches_out(program, each) for each in program.instructions):
+    if tiles_pay(program) or any(_reaches_out(program, each) for each in program.instructions):
         return None
     return Executable(program, empty)
 
@@ -107,6 +105,6 @@ class Executable:
         made = {
             n: found[name]
             for n, (name, made_at) in self._names.items()
-            if made_at < at and name in found
+            if made_at < at and found.get(name) is not None
         }
         return Halted(at, made, error, self._under_way.get(tb.tb_lineno, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..fusion.classify import is_own_kernel
 from ..large import LARGE
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major
-from .runs import Run, run_from
+from .runs import Run, refs, run_from
 
 __all__ = ["Writer"]
 
@@ -56,6 +56,7 @@ class Writer:
         self._arrays: set[int] = set()
         self._tensors: set[int] = set()
         self._own: set[int] = set()  # tensors that this backend's kernels make
+        self._dying = _dying(program)
 
     def source(self) -> str:
         """The text of the function ``run(inputs, numbers)``, which returns payloads and tensors."""
@@ -72,7 +73,12 @@ class Writer:
                 self._run(at, run)
             else:
                 self._instruction(at)
-            at += 1 if run is None else run.instructions
+            end = at + (1 if run is None else run.instructions)
+            dead = [n for i in range(at, end) for n in self._dying[i]]
+            self._forget(
+                [n for n in dead if n in self._arrays], [n for n in dead if n in self._tensors], end
+            )
+            at = end
         for n in program.outputs:
             self._unwrap(n)
         self._line(f"return [{', '.join(map(self._result, program.outputs))}]")
@@ -81,6 +87,15 @@ class Writer:
     def _line(self, text: str) -> None:
         self._lines.append(self._indent + text)
         self.instruction_at[len(self._lines)] = self._at
+
+    def _forget(self, arrays: Iterable[int], tensors: Iterable[int], at: int) -> None:
+        """Refer no more to values before an instruction: their memory serves what comes next."""
+        names = [f"a{n} = " for n in arrays] + [f"t{n} = " for n in tensors]
+        if names and at < len(self.program.instructions):
+            self._at = at  # what is interrupted here has come so far
+            self._line(f"{''.join(names)}None")
+        self._arrays.difference_update(arrays)
+        self._tensors.difference_update(tensors)
 
     # ---- operands ------------------------------------------------------------------------------
 
@@ -159,10 +174,10 @@ class Writer:
                 self._line(f"a{out} = t{out}.raw_data")
             if out in run.outputs:
                 self.names[int(out)] = f"a{out}", at
+        arrays, tensors, self._own = known  # of what the branch has made, only the results stay
+        more = self._arrays - arrays - {*run.outputs}
+        self._forget(more, self._tensors - tensors, first + run.instructions)
         self._indent = "    "
-        self._arrays, self._tensors, self._own = (
-            known  # of what the branch has made, only the results stay
-        )
         self._arrays.update(run.outputs)
 
     def _ufunc(self, instruction: Instruction) -> bool:
@@ -260,6 +275,24 @@ class Writer:
         if value is None or value.__class__ in (bool, int, str):
             return repr(value)
         return self._constant("c", value)
+
+
+def _dying(program: Program) -> list[list[int]]:
+    """For each instruction, the values that nothing uses after it, nor what shows their memory."""
+    values = program.values
+    last: dict[int, int] = {}
+    for at, each in enumerate(program.instructions):
+        used = refs((*each.args, *each.kwargs.values())) | {
+            int(n) for n in each.outs if n is not None
+        }
+        last.update((values[n].memory, at) for n in used)
+    for n in (*program.inputs, *program.outputs):
+        last.pop(values[n].memory, None)
+    found: list[list[int]] = [[] for _ in program.instructions]
+    for n, value in enumerate(values):
+        if value.memory in last:
+            found[last[value.memory]].append(n)
+    return found
 
 
 def _gives_one(instruction: Instruction) -> bool:

@@ -11,10 +11,9 @@ from mindtorch_core.backend import Program, Ref, numel
 
 from ..arrays import ZEROS
 from ..compiled import FEWEST
-from ..fusion.limits import LIMITS
 from .formulas import WITH_ZERO, formula_of
 
-__all__ = ["Run", "run_from"]
+__all__ = ["Run", "refs", "run_from"]
 
 # What runs compute, numbered: the number is their key among compiled functions.
 _NUMBERS: Final[dict[Any, int]] = {}
@@ -76,7 +75,7 @@ def run_from(program: Program, first: int) -> Run | None:
         kind = program.values[out].shape, program.values[out].dtype
         if shape is None:
             shape = kind
-            if not 0 < numel(kind[0]) < LIMITS.min_elements:
+            if not numel(kind[0]):
                 return None
         read = [int(arg) for arg in formula.operands if isinstance(arg, Ref) and arg not in made]
         given = op.writes and out not in made
@@ -164,16 +163,17 @@ def _used_elsewhere(
     used = {int(n) for n in program.outputs}
     for at, instruction in enumerate(program.instructions):
         if not first <= at < end:
-            used.update(_refs((*instruction.args, *instruction.kwargs.values())))
+            used.update(refs((*instruction.args, *instruction.kwargs.values())))
             used.update(int(n) for n in instruction.outs if n is not None)
     return tuple(n for n in made if n in used)
 
 
-def _refs(values: Sequence[Any]) -> set[int]:
+def refs(values: Sequence[Any]) -> set[int]:
+    """The values among arguments, lists looked into."""
     found: set[int] = set()
     for value in values:
         if isinstance(value, Ref):
             found.add(int(value))
         elif isinstance(value, list | tuple):
-            found |= _refs(value)
+            found |= refs(value)
     return found

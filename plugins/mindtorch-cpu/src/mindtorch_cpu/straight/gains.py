@@ -1,0 +1,61 @@
+"""Whether tiles of the cache's size save more than it costs to plan them at each launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindtorch_core.backend import Instruction, Program, Ref, numel
+
+from ..fusion.classify import is_elementwise, reduction_of
+from ..fusion.limits import LIMITS
+
+__all__ = ["tiles_pay"]
+
+
+def tiles_pay(program: Program) -> bool:
+    """Whether a program is better computed in tiles.
+
+    They save the way to memory and back of each value that goes from one large element-wise op to the
+    next. To plan an op costs as much as such a way of half as many elements as are called large.
+    """
+    values, least = program.values, LIMITS.min_elements
+    if all(numel(v.shape) < least for v in values):
+        return False
+    saved = 0
+    fusible: set[int] = set()  # values that stay in a tile
+    for each in program.instructions:
+        if not each.outs or not _is_fusible(program, each):
+            continue
+        read = {int(a) for a in (*each.args, *each.kwargs.values()) if isinstance(a, Ref)}
+        saved += sum(numel(values[n].shape) for n in read & fusible)
+        out = each.outs[0]
+        if out is not None and numel(values[out].shape) >= least:
+            fusible.add(int(out))
+    return saved > 0 and 2 * saved >= len(program.instructions) * least
+
+
+class _Shown:
+    """A value as what is recorded has it."""
+
+    def __init__(self, value: Any) -> None:
+        self.raw_shape, self.raw_dtype = value.shape, value.dtype
+        self._geometry = value.strides, value.offset
+
+    def raw_geometry(self) -> Any:
+        """Strides and offset."""
+        return self._geometry
+
+
+class _Entry:
+    """An instruction as what is recorded: with tensors in the place of their numbers."""
+
+    def __init__(self, program: Program, instruction: Instruction) -> None:
+        values = program.values
+        self.op = instruction.op
+        self.args = [_Shown(values[a]) if isinstance(a, Ref) else a for a in instruction.args]
+        self.outs = [_Shown(values[o]) for o in instruction.outs if o is not None]
+
+
+def _is_fusible(program: Program, instruction: Instruction) -> bool:
+    entry: Any = _Entry(program, instruction)
+    return is_elementwise(entry) or reduction_of(entry) is not None
