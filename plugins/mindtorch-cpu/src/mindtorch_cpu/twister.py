@@ -62,6 +62,12 @@ class TwisterSource:
         """The running stream's seed."""
         return self._start
 
+    @property
+    def address(self) -> int:
+        """Where the state lies in memory: its words, and the position of the next."""
+        found: int = self._bits.ctypes.state_address
+        return found
+
     # ---- positions ------------------------------------------------------------------------------
 
     def get_state(self) -> bytes:

@@ -120,3 +120,28 @@ def test_what_is_added_to_itself_is_read_before(both):
 
     found, wanted = both(run)
     assert found == wanted
+
+
+@pytest.mark.parametrize("code", ["f4", "f8"])
+@pytest.mark.parametrize("before", [0, 1, 623, 624, 1300])
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
+def test_ones_that_are_drawn_are_pytorchs_and_leave_its_position(both, code, before, p):
+    pt = pytest.importorskip("torch")
+
+    def draw(torch):
+        d = torch.float32 if code == "f4" else torch.float64
+        torch.manual_seed(7)
+        if before:
+            torch.rand(before)
+        made = [torch.empty(n, dtype=d).bernoulli_(p) for n in (32_768, 40_001)]
+        return *made, torch.get_rng_state(), torch.rand(9)
+
+    compiled, plain = both(lambda: draw(torch))
+    assert compiled == plain
+    assert [data for _, _, data in compiled] == [t.numpy().tobytes() for t in draw(pt)]
+
+
+def test_drawing_many_ones_is_compiled(both, monkeypatch):
+    monkeypatch.setattr(KERNELS, "_kernels", {})
+    both(lambda: [torch.nn.functional.dropout(torch.ones(1 << 15))])
+    assert Walk("kept", "f4") in KERNELS._kernels

@@ -15,12 +15,13 @@ import numpy as np
 
 from ..workers import share_out
 from . import compiler
+from .code_of_walks import TYPES, Code
+from .draws import drawn_bits, kept
 from .program import DTYPES
 
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-_TYPES: Final = {"f4": "float", "f8": "double", "i4": "i32", "i8": "i64", "i2": "i16", "i1": "i8"}
 # Running totals of so many rows are kept at a time: each waits for its last addition.
 _CHAINS: Final = 8
 # Their elements, before which nothing was added or multiplied; 0 + -0.0 were 0.0.
@@ -81,116 +82,18 @@ class WalkKernel:
         share_out(some, range(0, count, step))
 
 
-class _Code:
-    """Instructions of a walk; variables are memory, which LLVM turns into registers."""
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._entry: list[str] = []
-        self._lines: list[str] = []
-        self._count = 0
-        for i, name in enumerate(arguments):
-            kind = "ptr" if name.isupper() else "i64"
-            self._entry.append(f"  %{name}.at = getelementptr i64, ptr %args, i64 {i}")
-            self._entry.append(f"  %{name} = load {kind}, ptr %{name}.at")
-
-    def put(self, line: str) -> None:
-        self._lines.append(f"  {line}")
-
-    def set(self, instruction: str) -> str:
-        self._count += 1
-        self.put(f"%t{self._count} = {instruction}")
-        return f"%t{self._count}"
-
-    def variable(self, kind: str, value: str) -> str:
-        self._count += 1
-        self._entry.append(f"  %v{self._count} = alloca {kind}")
-        name = f"%v{self._count}"
-        self.put(f"store {kind} {value}, ptr {name}")
-        return name
-
-    def load(self, kind: str, base: str, at: str) -> str:
-        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
-        return self.set(f"load {kind}, ptr {place}, align 1")
-
-    def store(self, kind: str, value: str, base: str, at: str) -> None:
-        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
-        self.put(f"store {kind} {value}, ptr {place}, align 1")
-
-    def sum(self, *values: str) -> str:
-        found = values[0]
-        for value in values[1:]:
-            found = self.set(f"add i64 {found}, {value}")
-        return found
-
-    def times(self, *values: str) -> str:
-        found = values[0]
-        for value in values[1:]:
-            found = self.set(f"mul i64 {found}, {value}")
-        return found
-
-    def loop(self, count: str, body: Callable[[str], None], step: int = 1) -> None:
-        """Do something with 0, ``step`` and so on, below ``count``."""
-        i = self.variable("i64", "0")
-        name = f"loop{i[2:]}"
-        self.put(f"br label %{name}")
-        self._lines.append(f"{name}:")
-        now = self.set(f"load i64, ptr {i}")
-        self.put(
-            f"br i1 {self.set(f'icmp slt i64 {now}, {count}')}, label %{name}.do, label %{name}.end"
-        )
-        self._lines.append(f"{name}.do:")
-        body(now)
-        self.put(f"store i64 {self.set(f'add nsw i64 {now}, {step}')}, ptr {i}")
-        self.put(f"br label %{name}")
-        self._lines.append(f"{name}.end:")
-
-    def check(self, count: str, size: str) -> None:
-        """Answer 1 if one of the positions is out of range."""
-        most = self.variable("i64", "0")
-
-        def look(p: str) -> None:
-            found, before = self.load("i64", "%INDEX", p), self.set(f"load i64, ptr {most}")
-            larger = self.set(f"icmp ugt i64 {found}, {before}")
-            self.put(
-                f"store i64 {self.set(f'select i1 {larger}, i64 {found}, i64 {before}')}, ptr {most}"
-            )
-
-        self.loop(count, look)
-        bad = self.set(f"icmp uge i64 {self.set(f'load i64, ptr {most}')}, {size}")
-        some = self.set(f"icmp sgt i64 {count}, 0")
-        self.put(f"br i1 {self.set(f'and i1 {bad}, {some}')}, label %refuse, label %go")
-        self._lines.append("refuse:")
-        self.put("ret i64 1")
-        self._lines.append("go:")
-
-    def text(self) -> str:
-        """The module."""
-        return "\n".join(
-            [
-                f"define i64 @{compiler.NAME}(ptr noalias %args) #0 {{",
-                "entry:",
-                *self._entry,
-                *self._lines,
-                "  ret i64 0",
-                "}",
-                'attributes #0 = { nounwind "prefer-vector-width"="512" }',
-                "",
-            ]
-        )
-
-
 def text_of_walk(walk: Walk) -> str:
     """LLVM's text of a walk."""
     return WALKS[walk.name].write(walk.code)
 
 
-def _placed(w: _Code, p: str, o: str, i: str) -> str:
+def _placed(w: Code, p: str, o: str, i: str) -> str:
     """Where the element of a position lies: along a dimension between others."""
     j = w.load("i64", "%INDEX", p)
     return w.sum(w.times(o, "%outside"), w.times(j, "%along"), w.times(i, "%inside"))
 
 
-def _over_positions(w: _Code, body: Callable[[str, str, str], None]) -> None:
+def _over_positions(w: Code, body: Callable[[str, str, str], None]) -> None:
     """For all positions: their number, and what they count along the dimensions around and inside."""
     per = w.times("%some", "%each")
 
@@ -211,7 +114,7 @@ _POSITIONED: Final = ("blocks", "some", "each", "size", "outside", "along", "ins
 
 def _gather(code: str) -> str:
     """Elements at positions along a dimension."""
-    w, kind = _Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), _TYPES[code]
+    w, kind = Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), TYPES[code]
     w.check(w.times("%blocks", "%some", "%each"), "%size")
     _over_positions(
         w,
@@ -222,7 +125,7 @@ def _gather(code: str) -> str:
 
 def _scatter_add(code: str) -> str:
     """Elements added at positions along a dimension, in place."""
-    w, kind = _Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), _TYPES[code]
+    w, kind = Code(("OUT", "GIVEN", "INDEX", *_POSITIONED)), TYPES[code]
     add = "fadd" if code[0] == "f" else "add"
     w.check(w.times("%blocks", "%some", "%each"), "%size")
 
@@ -237,7 +140,7 @@ def _scatter_add(code: str) -> str:
 
 def _rows_add(code: str) -> str:
     """Rows added to those of positions, in place; the arrays do not overlap."""
-    w, kind = _Code(("OUT", "GIVEN", "INDEX", "rows", "size", "width")), _TYPES[code]
+    w, kind = Code(("OUT", "GIVEN", "INDEX", "rows", "size", "width")), TYPES[code]
     add = "fadd" if code[0] == "f" else "add"
     w.check("%rows", "%size")
 
@@ -260,7 +163,7 @@ def _running(op: str) -> Callable[[str], str]:
     """Running totals of rows, kept in float64 or int64."""
 
     def write(code: str) -> str:
-        w, kind = _Code(("OUT", "GIVEN", "rows", "width")), _TYPES[code]
+        w, kind = Code(("OUT", "GIVEN", "rows", "width")), TYPES[code]
         real = code[0] == "f"
         wide, step = ("double", f"f{op}") if real else ("i64", op)
         start = _NEUTRAL[op] if real else str((op == "mul" and 1) or 0)
@@ -354,6 +257,7 @@ WALKS: Final[dict[str, _Row]] = {
     "gather": _Row(_gather, _picked, (*_NUMBERS, "i2", "i1")),
     "scatter_add": _Row(_scatter_add, _added, _NUMBERS),
     "rows_add": _Row(_rows_add, _added_rows, ("f4", "f8")),
+    "kept": _Row(kept, drawn_bits, ("f4", "f8")),
     "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
     "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
 }

@@ -24,6 +24,7 @@ from mindtorch_core.backend import (
 
 from ..arrays import COUNTABLE, CPU, NUMPY_OF, quietly, uninitialised, wrap
 from ..box_muller import BLOCK, blocks
+from ..compiled import walk
 from ..fused import fused_double, fused_single
 from ..register import kernel, rule_of
 from ..twister import CHUNK, TwisterSource
@@ -298,7 +299,14 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = None, device: Any = 
 def bernoulli_p_(self: Any, p: float = 0.5, *, generator: Any = None) -> Any:
     """Ones with probability p."""
     rule_of("bernoulli_p")(self, p)
-    limit = np.uint64(math.ceil(p * 2**53))
+    data, below = self.raw_data, math.ceil(p * 2**53)
+    loop = walk("kept", data.dtype, data.size) if data.flags.c_contiguous else None
+    if loop is not None:
+        source = stream_of(generator)
+        with source.lock:
+            loop(data, source.address, data.size, below)
+        return self
+    limit = np.uint64(below)
 
     def draw(source: TwisterSource, part: Any) -> Any:
         bits = source.long_words(part.size)

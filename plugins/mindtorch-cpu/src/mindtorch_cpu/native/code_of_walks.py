@@ -1,0 +1,133 @@
+"""The text of walks: instructions of functions with loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from . import compiler
+
+__all__ = ["TYPES", "Code"]
+
+TYPES: Final = {"f4": "float", "f8": "double", "i4": "i32", "i8": "i64", "i2": "i16", "i1": "i8"}
+
+
+class Code:
+    """Instructions of a walk; variables are memory, which LLVM turns into registers."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._entry: list[str] = []
+        self._lines: list[str] = []
+        self._count = 0
+        for i, name in enumerate(arguments):
+            kind = "ptr" if name.isupper() else "i64"
+            self._entry.append(f"  %{name}.at = getelementptr i64, ptr %args, i64 {i}")
+            self._entry.append(f"  %{name} = load {kind}, ptr %{name}.at")
+
+    def put(self, line: str) -> None:
+        """Write a line."""
+        self._lines.append(f"  {line}")
+
+    def set(self, instruction: str) -> str:
+        """Write an instruction; returns the name of its result."""
+        self._count += 1
+        self.put(f"%t{self._count} = {instruction}")
+        return f"%t{self._count}"
+
+    def variable(self, kind: str, value: str) -> str:
+        """A variable with a first value."""
+        self._count += 1
+        self._entry.append(f"  %v{self._count} = alloca {kind}")
+        name = f"%v{self._count}"
+        self.put(f"store {kind} {value}, ptr {name}")
+        return name
+
+    def room(self, kind: str, count: int) -> str:
+        """Memory for some elements."""
+        self._count += 1
+        self._entry.append(f"  %v{self._count} = alloca [{count} x {kind}]")
+        return f"%v{self._count}"
+
+    def load(self, kind: str, base: str, at: str) -> str:
+        """An element."""
+        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        return self.set(f"load {kind}, ptr {place}, align 1")
+
+    def store(self, kind: str, value: str, base: str, at: str) -> None:
+        """Write an element."""
+        place = self.set(f"getelementptr {kind}, ptr {base}, i64 {at}")
+        self.put(f"store {kind} {value}, ptr {place}, align 1")
+
+    def sum(self, *values: str) -> str:
+        """The sum of some integers."""
+        found = values[0]
+        for value in values[1:]:
+            found = self.set(f"add i64 {found}, {value}")
+        return found
+
+    def times(self, *values: str) -> str:
+        """The product of some integers."""
+        found = values[0]
+        for value in values[1:]:
+            found = self.set(f"mul i64 {found}, {value}")
+        return found
+
+    def loop(self, count: str, body: Callable[[str], None], step: int = 1) -> None:
+        """Do something with 0, ``step`` and so on, below ``count``."""
+        i = self.variable("i64", "0")
+        name = f"loop{i[2:]}"
+        self.put(f"br label %{name}")
+        self._lines.append(f"{name}:")
+        now = self.set(f"load i64, ptr {i}")
+        self.put(
+            f"br i1 {self.set(f'icmp slt i64 {now}, {count}')}, label %{name}.do, label %{name}.end"
+        )
+        self._lines.append(f"{name}.do:")
+        body(now)
+        self.put(f"store i64 {self.set(f'add nsw i64 {now}, {step}')}, ptr {i}")
+        self.put(f"br label %{name}")
+        self._lines.append(f"{name}.end:")
+
+    def when(self, condition: str, body: Callable[[], None]) -> None:
+        """Do something if a condition holds."""
+        self._count += 1
+        name = f"when{self._count}"
+        self.put(f"br i1 {condition}, label %{name}.do, label %{name}.end")
+        self._lines.append(f"{name}.do:")
+        body()
+        self.put(f"br label %{name}.end")
+        self._lines.append(f"{name}.end:")
+
+    def check(self, count: str, size: str) -> None:
+        """Answer 1 if one of the positions is out of range."""
+        most = self.variable("i64", "0")
+
+        def look(p: str) -> None:
+            found, before = self.load("i64", "%INDEX", p), self.set(f"load i64, ptr {most}")
+            larger = self.set(f"icmp ugt i64 {found}, {before}")
+            self.put(
+                f"store i64 {self.set(f'select i1 {larger}, i64 {found}, i64 {before}')}, ptr {most}"
+            )
+
+        self.loop(count, look)
+        bad = self.set(f"icmp uge i64 {self.set(f'load i64, ptr {most}')}, {size}")
+        some = self.set(f"icmp sgt i64 {count}, 0")
+        self.put(f"br i1 {self.set(f'and i1 {bad}, {some}')}, label %refuse, label %go")
+        self._lines.append("refuse:")
+        self.put("ret i64 1")
+        self._lines.append("go:")
+
+    def text(self) -> str:
+        """The module."""
+        return "\n".join(
+            [
+                f"define i64 @{compiler.NAME}(ptr noalias %args) #0 {{",
+                "entry:",
+                *self._entry,
+                *self._lines,
+                "  ret i64 0",
+                "}",
+                'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+                "",
+            ]
+        )
