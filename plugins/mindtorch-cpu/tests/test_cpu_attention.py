@@ -9,6 +9,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.nn.functional import scaled_dot_product_attention as attention
+from mindtorch_cpu.native.kernels import KERNELS
 
 pt = pytest.importorskip("torch")
 
@@ -116,3 +117,29 @@ def test_dropout_draws_pytorchs_numbers():
 def test_second_gradients():
     q, k, v = (torch.randn(1, 2, 4, 3, dtype=torch.float64).requires_grad_() for _ in range(3))
     assert torch.autograd.gradgradcheck(lambda *t: attention(*t, is_causal=True), (q, k, v))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_compiled_kernels_give_the_same_bits(causal, monkeypatch):
+    torch.manual_seed(0)
+    operands = [torch.randn(9, 4, 64, 32).requires_grad_() for _ in range(3)]
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    found = []
+    for mode in ("now", "off"):
+        monkeypatch.setattr(KERNELS, "mode", mode)
+        made = attention(*operands, is_causal=causal)
+        grads = torch.autograd.grad(made.square().sum(), operands)
+        found.append([t.detach().numpy().tobytes() for t in (made, *grads)])
+    assert found[0] == found[1]
+
+
+def test_half_of_what_a_causal_mask_hides_is_not_computed(monkeypatch):
+    computed = []
+    exp = np.exp
+    monkeypatch.setattr(np, "exp", lambda a, *out: computed.append(a.size) or exp(a, *out))
+    for length, share in ((64, 0.75), (512, 0.57)):
+        computed.clear()
+        attention(*[torch.randn(6, 2, length, 8) for _ in range(3)], is_causal=True)
+        assert sum(computed) <= share * 6 * 2 * length * length

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import NUMPY_OF, WIDER, wrap
 from ..blas import TINY, alone
+from ..compiled import FEWEST, computed_rows
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..rows import BLOCK, dots, spread, sums, unbuffered
@@ -23,12 +24,16 @@ _composed_backward: Any = composition_of(f"{_NAME}_backward")
 _SAFE: Final = 40.0  # scores up to here need no maximum taken off: no exponential overflows
 
 _FEW: Final = 1 << 10  # elements that a broadcast quotient costs less than to repeat its divisors
+# Under a causal mask blocks of fewer rows compute fewer scores that nobody sees; BLAS wants some.
+_CAUSAL_ROWS: Final = 32
+_CAUSAL_BLOCKS: Final = 8
+_PARTS: Final = 4  # into which a batch is cut at least, for threads
 
 
 class _Part(NamedTuple):
-    """Some heads of a batch's element, which one thread computes: rows of scores after rows."""
+    """Some heads of some of a batch's elements, which one thread computes: rows of scores after rows."""
 
-    at: int
+    at: slice
     heads: slice
 
 
@@ -60,8 +65,8 @@ class _Task(NamedTuple):
         at, heads = part
         q = self.q[at, heads, rows].astype(self.d)
         np.multiply(q, self.scale, q)
-        found = np.matmul(q, k.swapaxes(1, 2))
-        seen = k.shape[1]
+        found = np.matmul(q, k.swapaxes(2, 3))
+        seen = k.shape[2]
         if self.mask is not None:
             mask = self.mask[at, heads, rows, :seen]
             if mask.dtype == np.bool_:
@@ -76,13 +81,20 @@ def _task(q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: Any) -> tuple[
     columns = k.raw_shape[2]
     d = NUMPY_OF[WIDER.get(q.raw_dtype, q.raw_dtype)]
     rows = min(length, max(16, BLOCK // columns))
-    together = max(1, min(heads, BLOCK // (rows * columns)))
+    if causal:
+        rows = min(rows, max(_CAUSAL_ROWS, length // _CAUSAL_BLOCKS))
+    together = max(1, BLOCK // (rows * columns))
+    step = max(1, min(together // heads, batch // _PARTS))
+    together = min(together, heads)
     if mask is not None:
         mask = np.broadcast_to(mask.raw_data, (batch, heads, length, columns))
     factor = d.type(1 / math.sqrt(width) if scale is None else scale)
     operands = for_blas(q.raw_data), for_blas(k.raw_data), for_blas(v.raw_data)
-    firsts = range(0, heads, together)
-    parts = [_Part(at, slice(h, min(h + together, heads))) for at in range(batch) for h in firsts]
+    parts = [
+        _Part(slice(at, at + step), slice(h, h + together))
+        for at in range(0, batch, step)
+        for h in range(0, heads, together)
+    ]
     return _Task(*operands, causal, mask, factor, rows, d), parts
 
 
@@ -111,22 +123,48 @@ def _penalties(rows: int, columns: int, d: Any) -> Any:
 
 
 def _exponentials(scores: Any, rows: slice, task: _Task) -> Any:
-    """Replace scores by exponentials; what was taken off before, (heads, rows, 1) or 0."""
+    """Replace scores by exponentials; what was taken off before, (..., rows, 1) or 0."""
     flat = scores.reshape(-1)  # along one dimension a reduction begins sooner
     least, most = np.minimum.reduce(flat), np.maximum.reduce(flat)
-    corner = scores[:, :, rows.start :] if task.causal else scores
+    corner = scores[..., rows.start :] if task.causal else scores
     if least >= -_SAFE and most <= _SAFE:
         np.exp(scores, scores)
-        if task.causal and corner.shape[2]:
-            np.multiply(corner, _factors(*corner.shape[1:], scores.dtype), corner)
+        if task.causal and corner.shape[3]:
+            np.multiply(corner, _factors(*corner.shape[2:], scores.dtype), corner)
         return scores.dtype.type(0)
-    if task.causal and corner.shape[2]:
-        np.copyto(corner, -np.inf, where=_hidden(*corner.shape[1:]))
-    highest = np.maximum.reduce(scores, 2, keepdims=True)
+    if task.causal and corner.shape[3]:
+        np.copyto(corner, -np.inf, where=_hidden(*corner.shape[2:]))
+    highest = np.maximum.reduce(scores, 3, keepdims=True)
     if task.mask is not None:
         highest[highest == -np.inf] = 0
-    np.exp(np.subtract(scores, spread(highest, scores.shape[2]), scores), scores)
+    np.exp(np.subtract(scores, spread(highest, scores.shape[3]), scores), scores)
     return highest
+
+
+def _by_rows(name: str, compute: Callable[..., Any], scores: Any, column: Any, *others: Any) -> Any:
+    """What a function makes of scores, a column and arrays like the scores; it may write over them."""
+    width = scores.shape[3]
+    column = np.ascontiguousarray(column)
+    lines = [each.reshape(-1, width) for each in (scores, *others)]
+    lines.insert(1, column.reshape(-1, 1))
+    if scores.size >= FEWEST:
+        made = np.empty(scores.shape, scores.dtype)
+        key = f"attention {name}"
+
+        def trace(tracer: Any, x: Any, *rest: Any) -> list[Any]:
+            return [compute(x, *rest, None)]
+
+        if computed_rows(key, trace, lines, [made.reshape(-1, width)]):
+            return made
+    return compute(scores, spread(column, width), *others, scores)
+
+
+def _weights(scores: Any, total: Any, out: Any) -> Any:
+    return np.exp(np.subtract(scores, total, out), out)
+
+
+def _slopes(slope: Any, along: Any, weights: Any, out: Any) -> Any:
+    return np.multiply(np.subtract(slope, along, out), weights, out)
 
 
 def _served(*tensors: Any) -> bool:
@@ -164,27 +202,31 @@ def attention(
         at, heads = part
         k, v = task.wide(task.k[at, heads]), task.wide(task.v[at, heads])
         for rows, seen in task.blocks():
-            _, weights = task.scores(part, rows, k[:, :seen])
+            _, weights = task.scores(part, rows, k[:, :, :seen])
             taken = _exponentials(weights, rows, task)
-            divisor = sums(weights)[:, :, None]
-            met = np.matmul(weights, v[:, :seen])
+            divisor = sums(weights)[..., None]
+            met = np.matmul(weights, v[:, :, :seen])
             np.add(np.log(divisor), taken, out=total[at, heads, rows, None])
             if task.mask is not None:
                 divisor[divisor == 0] = 1
             if met.size < _FEW and met.dtype == out.dtype:
                 np.divide(met, divisor, out[at, heads, rows])
                 continue
-            np.divide(met, spread(divisor, met.shape[2]), met)
+            np.divide(met, spread(divisor, met.shape[3]), met)
             out[at, heads, rows] = met if met.dtype == out.dtype else met.astype(out.dtype)
 
     _over(parts, work, task)
     return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
 
 
+def _in(out: Any, found: Any) -> Any:
+    """An array in the dtype of another one, as casts within writes are slow here."""
+    return found.astype(out.dtype, copy=False)
+
+
 def _over(parts: list[_Part], work: Callable[[_Part], None], task: _Task) -> None:
     """Work on parts, by threads where there is enough to do."""
-    columns, width = task.k.shape[2:]
-    if len(parts) * task.q.shape[1] * task.rows * columns * width <= TINY:  # for BLAS as well
+    if task.q.size * task.k.shape[2] <= TINY:  # for BLAS as well
         for part in parts:
             unbuffered(work, part)
     else:
@@ -214,22 +256,20 @@ def attention_backward(
         k, v = task.wide(task.k[at, heads]), task.wide(task.v[at, heads])
         by_k, by_v = (np.zeros(t.shape, t.dtype) for t in (k, v))
         for rows, seen in task.blocks():
-            q, weights = task.scores(part, rows, k[:, :seen])
-            corner = weights[:, :, rows.start :]
-            if is_causal and corner.shape[2]:
-                np.add(corner, _penalties(*corner.shape[1:], corner.dtype), corner)
-            np.subtract(weights, spread(total[at, heads, rows, None], seen), weights)
-            np.exp(weights, weights)
+            q, scores = task.scores(part, rows, k[:, :, :seen])
+            corner = scores[..., rows.start :]
+            if is_causal and corner.shape[3]:
+                np.add(corner, _penalties(*corner.shape[2:], corner.dtype), corner)
+            weights = _by_rows("weights", _weights, scores, total[at, heads, rows, None])
             gradient = task.wide(g[at, heads, rows])
-            by_v[:, :seen] += np.matmul(weights.swapaxes(1, 2), gradient)
-            slope = np.matmul(gradient, v[:, :seen].swapaxes(1, 2))
-            along = dots(gradient, task.wide(made[at, heads, rows]))[:, :, None]
-            np.subtract(slope, spread(along, seen), slope)
-            np.multiply(slope, weights, slope)
-            by_q = np.matmul(slope, k[:, :seen])
-            of_q[at, heads, rows] = np.multiply(by_q, task.scale, by_q).astype(of_q.dtype)
-            by_k[:, :seen] += np.matmul(slope.swapaxes(1, 2), q)
-        of_k[at, heads], of_v[at, heads] = by_k.astype(of_k.dtype), by_v.astype(of_v.dtype)
+            by_v[:, :, :seen] += np.matmul(weights.swapaxes(2, 3), gradient)
+            slope = np.matmul(gradient, v[:, :, :seen].swapaxes(2, 3))
+            along = dots(gradient, task.wide(made[at, heads, rows]))[..., None]
+            slope = _by_rows("slopes", _slopes, slope, along, weights)
+            by_q = np.matmul(slope, k[:, :, :seen])
+            of_q[at, heads, rows] = _in(of_q, np.multiply(by_q, task.scale, by_q))
+            by_k[:, :, :seen] += np.matmul(slope.swapaxes(2, 3), q)
+        of_k[at, heads], of_v[at, heads] = _in(of_k, by_k), _in(of_v, by_v)
 
     _over(parts, work, task)
     return tuple(wrap(t, query.raw_dtype) for t in (of_q, of_k, of_v))
