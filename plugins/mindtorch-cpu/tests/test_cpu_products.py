@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.nn import functional as F
 from mindtorch_cpu import blas
 from mindtorch_cpu.ops import linalg
 
@@ -175,6 +176,18 @@ def test_products_of_stacks(shapes, turned, monkeypatch):
         # Rounded once: half a unit in the last place, and what float32 adds.
         slack = 1e-4 if d is not torch.float64 else 1e-11
         assert (np.abs(made - exact) <= np.abs(exact) * torch.finfo(d).eps / 2 * 1.01 + slack).all()
+
+
+def test_stacks_of_any_layout_are_one_product(monkeypatch):
+    """A batch whose first dimensions were exchanged, as attention's is."""
+    x, w, b = torch.randn(50, 16, 128), torch.randn(96, 128), torch.randn(96)
+    turned = x.transpose(0, 1)
+    wanted = [F.linear(turned.contiguous(), w, b), turned.contiguous() @ w.T]
+    monkeypatch.setattr(np, "matmul", None)
+    found = [F.linear(turned, w, b), turned @ w.T]
+    for one, other in zip(found, wanted, strict=True):
+        assert one.is_contiguous()
+        assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("d", HALVES)

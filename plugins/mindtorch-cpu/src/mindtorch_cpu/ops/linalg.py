@@ -73,8 +73,8 @@ def unrounded(a: Any, b: Any, d: Any) -> Any:
         a, b = converted(a, float32), converted(b, float32)
     if d.category == INTEGER:
         return row_major(whole_product(a, b))
-    if b.ndim == 2 < a.ndim and a.size and a.flags.c_contiguous:  # one product of all rows
-        found = _dot(a.reshape(-1, a.shape[-1]), for_blas(b))
+    if b.ndim == 2 < a.ndim and a.size:  # one product of all rows, for which others are copied
+        found = _dot(for_blas(a.reshape(-1, a.shape[-1])), for_blas(b))
         return found.reshape(*a.shape[:-1], b.shape[1])
     if a.ndim > 2 and a.shape[:-2] == b.shape[:-2] and a.size and b.size:
         return _batches(for_blas(a), for_blas(b))
