@@ -309,6 +309,18 @@ def test_steps_of_optimizers(both, name, options, scaled):
     assert_same(*both(steps))
 
 
+@pytest.mark.parametrize("width", [4, 5, 50])
+def test_many_narrow_rows_are_computed_in_one_pass(both, width):
+    x, g = numbers(160_000 // width, width), numbers(160_000 // width, width, seed=1)
+
+    def run():
+        made = softmaxes(x, g)
+        assert len(CALLS) == 4 * (KERNELS.mode == "now")
+        return made
+
+    assert_same(*both(run))
+
+
 def test_kernels_are_really_used(both):
     def count():
         before = len(KERNELS.kernels())

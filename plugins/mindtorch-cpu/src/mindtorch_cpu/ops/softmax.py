@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from ..compiled import FEWEST, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import kernel, rule_of
-from ..rows import BLOCK, SHORTEST, dots, in_rows, over_blocks, sums
+from ..rows import BLOCK, dots, in_rows, over_blocks, sums
 from ..summation import FEW, down, naive, total
 
+# Rows of fewer elements are not worth a kernel's calls.
+_NARROW: Final = 4
 _add_reduce: Any = np.add.reduce
 _greatest: Any = np.maximum.reduce
 
@@ -40,7 +42,7 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
     if inside == 1:
         lines, target = [a[:, :, 0] for a in lines], target[:, :, 0]
         if (
-            length >= SHORTEST
+            length >= _NARROW
             and all(a.dtype == wide for a in (*lines, target))
             and computed_rows(compute, _FUSED[compute], lines, [target])
         ):
