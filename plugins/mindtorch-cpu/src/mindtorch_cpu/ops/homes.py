@@ -39,6 +39,9 @@ HOMES: Final = (
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "
      "linalg_lu_factor_ex linalg_qr linalg_solve_ex linalg_solve_triangular"),
     ("linalg", "addmm bmm linear matmul mm"),
+    ("looking",
+     "binary_cross_entropy index_copy index_copy_ index_reduce index_reduce_ max_unpool2d "
+     "max_unpool3d"),
     ("nn", "nll_loss_backward nll_loss_forward"),
     ("normalization",
      "_native_batch_norm_legit native_batch_norm native_batch_norm_backward native_layer_norm "
