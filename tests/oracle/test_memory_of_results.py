@@ -230,3 +230,41 @@ def test_results_of_three_operands_lie_as_these_do(name, dtype):
         with torch.pipeline():
             recorded = call(torch, *ours)
         assert call(torch, *ours).stride() == recorded.stride() == wanted
+
+
+# ---- strides of copies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3), (2, 3, 0, 4), (1, 0, 3)])
+@pytest.mark.parametrize(
+    "copy",
+    [
+        lambda lib, t: t.clone(),
+        lambda lib, t: t.double(),
+        lambda lib, t: t.to(lib.float32, copy=True),
+        lambda lib, t: t.clone(memory_format=lib.contiguous_format),
+    ],
+)
+def test_a_copy_of_a_turned_tensor_without_elements_keeps_its_strides(shape, copy):
+    for first, second in itertools.combinations(range(len(shape)), 2):
+        same(lambda lib: copy(lib, lib.empty(shape).transpose(first, second)).stride())
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("positions", [[], [1, -3]])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda t: t,
+        lambda t: t.transpose(0, 2),
+        lambda t: t[..., ::2].transpose(0, 1),
+        lambda t: t[:, :1].expand(2, 3, 4),
+    ],
+)
+def test_put_keeps_the_order_of_dimensions(make, positions, accumulate):
+    def call(lib):
+        t, at = make(lib.arange(24.0).reshape(2, 3, 4)), lib.tensor(positions, dtype=lib.int64)
+        made = t.put(at, lib.ones(len(positions)), accumulate)
+        return made.stride(), made.tolist()
+
+    same(call)

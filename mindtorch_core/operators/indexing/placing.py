@@ -171,7 +171,7 @@ def _put_rule(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = Fa
         )
     if numel(index._shape) and not numel(self._shape):
         raise IndexError("put_(): Tried to put elements into an empty tensor")
-    return TensorSpec(self._shape, self._dtype)
+    return like(self)
 
 
 def _put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
@@ -186,7 +186,8 @@ def _put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     except IndexError:
         outside = index[(index < -count) | (index >= count)]
     else:
-        return put.view(self._shape)
+        found = put.view(self._shape)
+        return found if like(self).strides is None else fn.empty_like(self).copy_(found)
     raise IndexError(
         f"out of range: tried to access index {outside[0].item()} on a tensor of {count} elements."
     )

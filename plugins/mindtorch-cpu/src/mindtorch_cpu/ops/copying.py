@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch_core.backend import COMPLEX, FLOAT8, contiguous_format, memory_format
 
-from ..arrays import CPU, cast, exact, of_float8, quietly, relaid, wrap
+from ..arrays import CPU, NUMPY_OF, cast, exact, of_float8, quietly, relaid, wrap
 from ..register import kernel, rule_of
 
 
@@ -20,12 +20,22 @@ def clone(self: Any, *, memory_format: memory_format | None = None) -> Any:
         memory_format is None and (len(self.raw_shape) < 2 or _is_row_major(a))
     ):
         return wrap(a.copy(), self.raw_dtype)
+    if not a.size:
+        return _nothing(self, self.raw_dtype, memory_format)
     return wrap(relaid(a, None, memory_format), self.raw_dtype)
+
+
+def _nothing(self: Any, dtype: Any, memory_format: Any = None) -> Any:
+    """A copy without elements; its strides stand beside the array."""
+    made = wrap(np.empty(self.raw_shape, NUMPY_OF[dtype]), dtype)
+    strides = rule_of("clone")(self, memory_format=memory_format).strides
+    made.raw_layout = None if strides is None else (strides, 0)
+    return made
 
 
 def _is_row_major(a: Any) -> bool:
     """Whether a copy in row-major order has the array's strides, those of sizes 1 included."""
-    if not a.flags.c_contiguous:
+    if not a.flags.c_contiguous or not a.size:
         return False
     return a.ndim < 2 or 1 not in a.shape or a.strides == np.empty(a.shape, a.dtype).strides
 
@@ -70,8 +80,8 @@ def to_dtype(self: Any, dtype: Any) -> Any:
     if _is_row_major(a):
         data = cast(self, dtype)
         return wrap(data.copy() if data is a or data.base is not None else data, dtype)
+    if not a.size:
+        return _nothing(self, dtype)
     if a.dtype.names is not None or dtype.name in FLOAT8:
         return wrap(of_float8(a, dtype), dtype)
-    from ..arrays import NUMPY_OF
-
     return wrap(relaid(a, NUMPY_OF[dtype]), dtype)

@@ -9,7 +9,19 @@ import numpy as np
 
 from mindtorch_core.backend import Tensor, fresh, index_shape, int64, numel, wrap_dim
 
-from ..arrays import CPU, KEYS, NUMPY_OF, WIDER, cast, ndarray, quietly, row_major, scalar, wrap
+from ..arrays import (
+    CPU,
+    KEYS,
+    NUMPY_OF,
+    WIDER,
+    cast,
+    laid_out,
+    ndarray,
+    quietly,
+    row_major,
+    scalar,
+    wrap,
+)
 from ..compiled import walk
 from ..large import LARGE
 from ..register import kernel, rule_of
@@ -250,7 +262,7 @@ def take(self: Any, index: Any) -> Any:
 @kernel("put")
 def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
     """A copy with elements put, or added, at positions in an array that is read as one row."""
-    rule_of("put")(self, index, source, accumulate)
+    strides = rule_of("put")(self, index, source, accumulate).strides
     made = copied(self)
     row, values = made.raw_data.reshape(-1), source.raw_data.reshape(-1)
     i = flat_positions(index.raw_data.reshape(-1), row.size)
@@ -258,7 +270,11 @@ def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
         combine_at(np.add, row, np.where(i < 0, i + row.size, i), values, self.raw_dtype)
     else:
         row[i] = values
-    return made
+    if strides is None:
+        return made
+    out = laid_out(self.raw_shape, strides, lambda shape: np.empty(shape, row.dtype))
+    out[...] = made.raw_data
+    return wrap(out, self.raw_dtype)
 
 
 @kernel("_one_hot_of")
