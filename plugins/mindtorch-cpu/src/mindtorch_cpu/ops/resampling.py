@@ -17,10 +17,11 @@ from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..memory_pool import POOL
 from ..register import composition_of, register, rule_of
 from ..rows import over_blocks
+from ..workers import share_out
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
-_CACHED: Final = 1 << 18  # bytes of images that are padded at a time
+_CACHED: Final = 1 << 20  # bytes of images that are padded at a time
 
 
 def _matrix(mode: str, size: int, count: int, align: bool, scale: float | None, d: Any) -> Any:
@@ -186,10 +187,13 @@ def _unfolded(a: Any, kind: str, padding: Any) -> Any:
         shape[i] += before + after
     out = POOL.empty(tuple(shape), a.dtype)
     whole = a.reshape(-1, *a.shape[rank - n :]), out.reshape(-1, *shape[rank - n :])
-    # A few at a time: edges are copied from what is in the cache still.
+    # Some at a time: edges are copied from what is in the cache still, and a call costs as much as a few.
     step = max(1, _CACHED // max(whole[1][0].nbytes, 1))
-    for at in range(0, len(whole[0]), step):
+
+    def work(at: int) -> None:
         _unfold(whole[0][at : at + step], whole[1][at : at + step], kind, pairs)
+
+    share_out(work, range(0, len(whole[0]), step))
     return out
 
 
