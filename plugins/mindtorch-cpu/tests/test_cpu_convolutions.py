@@ -15,7 +15,7 @@ from mindtorch_cpu.native import compiler, synchronous
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.planes import Plane, PlaneGradient
 from mindtorch_cpu.native.sliding import Gradient, Product, Turn
-from mindtorch_cpu.ops import convolution
+from mindtorch_cpu.ops import convolution, sliding_products
 
 pt = pytest.importorskip("torch")
 
@@ -224,6 +224,23 @@ def test_kernels_are_used_from_a_size_on(monkeypatch):
     F.conv2d(torch.randn(4, 64, 30, 30), torch.randn(64, 64, 3, 3))
     F.conv2d(torch.randn(4, 64, 100, 100), torch.randn(64, 1, 3, 3), groups=64)
     assert [type(kind).__name__ for kind in asked] == ["Product", "Plane"]
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_rows_that_are_gone_through_in_parts_are_added_up_in_the_same_order(
+    kernels, monkeypatch, groups
+):
+    x, w = (
+        torch.randn(3, 60, 14, 14).requires_grad_(),
+        torch.randn(70, 60 // groups, 3, 3).requires_grad_(),
+    )
+    made = []
+    for rows in (1, 7, 1 << 20):
+        monkeypatch.setattr(sliding_products, "_ROWS", rows)
+        made.append(results(x, w, groups))
+    for other in made[1:]:
+        for a, b in zip(made[0], other, strict=True):
+            assert torch.equal(a, b)
 
 
 def test_what_cannot_be_compiled_is_left_to_products_for_good(kernels, monkeypatch):

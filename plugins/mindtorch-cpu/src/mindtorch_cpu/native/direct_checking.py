@@ -58,11 +58,13 @@ def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
             np.stack([t, -t], -1).astype(ml_dtypes.bfloat16).view(np.float32)[..., 0]
             for t in (x, weights)
         )
-    given = arguments(
-        x, weights, shifts, np.arange(_INNER) * size, bias, out, _INNER, 2, out.strides[0], rows,
-        _INNER * size,
-    )  # fmt: skip
-    _run(call, given, 4)
+    places = np.arange(_INNER) * size
+    for first, last in ((0, 3), (3, _INNER)):  # the second goes on from the first
+        given = arguments(
+            x, weights, shifts[first:], places[first:], bias, out, last - first, 2, out.strides[0], rows,
+            _INNER * size, int(first > 0),
+        )  # fmt: skip
+        _run(call, given, 4)
     return np.array_equal(out[:rows], wanted)
 
 

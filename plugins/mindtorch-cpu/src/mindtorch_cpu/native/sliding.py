@@ -34,8 +34,9 @@ class Product(NamedTuple):
 
     Arguments: addresses of x and weights; of shifts and places, in bytes; of bias and out; the number of r,
     of tiles along p, bytes from one row of out to the next, of rows, and bytes from one row of weights to
-    the next. An item is a block of rows and a tile, the tile counted first. The last block's rows behind the
-    last one repeat it: out has room for them, and bias numbers.
+    the next; and whether sums go on from what out holds, not from bias. An item is a block of rows and a
+    tile, the tile counted first. The last block's rows behind the last one repeat it: out has room for them,
+    and bias numbers.
 
     Attributes:
         dtype: of all numbers; with ``bf`` x and weights hold pairs of bfloat16 in place of each float32,
@@ -55,8 +56,8 @@ def product_text(kind: Product) -> str:
     w = Function("f4" if paired else kind.dtype)
     size, wide = w.size, w.size * w.lanes
     x, weights, shifts, places, bias, out = (w.argument(i, "ptr") for i in range(6))
-    count, tiles, pitch, rows, step = (w.argument(i) for i in range(6, 11))
-    last = w.integer("sub", rows, 1)
+    count, tiles, pitch, rows, step, further = (w.argument(i) for i in range(6, 12))
+    last, begun = w.integer("sub", rows, 1), w.set(f"icmp ne i64 {further}, 0")
     with w.loop("%low", "%high") as item:
         along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
         first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
@@ -68,6 +69,13 @@ def product_text(kind: Product) -> str:
             row = w.least(w.integer("add", first, i), last)
             factors.append(w.at(weights, w.integer("mul", row, step)))
         source = w.at(x, along)
+        targets = [w.at(w.at(out, w.integer("mul", first, pitch)), along)]
+        for _ in sums[1:]:
+            targets.append(w.at(targets[-1], pitch))
+        with w.when(begun):
+            for target, own in zip(targets, sums, strict=True):
+                for j, place in enumerate(own):
+                    w.store(w.vector, w.load(w.vector, w.at(target, j * wide)), place)
         with w.loop(0, count) as r:
             shift = w.load("i64", w.at(shifts, w.integer("mul", r, 8)))
             place = w.load("i64", w.at(places, w.integer("mul", r, 8)))
@@ -75,11 +83,9 @@ def product_text(kind: Product) -> str:
             seen = [w.load(w.vector, w.at(row, j * wide)) for j in range(kind.vectors)]
             numbers = [w.at(factor, place) for factor in factors]
             _accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
-        target = w.at(w.at(out, w.integer("mul", first, pitch)), along)
-        for own in sums:
+        for target, own in zip(targets, sums, strict=True):
             for j, found in enumerate(own):
                 w.store(w.vector, w.load(w.vector, found), w.at(target, j * wide))
-            target = w.at(target, pitch)
     return w.text()
 
 

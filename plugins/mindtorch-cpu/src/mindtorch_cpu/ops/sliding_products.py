@@ -17,8 +17,11 @@ from ..workers import share_out
 __all__ = ["DTYPES", "Products", "Tiles", "beginning", "even", "pitch_of"]
 
 DTYPES: Final = {np.dtype(np.float32): "f4", np.dtype(np.float64): "f8"}
-# Bytes of the rows that a thread goes through before it takes the next filters: they stay in its cache.
+# Bytes of what a thread reads and writes again for each block of filters: they stay in its cache.
 _CHUNK: Final = 1 << 18
+# Rows of the buffer that are gone through at a time: each lies in a page of its own, of which a processor
+# finds few at once.
+_ROWS: Final = 48
 _LINE: Final = 64  # bytes of a cache line
 
 
@@ -85,7 +88,10 @@ class Products:
         own, begin = address(matrices), address(first)
         steps = matrices.strides[0], first.strides[0]
         groups, size = len(matrices), first.itemsize
-        most = max(1, _CHUNK // (rows * tiles.wide * size))
+        inner, whole = len(shifts), rows <= _ROWS
+        self._inner = inner if whole else max(1, inner * _ROWS // rows)
+        kept = rows if whole else _ROWS + first.shape[1]
+        most = max(1, _CHUNK // (kept * tiles.wide * size))
         parts = 4 if groups < 8 else 1  # enough for some threads
         _, self._step = even(tiles.tiles, min(most, -(-tiles.tiles // parts)))
         self._items = [
@@ -110,10 +116,12 @@ class Products:
             group, start, matrix, begin = item
             count = min(self._step, tiles.tiles - start)
             along = start * tiles.wide * size
-            given = arguments(
-                source + group * between + along, matrix, *self._tables, begin,
-                target + group * apart + along, inner, count, pitch, rows, step,
-            )  # fmt: skip
-            call(address(given), 0, tiles.blocks * count, None)
+            for done in range(0, inner, self._inner):
+                given = arguments(
+                    source + group * between + along, matrix, *(t + 8 * done for t in self._tables),
+                    begin, target + group * apart + along, min(self._inner, inner - done), count, pitch,
+                    rows, step, int(done > 0),
+                )  # fmt: skip
+                call(address(given), 0, tiles.blocks * count, None)
 
         share_out(work, self._items)
