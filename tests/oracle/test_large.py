@@ -322,3 +322,18 @@ def test_the_number_of_threads_changes_no_bit(name):
     finally:
         torch.set_num_threads(before)
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("dim", [-1, 0])
+@pytest.mark.parametrize("scale", [0.1, 1, 20])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_is_no_further_from_the_exact_result_than_pytorchs(name, scale, dim):
+    given = (numbers(600, 400) * scale).astype("float32")
+    exact = getattr(oracle, name)(oracle.from_numpy(given).double(), dim).numpy()
+    unit = np.abs(exact) * 2.0**-23
+
+    def error(lib):
+        found = getattr(lib, name)(lib.from_numpy(given.copy()), dim).numpy()
+        return float(np.max(np.abs(found - exact) / (unit + 1e-37)))
+
+    assert error(torch) <= 1.1 * error(oracle) + 1

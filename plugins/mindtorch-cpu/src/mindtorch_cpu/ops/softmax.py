@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
-from ..compiled import FEWEST, computed_rows
+from ..compiled import FEWEST, computed, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
+from ..native import quick
 from ..register import kernel, rule_of
 from ..rows import BLOCK, dots, in_rows, over_blocks, sums
 from ..summation import FEW, down, naive, total
@@ -19,6 +21,9 @@ from ..summation import FEW, down, naive, total
 _NARROW: Final = 4
 _add_reduce: Any = np.add.reduce
 _greatest: Any = np.maximum.reduce
+# Where kernels can be compiled, exponentials of many elements are a formula that takes half as long there as
+# NumPy's loop does; whether they are compiled yet makes no difference to the bits.
+_OWN: Final = find_spec("llvmlite") is not None
 
 
 # ---- blocks: (lines, length) or (lines, length, inside), in the dtype that is computed in -------
@@ -74,15 +79,38 @@ def _sums(x: Any) -> Any:
     return (down(x) if x.shape[1] > FEW else _add_reduce(x, 1))[:, None]
 
 
+def _exp(x: Any) -> Any:
+    """The exponential of an array, or a traced one."""
+    return quick.exp(x) if _OWN and x.dtype == np.float32 else np.exp(x)
+
+
+def _each(out: Any, formula: Callable[..., Any], *operands: Any) -> Any:
+    """Write a formula of each element, by a kernel where there is one; operands broadcast."""
+    if not computed(formula, lambda tracer, *parts: [formula(*parts)], operands, [out]):
+        np.copyto(out, formula(*operands))
+    return out
+
+
+def _exp_below(x: Any, top: Any) -> Any:
+    return _exp(np.subtract(x, top))
+
+
+def _log_share(x: Any, top: Any, total: Any) -> Any:
+    return np.subtract(np.subtract(x, top), total)
+
+
+def _log_slope(g: Any, y: Any, total: Any) -> Any:
+    return np.subtract(g, np.multiply(_exp(y), total))
+
+
 def _softmax_block(y: Any, x: Any) -> None:
-    np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
-    np.exp(y, y)
+    _each(y, _exp_below, x, np.maximum.reduce(x, 1, keepdims=True))
     np.multiply(y, 1 / _sums(y), y)
 
 
 def _log_softmax_block(y: Any, x: Any) -> None:
-    np.subtract(x, np.maximum.reduce(x, 1, keepdims=True), y)
-    np.subtract(y, np.log(_sums(np.exp(y))), y)
+    top = np.maximum.reduce(x, 1, keepdims=True)
+    _each(y, _log_share, x, top, np.log(_sums(_each(y, _exp_below, x, top))))
 
 
 def _softmax_backward_block(out: Any, g: Any, y: Any) -> None:
@@ -91,8 +119,7 @@ def _softmax_backward_block(out: Any, g: Any, y: Any) -> None:
 
 
 def _log_softmax_backward_block(out: Any, g: Any, y: Any) -> None:
-    np.multiply(np.exp(y, out), _sums(g), out)
-    np.subtract(g, out, out)
+    _each(out, _log_slope, g, y, _sums(g))
 
 
 def _below_maximum(tracer: Any, x: Any) -> Any:
@@ -102,16 +129,16 @@ def _below_maximum(tracer: Any, x: Any) -> Any:
 # What compiled kernels compute of rows: the same, step by step.
 _FUSED: dict[Any, Callable[..., Any]] = {
     _softmax_block: lambda tracer, x: [
-        np.multiply(e := np.exp(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
+        np.multiply(e := _exp(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
     ],
     _log_softmax_block: lambda tracer, x: [
-        np.subtract(y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", np.exp(y))))
+        np.subtract(y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", _exp(y))))
     ],
     _softmax_backward_block: lambda tracer, g, y: [
         np.multiply(np.subtract(g, tracer.reduced("row_dot", g, y)), y)
     ],
     _log_softmax_backward_block: lambda tracer, g, y: [
-        np.subtract(g, np.multiply(np.exp(y), tracer.reduced("row_sum", g)))
+        _log_slope(g, y, tracer.reduced("row_sum", g))
     ],
 }
 # The same of few elements, where sums are NumPy's.
