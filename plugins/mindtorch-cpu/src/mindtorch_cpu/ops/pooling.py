@@ -15,8 +15,11 @@ from ..memory_pool import POOL
 from ..register import composition_of, register
 from ..workers import share_out
 
-# Elements of a group of images and channels that is worked on at a time.
-_BLOCK = 1 << 15
+# Elements of a group of images and channels that is worked on at a time: at most, and at least where there
+# are fewer groups than so many. The dozens of calls that a group takes cost more than caches save.
+_BLOCK = 1 << 18
+_LEAST = 1 << 15
+_GROUPS = 8
 
 
 def _slices(place: Any, count: Any, stride: Any, dilation: Any) -> tuple[slice, ...]:
@@ -43,8 +46,9 @@ def _padded(part: Any, before: Any, reach: Any, value: Any) -> Any:
 
 
 def _over_blocks(work: Any, planes: int, size: int) -> None:
-    """Call ``work`` with slices of planes that fit the cache, in several threads."""
-    step = max(1, _BLOCK // max(size, 1))
+    """Call ``work`` with slices of planes of so many elements, in several threads."""
+    block = min(_BLOCK, max(_LEAST, planes * size // _GROUPS))
+    step = max(1, block // max(size, 1))
     share_out(lambda first: quietly(work, slice(first, first + step)), range(0, planes, step))
 
 
