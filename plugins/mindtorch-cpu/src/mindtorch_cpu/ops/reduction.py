@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ..large import LARGE
 from ..register import kernel, register, rule_of
 from ..rows import sums
 from ..summation import FEW, deviations, mean_of_large, naive, total
+from ..workers import share_out
 
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
@@ -162,6 +163,50 @@ _spread("var", False)
 _spread("std", True)
 
 
+# Elements of a part of a large array: its extremes are found, and then their places, while it is cached.
+_PART: Final = 1 << 19
+# Columns from which extremes along the first dimension are sought row by row.
+_WIDE: Final = 256
+
+
+def _in_parts(work: Any, a: Any) -> list[Any] | None:
+    """What is found of parts of a large row-major array along its first dimension, in several threads.
+
+    None for others, which are not worth it.
+    """
+    if a.size < 4 * _PART or len(a) < 4 or not a.flags.c_contiguous:
+        return None
+    step = max(1, min(len(a) * _PART // a.size, len(a) // 4))
+    found: list[Any] = [None] * -(-len(a) // step)
+
+    def part(i: int) -> None:
+        found[i] = work(a[i * step : (i + 1) * step])
+
+    share_out(part, range(len(found)))
+    return found
+
+
+def _extremes(a: Any, reduce: Any, axis: Any, keepdim: bool) -> Any:
+    """Extremes along dimensions; those of parts are joined where the first is one of them."""
+
+    def kept(part: Any) -> Any:
+        return QUIET.run(reduce, part, axis, None, None, True)
+
+    parts = None if axis is None else _in_parts(kept, a)
+    if parts is None:
+        return QUIET.run(reduce, a, axis, None, None, keepdim)
+    found = np.concatenate(parts)
+    return reduced(kept(found) if 0 in axis else found, axis, keepdim)
+
+
+def _first_places(a: Any, values: Any) -> Any:
+    """Where values first stand along the first dimension, of which each has one."""
+    found = np.empty(values.shape, np.int64)
+    for i in range(len(a) - 1, -1, -1):
+        np.copyto(found, i, where=np.equal(a[i], values))
+    return found
+
+
 def _extreme(name: str, join: np.ufunc) -> None:
     rule = rule_of(name)
     reduce: Any = join.reduce
@@ -177,7 +222,7 @@ def _extreme(name: str, join: np.ufunc) -> None:
         axis = axes(dim, a.ndim)
         if axis is None and not keepdim and self.raw_dtype not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, reduce_rows, join), self.raw_dtype)
-        return wrap(row_major(reduce(a, axis, None, None, keepdim)), self.raw_dtype)
+        return wrap(row_major(_extremes(a, reduce, axis, keepdim)), self.raw_dtype)
 
     register(name, run)
 
@@ -186,7 +231,7 @@ _extreme("amax", np.maximum)
 _extreme("amin", np.minimum)
 
 
-def _position(name: str, find: Any) -> None:
+def _position(name: str, reduce: Any, find: Any) -> None:
     rule = rule_of(name)
     served = (False, True, True, False)
 
@@ -194,14 +239,38 @@ def _position(name: str, find: Any) -> None:
         a = self.raw_data
         if not served[self.raw_dtype.category] or not a.size or (dim is not None and not a.ndim):
             return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
-        (axis,) = (None,) if dim is None else wrap_dims(dim, a.ndim)
-        return wrap(row_major(find(a, axis, None, keepdims=keepdim)), int64)
+        if dim is None:
+            return wrap(row_major(find(a, None, None, keepdims=keepdim)), int64)
+        (axis,) = wrap_dims(dim, a.ndim)
+        if axis == 0 and a.size >= LARGE:
+            found = _with_places(a, reduce, name, axis)[1]
+            return wrap(row_major(reduced(found, (axis,), keepdim)), int64)
+        parts = _in_parts(lambda part: find(part, axis, None, keepdims=keepdim), a)
+        found = find(a, axis, None, keepdims=keepdim) if parts is None else np.concatenate(parts)
+        return wrap(row_major(found), int64)
 
     register(name, run)
 
 
-_position("argmax", np.argmax)
-_position("argmin", np.argmin)
+_position("argmax", np.maximum.reduce, np.argmax)
+_position("argmin", np.minimum.reduce, np.argmin)
+
+
+def _with_places(a: Any, reduce: Any, find: str, axis: int) -> tuple[Any, Any]:
+    """Extremes along a dimension, which stays with size 1, and where they are."""
+
+    def both(part: Any) -> tuple[Any, Any]:
+        values = QUIET.run(reduce, part, axis, None, None, True)
+        return values, getattr(part, find)(axis, None, keepdims=True)
+
+    if axis == 0 and a.size // len(a) >= _WIDE:  # NumPy turned it around first
+        values = _extremes(a, reduce, (0,), True)
+        if a.dtype.kind not in "fV" or not np.isnan(values).any():
+            return values, _first_places(a, values[0])[None]
+    parts = _in_parts(both, a) if axis else None
+    if parts is None:
+        return both(a)
+    return np.concatenate([v for v, _ in parts]), np.concatenate([i for _, i in parts])
 
 
 def _extreme_along(name: str, reduce: Any, find: str) -> None:
@@ -217,8 +286,12 @@ def _extreme_along(name: str, reduce: Any, find: str) -> None:
                 empty[...] = a
             return wrap(empty, self.raw_dtype), wrap(np.zeros(indices.shape, np.int64), int64)
         (axis,) = wrap_dims(dim, a.ndim)
-        values = reduce(a, axis, None, None, keepdim)
-        indices = getattr(a, find)(axis, None, keepdims=keepdim)
+        if a.size >= LARGE:
+            both = _with_places(a, reduce, find, axis)
+            values, indices = (reduced(found, (axis,), keepdim) for found in both)
+        else:
+            values = QUIET.run(reduce, a, axis, None, None, keepdim)
+            indices = getattr(a, find)(axis, None, keepdims=keepdim)
         return wrap(row_major(values), self.raw_dtype), wrap(row_major(indices), int64)
 
     register(f"{name}.dim", run)
