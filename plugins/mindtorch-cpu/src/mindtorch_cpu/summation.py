@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import quietly
-from .rows import dots, sums
+from .rows import PIECE, dots, sums
 from .workers import share_out
 
-__all__ = ["FEW", "deviations", "down", "mean_of_large", "naive", "total"]
+__all__ = ["FEW", "deviations", "down", "long_sums", "mean_of_large", "naive", "total"]
 
 # Elements that NumPy may add one after another: for so few, another way costs more than they do.
 FEW: Final = 128
@@ -27,6 +27,8 @@ _GROUP: Final = 32
 _BROAD: Final = 1 << 10
 # Rows of fewer elements are added by NumPy, others as products with ones.
 _SHORT: Final = 64
+# Rows of as many are cut into pieces of one size and a rest, others into pieces alike.
+_LONG: Final = 1 << 15
 # Elements of a piece, and of one that is copied, which should stay in the cache.
 _PIECE: Final = 1 << 20
 _COPIED: Final = 1 << 18
@@ -92,6 +94,13 @@ def down(x: Any) -> Any:
     return found if whole == n else found + np.add.reduce(x[:, whole:], 1)
 
 
+def long_sums(x: Any) -> Any:
+    """Sums of long rows, by pieces that begin where lines of the cache do."""
+    whole = x.shape[-1] - x.shape[-1] % PIECE
+    found = sums(x[..., :whole])
+    return found if whole == x.shape[-1] else found + sums(x[..., whole:])
+
+
 def _sum_along(x: Any, over: Sequence[bool]) -> Any:
     """Sum of an array of float32 or float64 along the dimensions that ``over`` marks."""
     left = list(over)
@@ -107,7 +116,7 @@ def _sum_along(x: Any, over: Sequence[bool]) -> Any:
             x = down(x.reshape(math.prod(before), n, math.prod(after)))
         else:
             dense = n >= _SHORT and x.strides[-1] == x.itemsize
-            x = sums(x) if dense else np.add.reduce(x, at)
+            x = (long_sums(x) if n >= _LONG else sums(x)) if dense else np.add.reduce(x, at)
         x = x.reshape((*before, *after))
     return x
 

@@ -20,8 +20,7 @@ from mindtorch_core.backend import (
 from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
 from ..large import LARGE
 from ..register import kernel, register, rule_of
-from ..rows import sums
-from ..summation import FEW, deviations, mean_of_large, naive, total
+from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
 from ..workers import share_out
 
 _new = object.__new__
@@ -107,7 +106,7 @@ def _by_tiles(a: Any, reduce: Any, join: np.ufunc) -> Any:
 
 def _sums_of_tiles(rows: Any) -> Any:
     if rows.shape[1] >= LARGE:
-        return quietly(sums, rows)  # as `total` adds up a row
+        return quietly(long_sums, rows)  # as `total` adds up a row
     return quietly(_add_reduce, rows, 1)
 
 
