@@ -1,5 +1,7 @@
 """Random programs whose block comes again and again: what is replayed is what eager runs give."""
 
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -91,3 +93,20 @@ def test_unloading_forgets_traces(toy):
     plugins.unload("toy")
     assert not sites._SITES
     plugins.load("toy")
+
+
+def test_inputs_that_are_viewed_wait_for_nothing_after_the_block():
+    m, w = torch.ones(2, 2), torch.ones(2, 2, requires_grad=True)
+    walked, viewed = Site(m), Site(w)
+    for _ in range(6):
+        with at(viewed):
+            seen = m.t() * 1
+        assert [t._pending for t in (m, seen)] == [False] * 2
+        with at(walked, through_backward=True) as pipe:
+            (w @ m).sum().backward()  # whose gradient reads a view of `m`
+            w.grad = None
+        assert [t._pending for t in (m, w)] == [False] * 2
+    assert pipe.stats()["replayed"] == pipe.stats()["recorded"]
+    gone = weakref.ref(pipe)
+    del pipe
+    assert gone() is None

@@ -154,6 +154,7 @@ class Known:
         made: places of what ops make, and of views.
         written: places of what ops write.
         views: places of views.
+        shown: places of the inputs that these are of.
         sharing: which of the inputs have the same memory, and where they lie in it; None where it does
             not matter, as nothing is written.
         alone: whether no two of them do.
@@ -169,7 +170,7 @@ class Known:
     __slots__ = (
         "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
         "guards", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers",
-        "nowhere", "part", "reads_before", "ready", "sharing", "size", "spare", "views", "written",
+        "nowhere", "part", "reads_before", "ready", "sharing", "shown", "size", "spare", "views", "written",
     )  # fmt: skip
 
     def __init__(
@@ -203,6 +204,8 @@ class Known:
         self._held = [(n, 1 + views[n], storages[id(tensors[n]._storage)]) for n in self.made]
         self.written = list({place[id(t)] for e in entries if e.op.writes for t in e.outs})
         self.views = {place[id(t)] for e in entries if e.op.view for t in e.outs}
+        viewed = {id(tensors[n]._storage) for n in self.views}
+        self.shown = [n for n in self.inputs if id(tensors[n]._storage) in viewed]
         sharing = partition(found.inputs)
         alone = self._apart or len({memory for memory, _ in sharing}) == len(sharing)
         self.sharing = sharing if self.written or not alone else None

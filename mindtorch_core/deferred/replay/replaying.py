@@ -263,6 +263,9 @@ class Replaying(Following):
         for n in known.written:
             values[n]._own_storage().pending = None
         if known.views:
+            for n in known.shown:  # views of them were pending
+                if (storage := values[n]._own_storage()).pending is self:
+                    storage.pending = None
             for n in seen:
                 if n in known.views:
                     _fill(values[n])
