@@ -34,7 +34,7 @@ RESUMED: Final = "after an interrupt"
 
 
 class _Stack(threading.local):
-    """The pipelines of one thread.
+    """The pipelines of one thread; what is called often reads ``__dict__``, as it does of `MASKS`.
 
     Attributes:
         open: those whose blocks are open, innermost last.
@@ -67,8 +67,9 @@ class Block:
                 note("torch.pipeline()")
         self.of = of
         self.open = open
-        self.stack = STACK.open
-        self.left = STACK.left
+        own = STACK.__dict__
+        self.stack: list[Pipeline] = own["open"]
+        self.left: list[weakref.ref[Pipeline]] = own["left"]
         self.watch = None if end is None else weakref.ref(end, self._abandoned)
 
     def _abandoned(self, end: weakref.ref[End]) -> None:
@@ -122,7 +123,7 @@ class Exit:
 
 def current_pipeline() -> Pipeline | None:
     """The innermost pipeline open in this thread, or None."""
-    stack = STACK.open
+    stack = STACK.__dict__["open"]
     return stack[-1] if stack else None
 
 

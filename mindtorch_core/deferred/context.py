@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 import weakref
+from _thread import RLock  # what `threading.RLock()` makes, behind a function of Python's
 from collections.abc import Sequence
 from contextlib import suppress
 from threading import get_ident
@@ -65,6 +65,8 @@ class Pipeline(Replaying):
     _blocks: int = 0  # how many are open: a pipeline may be entered again
     _claim: Claim | None = None  # while blocks are open, or ops are left over
     _turn: int = 0  # how often entries were taken
+    _thread: int = 0  # which one has entered it last, and the pipelines that are open there
+    _stack: Sequence[Pipeline] = ()
     launching: bool = False
 
     def __init__(
@@ -78,17 +80,14 @@ class Pipeline(Replaying):
         if max_ops is not MAX_OPS or max_bytes is not MAX_BYTES:
             check_bound("max_ops", max_ops)
             check_bound("max_bytes", max_bytes)
-        super().__init__()
         observer = TRACING[-1]() if TRACING else PICTURES.observer() if trace else None
         self.observer = observer
         self.recorded: list[Entry] = [] if observer is None else observer.entries
         self.max_ops = max_ops
         self.max_bytes = max_bytes
         self.through_backward = through_backward
-        self.lock = threading.RLock()  # the claim has forked children find it free
+        self.lock = RLock()  # the claim has forked children find it free
         self._counts = Counts()
-        self._thread = get_ident()
-        self._stack = STACK.open
 
     # ---- flushing ------------------------------------------------------------------------------
 
@@ -362,7 +361,9 @@ class Pipeline(Replaying):
     # ---- blocks --------------------------------------------------------------------------------
 
     def __enter__(self) -> Pipeline:
-        resume_all()
+        if STACK.__dict__["left"]:
+            resume_all()
+        stack = STACK.__dict__["open"]
         if self._blocks and current_pipeline() is not self:
             flush_current()  # so that what is recorded before comes before
         end = None if self.announced is None else self.announced()
@@ -370,22 +371,22 @@ class Pipeline(Replaying):
         try:
             if self._claim is None:
                 self._claim = claim_key(self.lock)
-            self._thread = get_ident()
-            self._stack = block.stack
+            if self._stack is not stack:
+                self._thread, self._stack = get_ident(), stack
             if self.observer is not None:
                 self.observer.entered()
-            elif not block.stack:
+            elif not stack:
                 self.begin(self.place or site_here(self.max_ops, self.max_bytes))
             if end is not None:
                 end.block = block
             block.open = True  # from here on together
             self._blocks += 1
-            block.stack.append(self)
+            stack.append(self)
         except BaseException:
             if block.open:
                 block.open = False
                 self._blocks -= 1
-                del block.stack[-1]
+                del stack[-1]
             if not self._blocks:
                 self.forget_site()
             self._let_go()
@@ -404,7 +405,7 @@ class Pipeline(Replaying):
             PipelineError: if a recorded op failed; the rest was still computed.
             RuntimeError: if this thread has no open block of the pipeline.
         """
-        if self not in STACK.open:
+        if self not in (stack := STACK.__dict__["open"]):
             raise RuntimeError(
                 "this pipeline has no open block in this thread: a block of torch.pipeline() ends in "
                 "the thread in which it began, once for each time it was entered"
@@ -414,7 +415,11 @@ class Pipeline(Replaying):
         interrupt: BaseException | None = None
         try:
             # The values of tensors that outlive the block are computed also when its body raised.
-            if self.expected is not END or len(self._stack) > 1 or not self._replayed():
+            done = self.expected is NOTHING and not self.recorded
+            if self.expected is END and len(stack) == 1:
+                with self.lock:
+                    done = self.replay(END_OF_BLOCK, ends=True)
+            if not done:
                 self.flush_because(END_OF_BLOCK)
         except BaseException as error:  # noqa: BLE001 (raised when the block is closed)
             interrupt = error
@@ -432,16 +437,11 @@ class Pipeline(Replaying):
         finally:
             del interrupt
 
-    def _replayed(self) -> bool:
-        """Whether all of an outermost block was followed, and is computed now."""
-        with self.lock:
-            return self.replay(END_OF_BLOCK, 3)
-
     def close(self, block: Block) -> None:
         """End a block without launching anything; may be called again where it was interrupted."""
         if block.open:
-            at = len(block.stack) - 1
-            while block.stack[at] is not self:
+            stack, at = block.stack, -1
+            while stack[at] is not self:
                 at -= 1
             if self._blocks == 1:
                 self.forget_site()
@@ -449,7 +449,7 @@ class Pipeline(Replaying):
                 self.observer.left()
             block.open = False  # from here on together
             self._blocks -= 1
-            del block.stack[at]
+            del stack[at]
         block.watch = None
         # What an interrupt has left over comes before what the thread does next.
         with self.lock:

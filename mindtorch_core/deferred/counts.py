@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any, Final
 
@@ -15,51 +16,55 @@ _MANY: Final = 64
 
 
 class Counts:
-    """What one pipeline has done so far; see `Pipeline.stats`."""
+    """What one pipeline has done so far; see `Pipeline.stats`.
 
-    __slots__ = (
-        "breaks", "counted", "dropped", "followed", "fused_groups", "fused_ops", "kernels", "launched",
-        "launching", "notes", "peak_bytes", "places", "plan_hits", "planning", "walks",
-    )  # fmt: skip
+    What it begins with is found at the class, and never changed there: most pipelines have one block.
 
-    def __init__(self) -> None:
-        self.launched = 0
-        self.dropped = 0
-        self.followed = 0
-        self.fused_groups = 0
-        self.fused_ops = 0
-        self.peak_bytes = 0
-        self.plan_hits = 0
-        self.walks = 0
-        self.planning = 0.0
-        self.launching = 0.0
-        self.breaks: dict[str, int] = {}  # plain ones: a Counter takes longer to make than an op
-        # Of flushes, why and where: as they came, and counted.
-        self.places: list[tuple[str, CodeType, int]] = []
-        self.counted: dict[tuple[str, CodeType, int], int] = {}
-        self.notes: list[Counter[str]] = []  # of plans, which fill them as they are launched
-        self.kernels: list[dict[str, dict[str, Any]]] = []  # the same
+    Attributes:
+        places: of flushes, why and where, as they came.
+        counted: the same, counted.
+        notes, kernels: of plans, which fill them as they are launched.
+    """
 
-    def flush(self, reason: str, depth: int = 1) -> None:
+    launched = 0
+    dropped = 0
+    followed = 0
+    fused_groups = 0
+    fused_ops = 0
+    peak_bytes = 0
+    plan_hits = 0
+    walks = 0
+    planning = 0.0
+    launching = 0.0
+    breaks: Mapping[str, int] = {}
+    places: tuple[tuple[str, CodeType, int], ...] = ()
+    counted: Mapping[tuple[str, CodeType, int], int] = {}
+    notes: Sequence[Counter[str]] = ()
+    kernels: Sequence[dict[str, dict[str, Any]]] = ()
+
+    def flush(self, reason: str, line: tuple[CodeType, int] | None = None) -> None:
         """Count a flush, with the user's line that made it necessary.
 
         Args:
             reason: why it is.
-            depth: how many callers up that line is to be looked for.
+            line: that line, as code object and instruction; it is looked for where None is given.
         """
-        self.places.append((reason, *user_line(depth)))
+        place = (reason, *(line or user_line(1)))
+        self.places += (place,)
         if len(self.places) >= _MANY:
             self._count()
 
     def _count(self) -> None:
         """Count flushes at the same place: not at once, as code objects take long to look up."""
-        places, self.places = self.places, []
+        places, self.places = self.places, ()
+        counted = dict(self.counted)
         for place in places:
-            self.counted[place] = self.counted.get(place, 0) + 1
+            counted[place] = counted.get(place, 0) + 1
+        self.counted = counted
 
     def break_off(self, reason: str) -> None:
         """Count an op that was not deferred, or a look at a value that left the rest for later."""
-        self.breaks[reason] = self.breaks.get(reason, 0) + 1
+        self.breaks = {**self.breaks, reason: self.breaks.get(reason, 0) + 1}
 
     def plan(self, plan: Plan) -> None:
         """Count what a plan does."""
@@ -127,7 +132,7 @@ class Counts:
         }
 
 
-def _together(plans: list[dict[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+def _together(plans: Sequence[dict[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
     """What is said of kernels of some plans, with the launches of all."""
     found: dict[str, dict[str, Any]] = {}
     for plan in plans:

@@ -42,7 +42,7 @@ __all__ = ["make_recorder"]
 _BEGIN: Final = """\
 def $name($parameters):
     $prepare
-    @open = @STACK.open
+    @open = @STACK.__dict__["open"]
     if not @open:
         return @ELSEWHERE($args, @kwargs)
     @pipe = @open[-1]
@@ -107,8 +107,8 @@ _ONE_RESULT: Final = Template(f"""\
                     @r._storage.pending = @pipe
                 if @pipe.expected is @e:  # from here on together
                     @v[@e.out] = @r
+                    $numbers
                     @pipe.expected = @e.next
-                    @pipe.nbytes += @e.nbytes
                     return @r
         elif @e is @NOTHING:
             break
@@ -142,8 +142,8 @@ _WRITE: Final = Template(f"""\
                 @s = $first._own_storage()
             if @pipe.expected is @e:  # from here on together
                 @s.pending = @pipe
+                $numbers
                 @pipe.expected = @e.next
-                @pipe.nbytes += @e.nbytes
                 return $first
     @args = $args
 $rest
@@ -194,12 +194,17 @@ else:
 """)
 # Whether an argument is the expected one: a tensor, a number, something else, a tensor or a number.
 _TAKE: Final = Template("($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg))")
-_PUT: Final = Template("@PUT(@pipe, @e, $i, $arg)")
+_PUT: Final = Template("($arg.__class__ is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))")
 _SAME: Final = Template("($arg is @e.args[$i] or @SAME($arg, @e.args[$i]))")
 _TAKE_IF_TENSOR: Final = Template(
     "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if @TENSORS[$arg.__class__]"
-    " else @PUT(@pipe, @e, $i, $arg))"
+    " else $arg.__class__ is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))"
 )
+# What keeps a number that is computed with: a call's may be another one than the last run's.
+_KEEP: Final = Template("""\
+if @e.kinds[$i] is not None:
+    @pipe.numbers[@e.args[$i]] = $arg
+""")
 # How a recorder of views looks whether this one is to be recorded.
 _FLOAT: Final = Template("""\
 if @pipe.site is not None:
@@ -330,14 +335,19 @@ def _with_parameters(
     looks: list[str] = []
     key: list[str] = []
     matches: list[str] = []
+    kept: list[str] = []
     for i, a in enumerate(schema.positional):
         arg = own_name(a)
         if a.type != "Tensor":
             key.append(f"{arg}.__class__, {arg}")
             match = _PUT if i in numeric else _SAME
+            if i in numeric:
+                kept.append(_KEEP.fill(arg=arg, i=str(i)))
             matches.append(match.fill(arg=arg, i=str(i)))
             continue
         match = _TAKE_IF_TENSOR if a.optional or (numbers and i) else _TAKE
+        if match is _TAKE_IF_TENSOR:
+            kept.append(_KEEP.fill(arg=arg, i=str(i)))
         matches.append(match.fill(arg=arg, i=str(i)))
         look = _LOOK.fill(arg=arg, i=str(i))
         geometry = f"{arg}._shape, {arg}._dtype, {own(f'@l{i}')}"
@@ -356,6 +366,7 @@ def _with_parameters(
         "prepare": "".join(lists) + _keywords(options),
         "args": f"({', '.join(own_name(a) for a in schema.positional)},)",
         "expected": _EXPECTED.fill(matches=" and ".join(matches)),
+        "numbers": "".join(kept),
     }
     first = own_name(schema.arguments[0])
     if schema.is_mutable:

@@ -12,12 +12,13 @@ from ...tensors.making import make_view
 from ...tensors.storage import Storage
 from ...tensors.tensor import Tensor, make_tensor
 from ...values.shapes import numel
+from ..bounds import size_of
 from ..dependence import memory_of
 from ..frames import INSIDE
 from ..programs.program import Number, Ref
 from ..trace import TENSORS, Entry, tensors_of
 from .known import END, NOTHING, Expected, Known, strides_of
-from .matching import is_alias, is_guarded, retraced, same, stands_at
+from .matching import is_alias, retraced, same, stands_at
 
 __all__ = [
     "MISSED",
@@ -33,6 +34,9 @@ __all__ = [
 
 MISSED: Final = object()  # what `follow_at_once` returns for a call that is not the expected one
 _USED_ELSEWHERE: Final = "another pipeline"
+_NONE: Final[
+    list[Any]
+] = []  # the values of a pipeline that has followed nothing yet; never written
 
 
 class Following:
@@ -41,7 +45,7 @@ class Following:
     Attributes:
         recorded: recorded and not yet launched ops, to which those that were followed are added where
             the trace ends.
-        nbytes: size of their results.
+        nbytes: size of their results; of what is followed, its trace knows.
         expected: the next op; `NOTHING` where no trace is followed.
         values, numbers: what was met so far, by its place.
         known: the trace.
@@ -57,12 +61,10 @@ class Following:
     known: Known | None = None
     skipped: Sequence[Expected] = ()
     tried: Sequence[Known] = ()
-
-    def __init__(self) -> None:
-        self.expected = NOTHING
-        self.values: list[Any] = []
-        self.numbers: list[Any] = []
-        self.aliases: list[weakref.ref[Tensor]] = []
+    expected = NOTHING
+    values: list[Any] = _NONE
+    numbers: list[Any] = _NONE
+    aliases: tuple[weakref.ref[Tensor], ...] = ()
 
     def fill_aliases(self) -> None:
         """Give aliases their payloads, now that the memory is there."""
@@ -74,11 +76,12 @@ class Following:
                     t._fill(s)
                 elif s.pending is not None:
                     waiting.append(ref)
-        self.aliases[:count] = waiting
+        self.aliases = (*waiting, *self.aliases[count:])
 
     def remember(self, t: Tensor) -> None:
         """Give another tensor over memory that is still to be made its payload when it is there."""
-        self.aliases.append(weakref.ref(t))
+        alias = weakref.ref(t)
+        self.aliases += (alias,)
 
     @property
     def entries(self) -> list[Entry]:
@@ -168,11 +171,12 @@ class Following:
             if known is None:
                 return
             found = entries_of(known, at, values, numbers, self.skipped)
-            count = len(self.recorded)
+            count, nbytes = len(self.recorded), size_of(found)
             # Together: a handler, or the thread that records, may go on wherever something is called.
             if self.expected is at and self.values is values:
                 self.expected = NOTHING
                 self.recorded[count:] = found
+                self.nbytes += nbytes
                 self.values, self.known = [], None
 
 
@@ -222,7 +226,8 @@ def takes(pipe: Following, place: int, t: Tensor) -> bool:
         return False  # a handler or finaliser has ended what was followed
     have = values[place]
     if have is None:
-        if known is None or place not in known.guards:
+        guard = None if known is None else known.guards.get(place)
+        if guard is None:
             return False
         s = t._storage
         if s is not None and (pending := s.pending) is not None:
@@ -230,7 +235,11 @@ def takes(pipe: Following, place: int, t: Tensor) -> bool:
                 pending.flush_because(_USED_ELSEWHERE)
             elif s.memory is None:
                 return False  # it shows what an op has still to make
-        if not is_guarded(known, place, t):
+        shape, dtype, device, strides = guard
+        if t._shape != shape or t._dtype is not dtype or t._device is not device:
+            return False
+        layout = t._layout or t._geometry()
+        if layout[0] != strides:
             return False
         values[place] = t
         return True
@@ -309,7 +318,6 @@ def follow_at_once(
             if pipe.expected is not e:
                 return MISSED
             pipe.expected = e.next
-            pipe.nbytes += e.nbytes
         return outs
     t = values[e.out] if e.kind == "write" else _result(values, e)
     storage = t._own_storage()
@@ -319,7 +327,6 @@ def follow_at_once(
         storage.pending = pipe
         values[e.out] = t
         pipe.expected = e.next
-        pipe.nbytes += e.nbytes
     return t
 
 
@@ -347,13 +354,11 @@ def hand_out(pipe: Following, values: list[Any], e: Expected) -> None:
     if e.kind == "made":
         values[e.out] = made = _made(values, e)
         made._own_storage().pending = pipe
-        pipe.nbytes += e.nbytes
         return
     outs = (_result(values, e),) if e.kind not in ("", "several") else _several(values, e)
     for n, t in zip(e.outs, outs, strict=True):
         t._own_storage().pending = pipe
         values[n] = t
-    pipe.nbytes += e.nbytes
 
 
 def _several(values: list[Any], e: Expected) -> tuple[Tensor, ...]:
@@ -419,6 +424,8 @@ def follow(
     if pipe.expected is not e:
         return False
     pipe.expected = e.next
+    if e.op is not None and not e.op.view:
+        pipe.nbytes -= e.nbytes  # who has made the results has added it
     return True
 
 

@@ -20,7 +20,7 @@ from ...values.shapes import numel
 from ..dependence import memory_of
 from ..programs.describing import Description, Undescribable
 from ..programs.planned import compiled
-from ..programs.program import Executable, Program, Ref
+from ..programs.program import Executable, Number, Program, Ref
 from ..trace import Entry, RecordedOp
 from .identities import Identities
 
@@ -49,6 +49,8 @@ class Expected:
         spec: shape, dtype, layout and bytes of the first, as `Memo` has them.
         device, keys: of the first, and the keys that new tensors there have.
         nbytes: bytes of all.
+        kinds: by position of an argument, the type of a number that may be another one in each run;
+            None for other arguments.
         code, instruction, depth: where it is called, and how far up the stack that is.
         next: what is expected after it.
         walk: the backward pass that begins with it, if it can be followed as a whole; see
@@ -56,7 +58,7 @@ class Expected:
     """
 
     __slots__ = (
-        "args", "code", "depth", "device", "instruction", "keys", "kind", "kwargs", "nbytes",
+        "args", "code", "depth", "device", "instruction", "keys", "kind", "kinds", "kwargs", "nbytes",
         "next", "op", "out", "outs", "places", "results", "spec", "start",
         "walk",
     )  # fmt: skip
@@ -65,6 +67,7 @@ class Expected:
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     places: tuple[int, ...]
+    kinds: tuple[type | None, ...]
     outs: tuple[int, ...]
     out: int
     results: list[tuple[Any, ...]]
@@ -113,17 +116,22 @@ class Ready:
         peak_bytes: memory that it takes at most.
         in_order: whether it is right however the inputs share memory, see `Executable`.
         trusted: whether nobody looks at what it gives, see there.
+        inputs: gives what it takes, of the values.
+        plain: whether what it gives is all that there is to settle: nobody looks, and nothing but new
+            tensors is made.
     """
 
     __slots__ = (
-        "again", "executable", "in_order", "needed", "peak_bytes", "program", "trusted",
+        "again", "executable", "in_order", "inputs", "needed", "peak_bytes", "plain", "program", "trusted",
     )  # fmt: skip
 
     again: Sequence[int]
+    plain: bool
 
     def __init__(self, executable: Executable, program: Program) -> None:
         self.executable = executable
         self.program = program
+        self.inputs = _getter(program.inputs)
         self.needed = len(program.positions)
         self.peak_bytes: int = getattr(executable, "peak_bytes", 0)
         self.in_order: bool = getattr(executable, "in_order", False)
@@ -169,8 +177,9 @@ class Known:
 
     __slots__ = (
         "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
-        "guards", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time", "no_numbers",
-        "nowhere", "part", "reads_before", "ready", "sharing", "shown", "size", "spare", "views", "written",
+        "guards", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time",
+        "no_numbers", "nowhere", "part", "reads_before", "ready", "sharing", "shown", "size", "spare",
+        "views", "written",
     )  # fmt: skip
 
     def __init__(
@@ -220,7 +229,7 @@ class Known:
         for walk in walks:
             walk.place(self, found)
         self.identities = Identities.of(found)
-        self._seen: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self._seen: dict[tuple[Any, ...], tuple[int, ...]] = {}
         self._of_made = _getter(self.made)
 
     def _chain(self, entries: Sequence[Entry], found: Description) -> Expected:
@@ -230,6 +239,7 @@ class Known:
             e = Expected()
             e.op, e.args, e.kwargs = instruction.op, instruction.args, instruction.kwargs
             e.places = tuple([v if isinstance(v, Ref) else self.nowhere for v in e.args])
+            e.kinds = tuple([self.kinds[v] if isinstance(v, Number) else None for v in e.args])
             e.outs = tuple([found.number_of[id(t)] for t in entry.outs])
             e.out = e.outs[0] if e.outs else self.nowhere
             e.results = [(t._shape, t._dtype, strides_of(t)) for t in entry.outs]
@@ -288,15 +298,9 @@ class Known:
         if executable is not None:
             ready = Ready(executable, kept.program)
             ready.again = sorted(self._again.difference(seen))
+            ready.plain = ready.trusted and not (self.written or self.views)
             self.ready[seen] = ready  # whole: an interrupt may come at any of these lines
         return True
-
-    def values(self) -> list[Any]:
-        """The values before the first op: `blank`, or with tensors that may be handed out again."""
-        try:
-            return self.spare.pop()
-        except IndexError:
-            return self.blank.copy()
 
     def keep_spare(self, ready: Ready, values: list[Any]) -> None:
         """Keep the results that nobody has come to see, to be handed out again by the next run.
@@ -324,7 +328,10 @@ class Known:
         """Places of what was made that somebody refers to, to itself or its storage."""
         made = self._of_made(values)
         # Counted in turns that are no Python; what the same counts say is known.
-        counts = (*map(_getrefcount, made), *map(_getrefcount, map(_storage_of, made)))
+        counts: tuple[Any, ...] = (
+            *map(_getrefcount, made),
+            *map(_getrefcount, map(_storage_of, made)),
+        )
         del made
         found = self._seen.get(counts)
         if found is None:
@@ -345,7 +352,10 @@ def _getter(places: Sequence[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
     """What gives the values at some places, as a tuple."""
     if len(places) > 1:
         return itemgetter(*places)
-    return lambda values: tuple([values[n] for n in places])
+    if not places:
+        return lambda values: ()
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 def are_apart(tensors: Sequence[Tensor]) -> bool:

@@ -91,7 +91,11 @@ class Replaying(Following):
         if site.missed >= HOPELESS:
             site.forget()
             return
-        values, numbers = known.values(), known.no_numbers.copy()
+        try:
+            values = known.spare.pop()  # with tensors that may be handed out again
+        except IndexError:
+            values = known.blank.copy()
+        numbers = known.no_numbers.copy()
         # Together: a handler may have recorded something, or followed it, wherever something is called.
         if self.expected is NOTHING and not self.recorded:
             self.values, self.numbers = values, numbers
@@ -173,12 +177,12 @@ class Replaying(Following):
 
     # ---- launching -----------------------------------------------------------------------------
 
-    def replay(self, reason: str, depth: int = 1) -> bool:
+    def replay(self, reason: str, *, ends: bool = False) -> bool:
         """Compute what was followed, if it was followed to its end; the lock is held.
 
         Args:
             reason: why now.
-            depth: how many callers up the user's line is to be looked for.
+            ends: whether the block ends, which it does at the line where it has begun.
 
         Returns:
             Whether it was. Otherwise what was followed is to be unfolded.
@@ -216,6 +220,8 @@ class Replaying(Following):
             try:
                 if wrong:
                     retold = Retold(known, ready, values, numbers, found, raised)
+                elif ready.plain and found.__class__ is list and not self.aliases:
+                    _settle(values, ready.program.outputs, found)
                 else:
                     self._settle_all(known, ready, seen, values, numbers, found)
                 break
@@ -226,15 +232,12 @@ class Replaying(Following):
             except BaseException as error:  # noqa: BLE001
                 interrupt = error
         if retold is not None:
-            # Together: whoever comes next launches it, as what is not replayed.
-            self.recorded[:0] = retold.entries
-            self.nbytes += known.nbytes
-            self.retold, retold.entries, retold.interrupt = retold, [], interrupt
-            self.came = self.identities = self.before = None
+            self._retell(known, retold, interrupt)
             del values[:], found, raised, interrupt, retold  # only entries refer to results
             return False
-        self._counts.flush(reason, depth + 1)
-        self._keep_for_backward(known, site, values, numbers)
+        self._counts.flush(reason, site.place if ends else None)
+        if len(site.known) > 1 or self.before is not None:
+            self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
         self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
         site.fitted(known)
@@ -242,6 +245,13 @@ class Replaying(Following):
         if interrupt is not None:
             raise interrupt
         return True
+
+    def _retell(self, known: Known, retold: Retold, interrupt: BaseException | None) -> None:
+        """Have whoever comes next launch what has failed, as what is not replayed."""
+        self.recorded[:0] = retold.entries  # together with the rest
+        self.nbytes += known.nbytes
+        self.retold, retold.entries, retold.interrupt = retold, [], interrupt
+        self.came = self.identities = self.before = None
 
     def _settle_all(
         self,
@@ -278,7 +288,7 @@ class Replaying(Following):
         self, known: Known, site: Site, values: list[Any], numbers: list[Any]
     ) -> None:
         """Keep what was computed, if a backward pass of the next part of the block uses it."""
-        after = site.traces.get(self.part + 1, ()) if len(site.known) > 1 else ()
+        after = site.traces.get(self.part + 1, ())
         self.before = None
         if after and any(each.reads_before for each in after):
             metas = [None if t is None else t._autograd for t in values[:-1]]
@@ -309,7 +319,7 @@ def _fill(t: Tensor) -> None:
 
 def _run(ready: Ready, values: list[Any], numbers: list[Any]) -> Any:
     """Compute what was followed."""
-    inputs = [values[n] for n in ready.program.inputs]
+    inputs = [*ready.inputs(values)]
     for t in inputs:
         if t._data is None:
             t._settled()

@@ -25,6 +25,7 @@ class Site:
     """A place where blocks begin.
 
     Attributes:
+        place: the instruction there; None where it is no statement.
         entered: how often.
         known: the trace of each part of the block, from one flush to the next, that came last.
         traces: all that are known of each part, the one that came last at the end: batches have two or
@@ -34,10 +35,11 @@ class Site:
             False where they were found not to.
     """
 
-    __slots__ = ("code", "entered", "floating", "known", "missed", "traces")
+    __slots__ = ("code", "entered", "floating", "known", "missed", "place", "traces")
 
-    def __init__(self, code: object) -> None:
+    def __init__(self, code: object, at: int = 0) -> None:
         self.code = code  # so that no other one gets its identity
+        self.place = (code, at) if isinstance(code, CodeType) else None
         self.entered = 0
         self.known: dict[int, Known] = {}
         self.traces: dict[int, list[Known]] = {}
@@ -122,7 +124,9 @@ def site_here(max_ops: int, max_bytes: int) -> Site | None:
         frame = frame.f_back
     if frame is None:
         return None
-    return site_of(frame.f_code, frame.f_lasti, max_ops, max_bytes)
+    code, at = frame.f_code, frame.f_lasti
+    found = _SITES.get((id(code), at, max_ops, max_bytes))  # as `site_of`
+    return site_of(code, at, max_ops, max_bytes) if found is None else found
 
 
 def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
@@ -130,7 +134,7 @@ def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
     key = id(owner), at, max_ops, max_bytes
     found = _SITES.get(key)
     if found is None:
-        found = Site(owner)
+        found = Site(owner, at)
         _SITES[key] = found
         while len(_SITES) > _BOUND:
             _SITES.popitem(last=False)
