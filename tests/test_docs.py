@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.backend import PROGRAMS
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
@@ -255,6 +256,36 @@ def test_the_compiler_of_the_page_on_programs(toy, monkeypatch):
             ([2.0, 2.0], [3.0, 3.0], [2.5, 2.5]),
         ]
     assert all(pipe.stats()["fused_groups"] >= 1 for pipe, *_ in found)
+
+
+def test_the_compiler_of_the_page_on_programs_takes_ops_that_write_several(monkeypatch):
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    (code,) = [code for language, code in FENCE.findall(page) if language == "python"]
+    scope = {}
+    exec(code, scope)
+    runtime = type(row_of("cpu").runtime)
+
+    def trained():
+        w = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+        for _ in range(2):
+            optimizer.zero_grad()
+            (w * w).sum().backward()
+            optimizer.step()
+        return w
+
+    wanted = trained().tolist()
+    monkeypatch.setattr(runtime, "compile", scope["CompilingRuntime"].compile)
+    monkeypatch.setattr(runtime, "compiles_at_once", True)
+    monkeypatch.setattr(runtime, "planned_from", 0)
+    PROGRAMS.forget("cpu")
+    try:
+        with torch.pipeline(through_backward=True) as pipe:
+            found = trained()
+    finally:
+        PROGRAMS.forget("cpu")
+    assert found.tolist() == wanted
+    assert pipe.stats()["fused_ops"] > 10
 
 
 def plan_of_the_page():
