@@ -21,7 +21,7 @@ from ..deferred.programs.describing import Description
 from ..deferred.programs.program import Number, refs_of
 from ..deferred.replay.following import hand_out, takes
 from ..deferred.replay.identities import Identities
-from ..deferred.replay.known import NOTHING, Expected, Known
+from ..deferred.replay.known import NOTHING, Expected, Known, Unmade
 from ..deferred.replay.matching import stands_at
 from ..deferred.trace import Entry, tensors_of
 from ..dispatch.keys import AUTOGRAD, MASKS
@@ -132,6 +132,9 @@ class Walk:
             of that part: nodes, root and leaves are places there.
         places: where the tensors stand by whose numbers nodes, leaves and root speak in the end.
         inputs: places of operands that the walk is the first to use, and where they stood before.
+        shown: the ops whose results somebody may have: gradients of leaves, what they are views of, and
+            what later ops take.
+        hidden: the others' results: what stands for them, by place.
     """
 
     identities: Identities | None = None
@@ -249,6 +252,19 @@ class Walk:
         self.known_before = None if before is None else before.known
         self.own = {n: found.numbers[n] for e in ops for n in _numbers(e)}
         self.after = ops[-1].next
+        wanted = {g for _, g in self.leaves}
+        wanted.update(n for e in chain[self.end :] for n in refs_of((e.args, e.kwargs)))
+        self.shown: list[Expected] = []
+        self.hidden: list[tuple[int, Unmade]] = []
+        for e in reversed(ops):
+            if wanted.intersection(e.outs):
+                self.shown.insert(0, e)
+                if e.kind not in ("made", "several"):
+                    wanted.update(refs_of((e.args, e.kwargs)))
+            else:
+                self.hidden += [(n, Unmade()) for n in e.outs]
+        if self.hidden:
+            known.hidden.append(self.hidden[0][0])
         known.reads_before |= before is not None
         ops[0].walk = self
 
@@ -311,15 +327,18 @@ class Walk:
         ):
             return None
         with pipe.lock:
-            at = e
-            while at is not self.after and pipe.expected is e:
+            for at in self.shown:
+                if pipe.expected is not e:
+                    return None
                 hand_out(pipe, values, at)
-                at = at.next
-            if pipe.expected is not e:
-                return None
+            values = values.copy()  # an interrupt finds all of it done or nothing
+            for n, unmade in self.hidden:
+                values[n] = unmade
             for n, number in self.own.items():
                 numbers[n] = number
-            pipe.expected = at
+            if pipe.expected is not e:
+                return None
+            pipe.values, pipe.expected = values, self.after
         found = [values[g] for _, g in self.leaves]
         if not self.returns:
             for (leaf, _), g in zip(self.leaves, found, strict=True):
@@ -347,7 +366,8 @@ class Walk:
             if (
                 node is None
                 or node.__class__ is not kind
-                or not _plain(node)
+                or node.hooks is not None  # as `_plain`
+                or node.storages is not None
                 or _kinds(node) != saved
                 or not unchanged(node)
             ):

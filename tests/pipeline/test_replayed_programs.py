@@ -1,5 +1,6 @@
 """Random programs whose block comes again and again: what is replayed is what eager runs give."""
 
+import contextlib
 import weakref
 
 import numpy as np
@@ -110,3 +111,28 @@ def test_inputs_that_are_viewed_wait_for_nothing_after_the_block():
     gone = weakref.ref(pipe)
     del pipe
     assert gone() is None
+
+
+def test_what_a_backward_pass_has_not_handed_out_is_made_where_the_block_goes_on_otherwise():
+    w, x = torch.ones(3, 2, requires_grad=True), torch.arange(6.0).view(2, 3)
+
+    def step(otherwise):
+        hidden = (x @ w).tanh()
+        (hidden * hidden).sum().backward()
+        grad = w.grad.tolist() if otherwise == "look" else w.grad
+        if otherwise == "go on":
+            grad = grad * 2
+        w.grad = None
+        return (hidden @ hidden.t(), grad)
+
+    site, walks = Site(step), []
+    for otherwise in ["", "", "", "", "", "look", "", "go on", "", ""]:
+        pipe = at(site, through_backward=True)
+        results = []
+        for block in (pipe, contextlib.nullcontext()):
+            with block:
+                made = [t if isinstance(t, list) else t.detach() for t in step(otherwise)]
+            results.append([t if isinstance(t, list) else t.tolist() for t in made])
+        assert results[0] == results[1]
+        walks.append(pipe.stats()["replayed_walks"])
+    assert walks[2:8] == [1] * 6

@@ -17,7 +17,7 @@ from ..dependence import memory_of
 from ..frames import INSIDE
 from ..programs.program import Number, Ref
 from ..trace import TENSORS, Entry, tensors_of
-from .known import END, NOTHING, Expected, Known, strides_of
+from .known import END, NOTHING, Expected, Known, Unmade, strides_of
 from .matching import is_alias, retraced, same, stands_at
 
 __all__ = [
@@ -146,6 +146,7 @@ class Following:
         known, values, numbers = self.known, self.values, self.numbers
         others = () if known is None or self.skipped else self.others()
         if others and known is not None and self.expected is e:
+            self.make_all(known, e, values)
             entries = entries_of(known, e, values, numbers)
             self.tried = [*self.tried, known]
             for other in others:
@@ -164,12 +165,29 @@ class Following:
         self.unfold()
         return True
 
+    def make_all(self, known: Known, end: Expected, values: list[Any]) -> None:
+        """Make what backward passes that were followed have not handed out.
+
+        Args:
+            known: the trace.
+            end: the op that was to come.
+            values: of the run. Where an interrupt comes, the rest of them is made by the next call.
+        """
+        e = known.first if known.hidden else end
+        while e is not end:
+            if any(values[n] is None or values[n].__class__ is Unmade for n in e.outs):
+                for n in e.outs:
+                    values[n] = None
+                hand_out(self, values, e)
+            e = e.next
+
     def unfold(self) -> None:
         """Make entries of what was followed, and follow no more."""
         while (at := self.expected) is not NOTHING:
             known, values, numbers = self.known, self.values, self.numbers
             if known is None:
                 return
+            self.make_all(known, at, values)
             found = entries_of(known, at, values, numbers, self.skipped)
             count, nbytes = len(self.recorded), size_of(found)
             # Together: a handler, or the thread that records, may go on wherever something is called.

@@ -29,7 +29,7 @@ _weakrefs = weakref.getweakrefcount
 _storage_of = attrgetter("_storage")
 
 __all__ = [
-    "END", "NOTHING", "Expected", "Known", "Ready", "are_apart", "partition", "strides_of",
+    "END", "NOTHING", "Expected", "Known", "Ready", "Unmade", "are_apart", "partition", "strides_of",
 ]  # fmt: skip
 
 
@@ -105,6 +105,16 @@ class _NoOperand:
     _storage = None
 
 
+class Unmade:
+    """Stands among the values for a tensor that nobody can have: one between the ops of a backward pass.
+
+    Each place has one of its own, so that counts of references to it are the same in each run.
+    """
+
+    _storage: Any = _NoOperand()
+    _data = _autograd = None
+
+
 class Ready:
     """What to do at the end of a trace where certain results can be seen.
 
@@ -167,6 +177,7 @@ class Known:
             not matter, as nothing is written.
         alone: whether no two of them do.
         identities: of what was recorded, until the pipeline takes them; None where nothing requires grad.
+        hidden: of each backward pass that may be followed, the first place with an `Unmade`.
         reads_before: whether a backward pass in it uses what the part of the block before it has made.
         ready: what to call, by the places of the results that can be seen; None where the backend
             does not compile it.
@@ -176,8 +187,8 @@ class Known:
     """
 
     __slots__ = (
-        "_again", "_apart", "_held", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
-        "guards", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time",
+        "_again", "_apart", "_of_made", "_seen", "alone", "blank", "default", "device", "first",
+        "guards", "hidden", "identities", "inputs", "kinds", "made", "nbytes", "next_part", "next_time",
         "no_numbers", "nowhere", "part", "reads_before", "ready", "sharing", "shown", "size", "spare",
         "views", "written",
     )  # fmt: skip
@@ -206,11 +217,6 @@ class Known:
         }
         self.made = [n for n in range(len(tensors)) if n not in self.guards]
         place = {id(t): n for n, t in enumerate(tensors)}
-        views = Counter(place.get(id(t._base)) for t in tensors)
-        storages = Counter(id(t._storage) for t in tensors)
-        storages.update({id(t._storage): 1 << 60 for t in found.inputs})  # anybody may have them
-        # How often the values refer to each tensor that is made, and tensors to its storage.
-        self._held = [(n, 1 + views[n], storages[id(tensors[n]._storage)]) for n in self.made]
         self.written = list({place[id(t)] for e in entries if e.op.writes for t in e.outs})
         self.views = {place[id(t)] for e in entries if e.op.view for t in e.outs}
         viewed = {id(tensors[n]._storage) for n in self.views}
@@ -226,6 +232,7 @@ class Known:
         self.next_time: Known | None = None
         self.next_part: Known | None = None
         self.reads_before = False
+        self.hidden: list[int] = []
         for walk in walks:
             walk.place(self, found)
         self.identities = Identities.of(found)
@@ -316,7 +323,10 @@ class Known:
             return
         spare = self.blank.copy()  # who was interrupted by this run may look at its values yet
         for n in ready.again:
-            spare[n] = t = values[n]
+            t = values[n]
+            if t.__class__ is Unmade:
+                continue
+            spare[n] = t
             s = t._storage
             if t._data is not None or _weakrefs(t) or _weakrefs(s) or t.__dict__:
                 return
@@ -333,19 +343,32 @@ class Known:
             *map(_getrefcount, map(_storage_of, made)),
         )
         del made
+        if self.hidden:
+            counts += tuple([values[n].__class__ for n in self.hidden])
         found = self._seen.get(counts)
         if found is None:
             if len(self._seen) >= _COUNTED:
                 self._seen.clear()
-            found = self._seen[counts] = tuple(
-                [
-                    n
-                    for n, own, shared in self._held
-                    if _getrefcount(values[n]) > own + _LOOK
-                    or _getrefcount(values[n]._storage) > shared + _LOOK
-                ]
-            )
+            found = self._seen[counts] = self._look(values)
         return found
+
+    def _look(self, values: list[Any]) -> tuple[int, ...]:
+        """The same, found place by place."""
+        there = [n for n in range(self.nowhere) if values[n].__class__ is not Unmade]
+        bases = Counter([id(values[n]._base) for n in there])
+        storages = Counter([id(values[n]._storage) for n in there])
+        storages.update({id(values[n]._storage): 1 << 60 for n in self.inputs})  # anybody's
+        return tuple(
+            [
+                n
+                for n in there
+                if n not in self.guards
+                and (
+                    _getrefcount(values[n]) > 1 + bases[id(values[n])] + _LOOK
+                    or _getrefcount(values[n]._storage) > storages[id(values[n]._storage)] + _LOOK
+                )
+            ]
+        )
 
 
 def _getter(places: Sequence[int]) -> Callable[[list[Any]], tuple[Any, ...]]:

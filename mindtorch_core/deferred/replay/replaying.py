@@ -219,6 +219,7 @@ class Replaying(Following):
         while True:
             try:
                 if wrong:
+                    self.make_all(known, END, values)
                     retold = Retold(known, ready, values, numbers, found, raised)
                 elif ready.plain and found.__class__ is list and not self.aliases:
                     _settle(values, ready.program.outputs, found)
@@ -265,6 +266,8 @@ class Replaying(Following):
         """Settle what an executable gave; may be called again."""
         program = ready.program
         results, checks = found if found.__class__ is Checked else (found, ())
+        if checks:
+            self.make_all(known, END, values)
         if not ready.trusted:
             _look_at(program, values, results)
         if checks:
