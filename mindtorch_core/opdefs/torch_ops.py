@@ -9,8 +9,10 @@ the next use costs no look-up; when an op comes or goes, its attributes are take
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, NoReturn
 from weakref import WeakValueDictionary
 
@@ -210,14 +212,15 @@ class _OpNamespace:
         return f"<torch.ops.{self.name}>"
 
 
-class _Ops:
-    """Namespaces of ops as attributes: ``torch.ops.aten``.
+class _Ops(ModuleType):
+    """Namespaces of ops as attributes: ``torch.ops.aten``, or ``from torch.ops import aten``.
 
     Attributes:
         loaded_libraries: paths that `load_library` was given.
     """
 
     def __init__(self) -> None:
+        super().__init__("mindtorch_core.ops")
         self.loaded_libraries: set[str] = set()
 
     def load_library(self, path: str | os.PathLike[str]) -> None:
@@ -250,6 +253,7 @@ class _Ops:
 
 
 ops: Final = _Ops()
+sys.modules[ops.__name__] = ops
 
 
 def _forget(name: str) -> None:

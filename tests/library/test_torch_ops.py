@@ -311,3 +311,10 @@ def test_redispatch_starts_from_the_given_keys(t):
             lib.impl("where_am_i", lambda x, name=name: name, name)
         op, x = getattr(t.ops, NS).where_am_i.default, t.ones(1, requires_grad=True)
         return [op(x), *(op.redispatch(keys(n), x) for n in ("CPU", "AutogradCPU", "Meta"))]
+
+
+@as_in_pytorch
+def test_ops_are_a_module(t):
+    own = {}
+    exec(f"from {t.__name__}.ops import aten\nimport {t.__name__}.ops", own)
+    return own["aten"] is t.ops.aten, isinstance(t.ops, type(t))
