@@ -7,7 +7,9 @@ from mindtorch_nn.data import (
     DataLoader as DataLoader,
     Dataset as Dataset,
     DistributedSampler as DistributedSampler,
+    IterDataPipe as IterDataPipe,
     IterableDataset as IterableDataset,
+    MapDataPipe as MapDataPipe,
     RandomSampler as RandomSampler,
     Sampler as Sampler,
     SequentialSampler as SequentialSampler,
@@ -19,6 +21,7 @@ from mindtorch_nn.data import (
     WorkerInfo as WorkerInfo,
     default_collate as default_collate,
     default_convert as default_convert,
+    functional_datapipe as functional_datapipe,
     get_worker_info as get_worker_info,
     random_split as random_split,
 )

@@ -17,6 +17,7 @@ from mindtorch_core.utils._own_frames import hide
 from ._utils.fetch import fetcher
 from ._utils.pin_memory import pin_memory, pins
 from ._utils.worker import End, Failure, Order, Settings, work
+from .datapipes.datapipe import IterDataPipe, set_seeds
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -32,6 +33,8 @@ class Iteration:
         # By this name alone, since trainers pass loaders of their own making that have PyTorch's names.
         self._streams = bool(loader._dataset_kind)
         self._pins = pins(loader.pin_memory, loader.pin_memory_device)
+        if isinstance(loader.dataset, IterDataPipe):
+            set_seeds(loader.dataset, loader.generator)
         self._base_seed = int(
             torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
         )
