@@ -84,10 +84,11 @@ def run(options: argparse.Namespace) -> int:
         with output_aside():  # what the script prints is no part of the answer
             runs = {count: _steps(options, count) for count in measured_at}
             _check_messages(options.script, runs)
-            hosts = {count: _host(count) for count in measured_at}
+            beside = {n: _steps(options, n, alone=True) for n in measured_at if n > 1}
+            hosts = {count: _host(count) for count in beside}
     except _Failed as error:
         return error.status
-    found = _predict(options, network, runs, hosts)
+    found = _predict(options, network, runs, beside, hosts)
     if options.plot:
         name = Path(options.script).name
         Path(options.plot).write_text(efficiency_plot(name, network.name, found.points), "utf-8")
@@ -152,7 +153,7 @@ def _say(text: str) -> None:
     print(f"mindtorch predict-scaling: {text}", file=sys.stderr, flush=True)
 
 
-def _launch(count: int, module: str, folder: Path, *args: str) -> None:
+def _launch(count: int, module: str, folder: Path, *args: str, **more: str) -> None:
     """Run a module of the room of scaling in some ranks.
 
     Raises:
@@ -163,19 +164,23 @@ def _launch(count: int, module: str, folder: Path, *args: str) -> None:
 
     path = os.pathsep.join(filter(None, [str(FOLDER), os.environ.get("PYTHONPATH", "")]))
     env = {**os.environ, "PYTHONPATH": path, "MINDTORCH_TORCH": "1", "OMP_NUM_THREADS": "1"}
+    env.update(more)
     command = [sys.executable, "-m", f"mindtorch_core.measuring.scaling.{module}", str(folder)]
     status = launch([*command, *args], env, count)
     if status:
         raise _Failed(status)
 
 
-def _steps(options: argparse.Namespace, count: int) -> list[list[Step]]:
-    """The script's steps on each of some ranks."""
+def _steps(options: argparse.Namespace, count: int, *, alone: bool = False) -> list[list[Step]]:
+    """The script's steps on each of some ranks, or in as many copies that do not work together."""
+    from ..measuring.scaling.noting import ALONE
     from ..measuring.scaling.steps import read_steps
 
-    _say(f"running {options.script} on {count} rank{'s' if count > 1 else ''}")
+    ranks = "1 rank" if count == 1 else f"{count} {'copies of one rank' if alone else 'ranks'}"
+    _say(f"running {options.script} on {ranks}")
     with tempfile.TemporaryDirectory(prefix="mindtorch-scaling-") as name:
-        _launch(count, "noting", Path(name), options.script, *options.args)
+        more = {ALONE: "1"} if alone else {}
+        _launch(count, "noting", Path(name), options.script, *options.args, **more)
         reports = [Path(name, f"{rank}.json") for rank in range(count)]
         try:
             return [read_steps(json.loads(each.read_text("utf-8"))) for each in reports]
@@ -218,22 +223,23 @@ def _predict(
     options: argparse.Namespace,
     network: Network,
     runs: dict[int, list[list[Step]]],
+    beside: dict[int, list[list[Step]]],
     hosts: dict[int, Host],
 ) -> _Found:
-    """Predict the runs that were measured here, and those on the network."""
+    """Predict the runs that were measured here, and those on the network.
+
+    What ranks take from each other here is seen where copies run ``beside`` each other.
+    """
     from ..measuring.scaling.prediction import predict
     from ..measuring.scaling.steps import compute_spread, lost_by_the_slowest, typical
 
     step, cores = typical(runs[1][0]), os.cpu_count() or 1
-    alone = compute_spread(runs[1])
     checks = []
-    for count in runs:
-        if count == 1:
-            continue
+    for count, copies in beside.items():
         host, lost = hosts[count], lost_by_the_slowest(runs[count])
         foretold = predict(
-            step, count, host.time, spread=alone, overlap=host.overlap,
-            slowdown=max(host.busy / hosts[1].busy, 1.0), lost=lost,
+            typical([each for steps in copies for each in steps]), count, host.time,
+            spread=compute_spread(copies), overlap=host.overlap, lost=lost,
         ).seconds  # fmt: skip
         seconds = _middle(runs[count])
         checks.append(

@@ -232,8 +232,8 @@ def test_messages_move_one_after_the_other():
 
 
 def test_a_prediction_adds_the_slowest_rank_and_the_waiting():
-    found = predict(STEP, 2, lambda message: 1.0, spread=0.1, overlap=0.0, slowdown=2.0)
-    assert found.compute == pytest.approx(6.0 * slowest(2, 0.1))
+    found = predict(STEP, 2, lambda message: 1.0, spread=0.1, overlap=0.0)
+    assert found.compute == pytest.approx(3.0 * slowest(2, 0.1))
     assert found.waiting == pytest.approx(1.0)
     assert found.seconds == pytest.approx(found.compute + found.waiting)
     assert found.efficiency == pytest.approx(3.0 / found.seconds)

@@ -1,12 +1,12 @@
 """What calls cost between ranks on this machine; run as a program by ranks.
 
 ``python -m mindtorch_core.measuring.scaling.host FOLDER``; rank 0 writes ``FOLDER/host.json``: times
-of calls by size, the time of a piece of computing that all ranks do at once, and which share of it messages
-move on in.
+of calls by size, and in which share of computing messages move on.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import statistics
@@ -34,12 +34,10 @@ class Host:
 
     Attributes:
         tables: by op.
-        busy: seconds of the piece of computing, without those in which there was no core for it.
         overlap: the share of computing in which messages move on.
     """
 
     tables: Mapping[str, TimeTable]
-    busy: float
     overlap: float
 
     def time(self, message: Message) -> float:
@@ -54,7 +52,7 @@ def read_host(report: Mapping[str, Any]) -> Host:
         op: TimeTable({int(size): seconds for size, seconds in row.items()})
         for op, row in report["seconds"].items()
     }
-    return Host(tables, report["busy"], report["overlap"])
+    return Host(tables, report["overlap"])
 
 
 def _calls(torch: Any, size: int, ranks: int) -> dict[str, Callable[..., Any]]:
@@ -70,9 +68,15 @@ def _calls(torch: Any, size: int, ranks: int) -> dict[str, Callable[..., Any]]:
     }
 
 
-def _median(dist: Any, call: Callable[[], Any], lost: Callable[[], float] = lambda: 0.0) -> float:
-    """The middle of some turns' seconds, without those that were lost."""
+@functools.cache
+def _lost_time() -> LostTime:
+    return LostTime()
+
+
+def _median(dist: Any, call: Callable[[], Any]) -> float:
+    """The middle of some turns' seconds, without those in which there was no core: steps count these."""
     times: list[float] = []
+    lost = _lost_time()
     call()
     for _ in range(_TURNS):
         dist.barrier()
@@ -121,10 +125,9 @@ def main(folder: Path) -> None:
         for op, call in _calls(torch, size, ranks).items():
             seconds.setdefault(op, {})[size] = _median(dist, call)
     work = _busy(torch)
-    busy = _median(dist, work, LostTime())
     overlap = _overlap(torch, work, _median(dist, work)) if ranks > 1 else 1.0
     if rank == 0:
-        report = {"seconds": seconds, "busy": busy, "overlap": overlap}
+        report = {"seconds": seconds, "overlap": overlap}
         (folder / "host.json").write_text(json.dumps(report), "utf-8")
     dist.destroy_process_group()
 

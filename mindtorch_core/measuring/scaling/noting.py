@@ -1,7 +1,8 @@
 """Run a script as one rank and note what each training step computes, sends and waits for.
 
 ``python -m mindtorch_core.measuring.scaling.noting FOLDER SCRIPT ARGS...``; the report is
-``FOLDER/<rank>.json``. A step ends when an optimizer's ``step()`` returns.
+``FOLDER/<rank>.json``. A step ends when an optimizer's ``step()`` returns. Where `ALONE` is set, each rank
+runs the script as if it were the only one, beside the others: they take memory and cores from each other.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib
 import json
 import os
 import runpy
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -21,7 +23,11 @@ from ...communication.groups import ProcessGroup
 from ...tensors.tensor import Tensor
 from .lost_time import LostTime
 
-__all__ = ["Notes", "main"]
+__all__ = ["ALONE", "Notes", "main"]
+
+ALONE: Final = "MINDTORCH_SCALING_ALONE"  # set for copies that do not work together
+_WARM: Final = 2  # steps, after which copies wait for each other
+_PATIENCE: Final = 30.0  # seconds, at most
 
 # Calls that are noted, and which of their arguments after the call is the whole that is moved.
 _WHOLE: Final = {
@@ -38,9 +44,14 @@ _WHOLE: Final = {
 
 
 class Notes:
-    """What a rank has noted, in rows as `read_steps` takes them."""
+    """What a rank has noted, in rows as `read_steps` takes them.
 
-    def __init__(self) -> None:
+    Args:
+        meet: waits for other copies of the script, after the steps that warm up.
+    """
+
+    def __init__(self, meet: Callable[[], None] = lambda: None) -> None:
+        self._meet = meet
         self.steps: list[dict[str, Any]] = []
         self._pid = os.getpid()
         self._lost_time = LostTime()
@@ -56,6 +67,9 @@ class Notes:
             {"seconds": now - self._begun, "lost": lost - self._lost, "late": self._late,
              "messages": self._messages, "events": self._events}
         )  # fmt: skip
+        if len(self.steps) == _WARM:
+            self._meet()
+            now, lost = time.perf_counter(), self._lost_time()
         self._begun, self._lost, self._late = now, lost, 0.0
         self._messages, self._events = [], []
 
@@ -144,9 +158,28 @@ def _listen(notes: Notes) -> None:
     patched.communicator_for = communicator_for
 
 
+def _leave_others(folder: Path) -> Callable[[], None]:
+    """Be the only rank of a group; returns what waits for the others."""
+    rank, count = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    one = {"RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1, "LOCAL_WORLD_SIZE": 1, "MASTER_PORT": port}
+    os.environ.update({name: str(value) for name, value in one.items()})
+
+    def meet() -> None:
+        (folder / f"{rank}.here").touch()
+        end = time.monotonic() + _PATIENCE
+        while len(list(folder.glob("*.here"))) < count and time.monotonic() < end:
+            time.sleep(0.001)
+
+    return meet
+
+
 def main(folder: Path, script: str, args: list[str]) -> None:
     """Run the script, and write the report whatever becomes of it."""
-    notes = Notes()
+    rank = os.environ["RANK"]
+    notes = Notes(_leave_others(folder)) if ALONE in os.environ else Notes()
     _listen(notes)
     optimizers: Any = importlib.import_module("torch.optim.optimizer")
     optimizers.register_optimizer_step_post_hook(notes.end_step)
@@ -155,9 +188,9 @@ def main(folder: Path, script: str, args: list[str]) -> None:
     try:
         runpy.run_path(script, run_name="__main__")
     finally:
-        report = {"rank": int(os.environ["RANK"]), "steps": notes.steps}
         if os.getpid() == notes._pid:
-            (folder / f"{report['rank']}.json").write_text(json.dumps(report), "utf-8")
+            report = {"rank": int(rank), "steps": notes.steps}
+            (folder / f"{rank}.json").write_text(json.dumps(report), "utf-8")
 
 
 if __name__ == "__main__":

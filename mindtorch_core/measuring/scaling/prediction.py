@@ -78,7 +78,6 @@ def predict(
     *,
     spread: float,
     overlap: float,
-    slowdown: float = 1.0,
     lost: float = 0.0,
 ) -> Predicted:
     """What a step of one rank becomes.
@@ -89,10 +88,9 @@ def predict(
         time: seconds of a message at so many ranks.
         spread: how far ranks' times of computing stray, as a share.
         overlap: see `replay`.
-        slowdown: by what computing is slower where ranks share a machine.
         lost: seconds in which the slowest rank is ready and has no core.
     """
-    stretch = slowdown * slowest(ranks, spread)
+    stretch = slowest(ranks, spread)
     waiting = replay(step, time, stretch, overlap)
     compute = step.compute * stretch
     seconds = compute + waiting + lost
