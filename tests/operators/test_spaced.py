@@ -1,5 +1,7 @@
 """Numbers between two ends that are tensors: their dtype, device and shape, with and without data."""
 
+import math
+
 import pytest
 
 import mindtorch_core as torch
@@ -42,3 +44,34 @@ def test_what_is_refused(name, device, end, steps, options):
         given = {key: getattr(lib, value) for key, value in options.items()}
         with pytest.raises(RuntimeError):
             getattr(lib, name)(0, lib.tensor(end, device=place), steps, **given)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "uint8", "int32", "int64"])
+def test_ends_that_the_dtype_cannot_hold(name, dtype):
+    """They are refused, as PyTorch does, not infinite; where nothing is made they do not matter."""
+    for ends in [(300, 0), (0, 300), (7e4, 0), (0, 2**31), (1e39, 1), (1, 1e39), (math.inf, 0)]:
+        for steps in (0, 2, 3):
+            results = []
+            for lib in (torch, pt):
+                try:
+                    made = getattr(lib, name)(*ends, steps, dtype=getattr(lib, dtype))
+                    results.append(made.shape == (steps,))
+                except RuntimeError as error:
+                    results.append("without overflow" in str(error) and "refused")
+            assert results[0] == results[1], (ends, steps)
+    if not dtype.startswith(("float", "bfloat")):
+        for lib in (torch, pt):
+            with pytest.raises(RuntimeError, match="without overflow"):
+                lib.logspace(30, 1, 1, dtype=getattr(lib, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+def test_bounds_are_compared_before_they_are_cut_off(dtype):
+    for start, end, step in [(0.5, -0.5, 1.0), (0.1, 0.9, -1.0), (5, 0.5, 0.5), (2.9, 2.1, 1)]:
+        for lib in (torch, pt):
+            with pytest.raises(RuntimeError, match="inconsistent with step sign"):
+                lib.arange(start, end, step, dtype=getattr(lib, dtype))
+    for ends in [(0.9, 0.1, -1.0), (2.5, 2.5, -1), (1, 3, 1.5), (3, 1, -1.5)]:
+        mine, other = (lib.arange(*ends, dtype=getattr(lib, dtype)) for lib in (torch, pt))
+        assert mine.tolist() == other.tolist()

@@ -88,6 +88,21 @@ def test_whole_numbers(name, dtype):
         assert run(*ours).tolist() == expected
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8"])
+def test_multiples_that_overflow(dtype):
+    info = pt.iinfo(getattr(pt, dtype))
+    values = [info.max, info.max - 1, info.max // 2, info.max // 3, 1, 2, 7, 64, 0]
+    values += [-v for v in values] * (info.min < 0)
+    pairs = [(a, b) for a in values for b in values]
+    ours, theirs = zip(*(both(v, dtype) for v in zip(*pairs, strict=True)), strict=True)
+    expected = pt.lcm(*theirs).tolist()
+    assert torch.lcm(*ours).tolist() == expected
+    assert ours[0].clone().lcm_(ours[1]).tolist() == expected
+    with torch.pipeline():
+        deferred = torch.lcm(ours[0] + 0, ours[1])
+    assert deferred.tolist() == expected
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16"])
 def test_frexp(dtype):
     values = [v for v in VALUES if abs(v) != 1e-30]

@@ -328,13 +328,13 @@ def _arange_rule(
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if math.isinf(step) and dtype is not None and dtype.category < FLOATING:
         checked_number(step, int64)
-    if dtype is int64 and not (start.__class__ is end.__class__ is step.__class__ is int):
-        start, end, step = _truncated(start, end, step)
     if (end - start) * step < 0:
         raise RuntimeError(
             "upper bound and lower bound inconsistent with step sign"
             f" (start={start}, end={end}, step={step})"
         )
+    if dtype is int64 and not (start.__class__ is end.__class__ is step.__class__ is int):
+        start, end, step = _truncated(start, end, step)
     whole = all(isinstance(v, int) for v in (start, end, step))
     length = -((start - end) // step) if whole else math.ceil((end - start) / step)
     return TensorSpec((max(length, 0),), dtype or (int64 if whole else get_default_dtype()))
@@ -402,6 +402,16 @@ def numbers_of(start: Any, end: Any, device: Any) -> tuple[Any, Any, Any]:
     return start, end, device
 
 
+def held(value: Any, d: Any) -> Any:
+    """An end as a dtype holds it, cut off where that holds whole numbers.
+
+    Raises:
+        RuntimeError: if it does not.
+    """
+    cut = d.category < FLOATING and math.isfinite(value)
+    return checked_number(int(value) if cut else value, d)
+
+
 def _linspace_rule(
     start: Any, end: Any, steps: int, *, dtype: Any = None, device: Any = None
 ) -> TensorSpec:
@@ -412,10 +422,10 @@ def _linspace(start: Any, end: Any, steps: int, *, dtype: Any = None, device: An
     d = spaced("linspace", start, end, steps, dtype).dtype
     start, end, device = numbers_of(start, end, device)
     if steps < 2:
-        return fn.full((steps,), start, dtype=d, device=device)
+        return fn.full((steps,), start if steps else 0, dtype=d, device=device)
+    start, end = held(start, d), held(end, d)
     wide = d.to_real() if d.category == COMPLEX else d
     if d.category < FLOATING:  # numbers between whole ones, cut off
-        start, end = (checked_number(int(v), d) for v in (start, end))
         wide = float64
     at = fn.arange(0, steps, 1, dtype=wide, device=device)
     step = (end - start) / (steps - 1)

@@ -10,7 +10,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...values.dtypes import COMPLEX, FLOATING, complex128, dtype, float64, get_default_dtype
 from ...values.user_warnings import warn_user
-from .factory import OF_ENDS, OPTIONS, numbers_of, spaced
+from .factory import OF_ENDS, OPTIONS, held, numbers_of, spaced
 
 __all__: list[str] = []
 
@@ -33,8 +33,14 @@ def _logspace(
     d = spaced("logspace", start, end, steps, dtype).dtype
     start, end, device = numbers_of(start, end, device)
     whole = d.category < FLOATING
-    # For integers the first and last exponent are whole; those between them are not rounded.
-    start, end = (int(v) if whole else v for v in (start, end))
+    if steps > 1 or (steps and whole):
+        # For integers the first and last exponent are whole; those between them are not rounded.
+        start, end = held(start, d), held(end, d)
+    if steps == 1 and whole:
+        try:
+            return fn.full((1,), float(base) ** start, dtype=d, device=device)
+        except ArithmeticError:
+            held(math.inf, d)
     wide = complex128 if d.category == COMPLEX else float64
     exponents = fn.linspace(start, end, steps, dtype=wide, device=device)
     return fn.pow(base, exponents).to(d)

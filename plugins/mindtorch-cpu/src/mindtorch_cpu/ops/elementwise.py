@@ -149,8 +149,16 @@ register("copysign", binary("copysign", np.copysign, compute=to_floating))
 register("hypot", binary("hypot", np.hypot))
 register("fmax", binary("fmax", _fmax))
 register("fmin", binary("fmin", _fmin))
-for _name in ("gcd", "lcm"):
-    arithmetic(_name, getattr(np, _name))
+
+
+def _lcm(a: Any, b: Any, out: Any = None) -> Any:
+    """Least common multiple; the size of what overflows, but in less than an int's bits, as in PyTorch."""
+    found = np.lcm(a, b, out)
+    return found if found.itemsize < 4 else np.absolute(found, out)
+
+
+arithmetic("gcd", np.gcd)
+arithmetic("lcm", _lcm)
 arithmetic("bitwise_left_shift", np.left_shift)
 arithmetic("bitwise_right_shift", np.right_shift)
 
