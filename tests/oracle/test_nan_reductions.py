@@ -72,3 +72,15 @@ def test_texts_of_refusals(dtype):
                 call(lib)
             texts.append(str(caught.value).splitlines()[0])
         assert texts[0].rstrip(".") == texts[1].rstrip(".")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "int32", "int64", "float16"])
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+def test_the_median_of_nothing(name, dtype):
+    """It is NaN, or what becomes of that in other dtypes."""
+    for shape in (0, (2, 0)):
+        mine, other = (
+            getattr(lib.zeros(shape, dtype=getattr(lib, dtype)), name)() for lib in (torch, pt)
+        )
+        assert str(mine.dtype) == str(other.dtype)
+        assert repr(mine.item()) == repr(other.item())

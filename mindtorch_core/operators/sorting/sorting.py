@@ -11,7 +11,7 @@ from ...opdefs import rules
 from ...opdefs.define import op
 from ...opdefs.formulas import selected_grad
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
+from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, int64
 from ...values.shapes import reduced, wrap_dim
 
 _PAIR = "(Tensor values, Tensor indices)"
@@ -201,9 +201,13 @@ def _median(name: str) -> Any:
 def _median_of_all(name: str) -> Any:
     def composed(self: Tensor) -> Tensor:
         if 0 in self._shape:
+            if self._dtype is bool_:
+                return self.new_full((), True)  # NaN, as a truth value
             if self._dtype.category < FLOATING:
-                lowest = -(1 << (8 * self._dtype.itemsize - 1)) if self._dtype.is_signed else 0
-                return self.new_full((), lowest)
+                # NaN as a machine cuts it off: the lowest number of 32 bits or more, whose last bits are 0.
+                d = self._dtype
+                large = d.is_signed and d.itemsize >= 4
+                return self.new_full((), -(1 << (8 * d.itemsize - 1)) if large else 0)
             return self.new_full((), float("nan"))
         return getattr(fn, name)(self.reshape(-1), 0)[0]  # type: ignore[no-any-return]
 
