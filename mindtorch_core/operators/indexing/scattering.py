@@ -178,9 +178,9 @@ op(
 # ---- slices -------------------------------------------------------------------------------------
 
 
-def _index_reduce(
+def _index_reduce_rule(
     self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
-) -> Any:
+) -> TensorSpec:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}."
@@ -201,6 +201,14 @@ def _index_reduce(
             f"specified dimension. Got self.shape = {show(self._shape)} source.shape = "
             f"{show(source._shape)}"
         )
+    return TensorSpec(self._shape, self._dtype)
+
+
+def _index_reduce(
+    self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    _index_reduce_rule(self, dim, index, source, reduce)
+    at = wrap_dim(dim, len(self._shape))
     check_range("index_reduce", index, self._shape[at] if self._shape else 1, at, IndexError)
     base, given = (self, source) if self._shape else (self.reshape(1), source.reshape(-1))
     along = [1] * len(base._shape)
@@ -215,6 +223,7 @@ op(
     "bool include_self=True) -> Tensor",
     doc="A copy of ``input`` in which slices of ``source`` are combined with those at positions along a "
     'dimension: ``"prod"``, ``"mean"``, ``"amax"`` or ``"amin"``.',
+    rule=_index_reduce_rule,
     decomposition=_index_reduce,
     inplace=True,
     out=True,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ...dispatch.functions import fn, fn_nn
+from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
 from ...opdefs.rules import pointwise_spec
 from ...tensors.tensor import Tensor
@@ -14,7 +15,9 @@ from ...values.dtypes import dtype
 from ...values.promotion import check_cast, result_type
 from ...values.shapes import numel
 from ..elementwise.composed import by_name, fused_backward, in_wide
-from .reducing import MEAN, accept_alike, check_real, loss, reduced, reduction_of, weighted
+from .reducing import MEAN, NONE, accept_alike, check_real, loss, reduced, reduction_of, weighted
+
+_accept_probabilities: Final = accept_alike("binary_cross_entropy")
 
 
 def _cross_entropy_of_probabilities(
@@ -23,7 +26,15 @@ def _cross_entropy_of_probabilities(
     inside = (input >= 0) & (input <= 1)  # NaN is not
     if row_of(input._device.type).runtime.executes and not bool(inside.all()):
         raise RuntimeError("all elements of input should be between 0 and 1")
-    return reduced(weighted(_surprise(input, target), weight), reduction)
+    losses = _surprise(input, target)
+    return reduced(weighted(losses, weight).to(losses._dtype), reduction)
+
+
+def _probability_rule(
+    self: Tensor, target: Tensor, weight: Any = None, reduction: int = MEAN
+) -> TensorSpec:
+    d = _accept_probabilities(self, target)
+    return pointwise_spec((self, target, weight), d) if reduction == NONE else TensorSpec((), d)
 
 
 def _surprise(input: Any, target: Any) -> Any:
@@ -97,7 +108,8 @@ loss(
     "Tensor self, Tensor target, Tensor? weight=None, int reduction=1",
     "Cross entropy of probabilities of two classes; logarithms are at least -100.",
     _cross_entropy_of_probabilities,
-    accept=accept_alike("binary_cross_entropy"),
+    rule=_probability_rule,
+    accept=_accept_probabilities,
     in_single=True,
     grad=_PROBABILITY_GRADS,
 )
