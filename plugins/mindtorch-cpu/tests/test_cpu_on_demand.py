@@ -26,12 +26,14 @@ FIRST = {
     "combined": "addcdiv", "convolution": "conv2d", "copying": "clone", "counting": "bincount",
     "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
     "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
-    "linalg": "mm", "nn": "nn.functional.nll_loss", "normalization": "nn.functional.layer_norm",
-    "order": "sort", "pointwise": "where", "pooling": "nn.functional.avg_pool2d",
+    "linalg": "mm", "looking": "index_copy", "nn": "nn.functional.nll_loss",
+    "normalization": "nn.functional.layer_norm", "order": "sort", "pointwise": "atan2",
+    "pooling": "nn.functional.avg_pool2d",
     "quantiles": "_dirichlet_grad", "random": "randperm", "random_counts": "poisson",
     "rearranging": "flip", "recurrent": "lstm", "recurrent_steps": "gru", "reduction": "amax",
     "resampling": "nn.functional.interpolate", "sampling": "binomial", "scans": "cumsum",
-    "scattering": "masked_scatter", "slopes": "sigmoid", "softmax": "softmax", "special": "lgamma",
+    "scattering": "masked_scatter", "selection": "where", "slopes": "sigmoid",
+    "softmax": "softmax", "special": "lgamma",
     "steps": "_fused_adam_", "views": "select",
 }  # fmt: skip
 
