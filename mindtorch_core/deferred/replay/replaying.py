@@ -199,10 +199,7 @@ class Replaying(Following):
             return False
         ready = known.ready.get(seen := known.seen(values))
         if ready is None:
-            if seen in known.ready:
-                site.give_up()
-            else:
-                self._unprepared = known, seen
+            self._miss(known, site, seen)
             return False
         start = _clock()
         # Nothing is called until it is taken: a handler or finaliser that has recorded something, or has
@@ -219,8 +216,10 @@ class Replaying(Following):
         while True:
             try:
                 if wrong:
-                    self.make_all(known, END, values)
-                    retold = Retold(known, ready, values, numbers, found, raised)
+                    if retold is None:
+                        self.make_all(known, END, values)
+                        retold = Retold(known, ready, values, numbers, found, raised)
+                    self._retell(known, retold, interrupt)
                 elif ready.plain and found.__class__ is list and not self.aliases:
                     _settle(values, ready.program.outputs, found)
                 else:
@@ -233,7 +232,6 @@ class Replaying(Following):
             except BaseException as error:  # noqa: BLE001
                 interrupt = error
         if retold is not None:
-            self._retell(known, retold, interrupt)
             del values[:], found, raised, interrupt, retold  # only entries refer to results
             return False
         self._counts.flush(reason, site.place if ends else None)
@@ -247,10 +245,18 @@ class Replaying(Following):
             raise interrupt
         return True
 
+    def _miss(self, known: Known, site: Site, seen: tuple[int, ...]) -> None:
+        """There is nothing to call where these results can be seen: it is made, unless that was tried."""
+        if seen in known.ready:
+            site.give_up()
+        else:
+            self._unprepared = known, seen
+
     def _retell(self, known: Known, retold: Retold, interrupt: BaseException | None) -> None:
-        """Have whoever comes next launch what has failed, as what is not replayed."""
-        self.recorded[:0] = retold.entries  # together with the rest
-        self.nbytes += known.nbytes
+        """Have whoever comes next launch what has failed, as what is not replayed; may be called again."""
+        if retold.entries:
+            self.recorded[:0] = retold.entries  # together with the rest
+            self.nbytes += known.nbytes
         self.retold, retold.entries, retold.interrupt = retold, [], interrupt
         self.came = self.identities = self.before = None
 
