@@ -220,7 +220,9 @@ class _Ops(ModuleType):
     """
 
     def __init__(self) -> None:
-        super().__init__("mindtorch_core.ops")
+        super().__init__(
+            "mindtorch_core.ops", "All ops by namespace and name: `torch.ops.aten.add`."
+        )
         self.loaded_libraries: set[str] = set()
 
     def load_library(self, path: str | os.PathLike[str]) -> None:

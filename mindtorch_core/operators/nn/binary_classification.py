@@ -33,8 +33,8 @@ def _cross_entropy_of_probabilities(
 def _probability_rule(
     self: Tensor, target: Tensor, weight: Any = None, reduction: int = MEAN
 ) -> TensorSpec:
-    d = _accept_probabilities(self, target)
-    return pointwise_spec((self, target, weight), d) if reduction == NONE else TensorSpec((), d)
+    each = pointwise_spec((self, target, weight), _accept_probabilities(self, target))
+    return each if reduction == NONE else TensorSpec((), each.dtype)
 
 
 def _surprise(input: Any, target: Any) -> Any:
