@@ -329,7 +329,7 @@ def test_where_a_replayed_block_fails(body):
     assert wanted["d"][0] == (-9 if body is writing else -12)
     stages = [operands()[1].tolist(), value_of(w), "lost"]
     end = time.monotonic() + 4 * SECONDS
-    for number in itertools.chain(range(1, 2000, 13), range(2, 2000, 13), range(3, 2000, 13)):
+    for number in itertools.chain(range(1, 300), range(300, 2000, 13)):  # the first are the block's
         instants = Instants(number)
         hook, sys.unraisablehook = sys.unraisablehook, lambda told: None
         try:
