@@ -268,3 +268,36 @@ def test_put_keeps_the_order_of_dimensions(make, positions, accumulate):
         return made.stride(), made.tolist()
 
     same(call)
+
+
+def test_gradients_of_relu_lie_in_memory_as_pytorchs():
+    def made(lib, first, second):
+        lying = [
+            lib.arange(-6.0, 6).reshape(3, 4),
+            lib.arange(-6.0, 6).reshape(4, 3).t(),
+            lib.arange(-12.0, 12).reshape(3, 8)[:, ::2],
+            lib.tensor([[1.0], [-1.0], [2.0]]).expand(3, 4),
+            lib.tensor([1.0, -1.0, 2.0, 0.0]).expand(3, 4),
+        ]
+        found = lib.ops.aten.threshold_backward(lying[first], lying[second], 0)
+        return found.stride(), found.tolist()
+
+    for first, second in itertools.product(range(5), repeat=2):
+        same(lambda lib: made(lib, first, second))
+
+
+@pytest.mark.parametrize("sizes", [[1, 2], [4, 4], [2, 2, 2], [5], [3, 3, 0], [-1, 7]])
+def test_sizes_of_parts_make_up_the_whole(sizes):
+    same(lambda lib: [tuple(p.shape) for p in lib.ones(2, 6).split(sizes, 1)])
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean"])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bfloat16"])
+def test_the_loss_of_probabilities_has_their_dtype_whatever_weights_have(dtype, reduction):
+    def call(lib):
+        weight = lib.tensor([1, 2, 4]).to(getattr(lib, dtype))
+        p, target = lib.tensor([0.5, 0.5, 1.0]), lib.tensor([1.0, 0.0, 1.0])
+        loss = lib.nn.functional.binary_cross_entropy(p, target, weight, reduction=reduction)
+        return str(loss.dtype), tuple(loss.shape)
+
+    same(call)

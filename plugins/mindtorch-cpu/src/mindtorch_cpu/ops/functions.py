@@ -28,6 +28,7 @@ from ..arrays import (
     QUIET,
     WIDER,
     ZEROS,
+    as_operands_lie,
     converted,
     in_common_order,
     ndarray,
@@ -266,7 +267,8 @@ def threshold_backward(grad_output: Any, self: Any, threshold: Any) -> Any:
         or (a.strides != g.strides and not a.flags.c_contiguous)
         or not _THRESHOLD_SERVED[d.category]
     ):
-        return _threshold_backward(grad_output, self, threshold)
+        made = _threshold_backward(grad_output, self, threshold)
+        return wrap(as_operands_lie(made.raw_data, self, grad_output), made.raw_dtype)
     bound = ZEROS[d] if threshold == 0 else scalar(threshold, d)
     if a.size < FEWEST:  # as `zeroed` does, without its calls
         mask = QUIET.__dict__["run"](np.less_equal, a, bound)
