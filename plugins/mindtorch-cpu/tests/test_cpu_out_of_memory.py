@@ -13,6 +13,7 @@ HEAD = """
 import contextlib, ctypes, resource, threading
 import numpy
 import mindtorch_core as torch
+from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.workers import share_out
 nn = torch.nn.functional
 x = torch.ones(2000, 2000)
@@ -21,6 +22,7 @@ whole = torch.arange(4_000_000)
 x[:2] + x[:2], x[:2] @ x, whole[:9].sort(), torch.cat([x[:1], x[:1]]), nn.gelu(x[:2]), x[:3].std(0)
 x.sum()
 FIRST  # what a call needs once: modules, generated functions
+KERNELS.wait()  # LLVM ends the process where it finds no memory
 threads = torch.get_num_threads()
 together = threading.Barrier(threads)
 # Each thread uses NumPy once: glibc aborts where there is no room for a thread's own data of a library.
@@ -115,6 +117,7 @@ def test_a_thread_that_gets_no_memory_is_not_waited_for():
     pytest.importorskip("_testcapi", reason="CPython's own tests are not installed here")
     code = """
 import _testcapi, faulthandler, itertools, sys, threading, time
+from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.workers import share_out
 
 torch.set_num_threads(2)

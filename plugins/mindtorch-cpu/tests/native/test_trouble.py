@@ -298,3 +298,28 @@ def test_a_call_while_another_thread_imports_the_kernels(monkeypatch):
     found = torch.nn.functional.gelu(x, approximate="tanh")
     inner = np.sqrt(2 / np.pi) * (x.numpy() + 0.044715 * x.numpy() ** 3)
     assert np.allclose(found.numpy(), 0.5 * x.numpy() * (1 + np.tanh(inner)), atol=1e-6)
+
+
+def test_where_memory_is_scarce_nothing_is_compiled_yet():
+    """LLVM ends the process where it finds none."""
+    pytest.importorskip("resource")
+    text = """
+import resource
+assert KERNELS.enabled
+group(2.0)
+KERNELS.wait()
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (used + (40 << 20), before[1]))
+for _ in range(4):
+    print(group(2.0))
+    KERNELS.wait()
+assert not KERNELS.kernels() and not KERNELS.failures
+resource.setrlimit(resource.RLIMIT_AS, before)
+group(2.0)
+KERNELS.wait()
+print(len(KERNELS.kernels()))
+"""
+    told = run(text, MINDTORCH_NATIVE="on").splitlines()
+    assert told[-1] == "1", told

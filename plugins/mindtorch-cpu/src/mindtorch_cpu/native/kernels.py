@@ -35,6 +35,8 @@ __all__ = ["KERNELS", "Kernel", "Kernels", "WrongKernel", "made_from"]
 _LARGE: Final = 1 << 22
 _MOST: Final = 4096
 _SEEN: Final = 8192
+# Bytes that there must be for LLVM: it ends the process where it finds none.
+_ROOM: Final = 64 << 20
 _NAMED: Final = 4  # operations in the name of a kernel
 # Where functions are `quick` a kernel is waited for: bits would change in mid-run otherwise.
 _MODES: Final = {"0": "off", "off": "off", "1": "on", "on": "on", "now": "now", "fast": "now"}
@@ -236,7 +238,8 @@ class Kernels:
                     return
             try:
                 if program is None:
-                    self._ready = compiler.ready() is None
+                    if _has_room():
+                        self._ready = compiler.ready() is None
                     self._waiting.discard(None)
                 else:
                     self._make(program)
@@ -253,7 +256,11 @@ class Kernels:
             time.sleep(0.001)
 
     def _make(self, program: Program | Walk) -> None:
-        """Make a kernel and publish it, or None where that fails."""
+        """Make a kernel and publish it, or None where that fails; later where memory is scarce."""
+        if not _has_room():
+            with self._lock:
+                self._waiting.discard(program)
+            return
         made = None
         start = time.perf_counter()
         try:
@@ -287,6 +294,14 @@ class Kernels:
             "waiting": len(self._waiting),
             "failures": dict(self.failures),
         }
+
+
+def _has_room() -> bool:
+    try:
+        bytes(_ROOM)  # of pages that nobody touches
+    except MemoryError:
+        return False
+    return True
 
 
 def made_from(program: Program | Walk) -> Kernel | WalkKernel:
