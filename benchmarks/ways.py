@@ -111,14 +111,15 @@ def plot(cases: dict[str, Any], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(9, 4.5), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(12, 4.5), layout="constrained")
     width = 0.8 / len(WAYS)
     for place, way in enumerate(WAYS):
         bars = [(i, m["ratio"][way]) for i, m in enumerate(cases.values()) if way in m["ratio"]]
         if bars:
             at, heights = zip(*bars, strict=True)
             axes.bar([i + place * width for i in at], heights, width, label=NAMES[way])
-    axes.set_xticks([i + 0.4 for i in range(len(cases))], [n.replace(", ", "\n") for n in cases])
+    labels = [n.replace(", ", "\n").replace(" of ", "\nof ") for n in cases]
+    axes.set_xticks([i + 0.4 - width / 2 for i in range(len(cases))], labels)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set(ylabel="time of a step / PyTorch's", title="Training steps")
     axes.legend(frameon=False)
