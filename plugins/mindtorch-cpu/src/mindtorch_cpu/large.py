@@ -54,8 +54,10 @@ def in_chunks(
         if a.ndim and (a.shape != shape or not a.flags.c_contiguous):
             return None
     out = POOL.empty(shape, d)
-    flat = out.reshape(-1)
     size = first.size
+    if takes_out and size <= _CHUNK and ufunc not in _SLOW_WITH_NUMBERS:
+        return QUIET.run(ufunc, *arrays, out)
+    flat = out.reshape(-1)
     if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
         key = ufunc
     trace = trace or (lambda tracer, *parts: [ufunc(*parts)])

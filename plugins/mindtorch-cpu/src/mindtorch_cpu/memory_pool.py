@@ -18,22 +18,15 @@ __all__ = ["POOL", "Pool"]
 LARGE: Final = 1 << 17  # bytes; below, NumPy's allocator gets memory that is there already
 
 
-class _Block:
-    """Owner of a block's memory while arrays refer to it.
+class _Memory(np.ndarray[Any, Any]):
+    """A block's memory, and what owns it while arrays refer to it: a view of the block.
 
-    Its finaliser is an attribute, and built in: an interrupt that came in one written in Python were lost.
+    The owner's finaliser is an attribute, and built in: an interrupt that came in one written in Python
+    were lost. NumPy takes a view's base in its place where that has the same class as an array: this has
+    not.
     """
 
-    __slots__ = ("__array_interface__", "__del__")
-
-    def __init__(self, memory: Any, shape: tuple[int, ...], d: Any, free: deque[Any]) -> None:
-        self.__array_interface__ = {
-            "version": 3,
-            "shape": shape,
-            "typestr": d.str,
-            "data": memory.__array_interface__["data"],
-        }
-        self.__del__ = partial(free.append, memory)
+    __slots__ = ("__del__",)
 
 
 class Pool:
@@ -67,10 +60,9 @@ class Pool:
         memory = self._take(free)
         if memory is None:
             memory = self._make(size)
-        if d.kind == "V":  # ml_dtypes' types have no type string that NumPy reads back
-            owner = _Block(memory, (nbytes,), np.dtype(np.uint8), free)
-            return np.asarray(owner).view(d).reshape(shape)
-        return np.asarray(_Block(memory, shape, d, free))
+        owner = memory.view()
+        owner.__del__ = partial(free.append, memory)
+        return np.ndarray(shape, d, owner)
 
     def _take(self, free: deque[Any]) -> Any:
         try:
@@ -89,10 +81,10 @@ class Pool:
             excess -= other * len(free)
             free.clear()
         try:
-            return np.empty(size, np.uint8)
+            return _Memory(size, np.uint8)
         except MemoryError:  # blocks of other sizes may be all that is missing
             self.empty_cache()
-            return np.empty(size, np.uint8)
+            return _Memory(size, np.uint8)
 
     def _kept(self) -> int:
         return sum(size * len(free) for size, free in self._free.copy().items())
