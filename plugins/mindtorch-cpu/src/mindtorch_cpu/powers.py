@@ -47,6 +47,10 @@ def power_of_number(base: Any, exponent: Any, out: Any = None) -> Any:
     return power(base, exponent, out) if found is None else found
 
 
+# Large results are written in place, see `large.in_chunks`.
+power.into, power_of_number.into = power, power_of_number  # type: ignore[attr-defined]
+
+
 def _root(base: Any, out: Any) -> Any:
     """The power that a root is but for -0 and minus infinity; NumPy's is a root for one exponent."""
     root = np.sqrt(np.add(base, base.dtype.type(0)))
