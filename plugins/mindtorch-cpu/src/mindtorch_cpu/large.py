@@ -17,6 +17,14 @@ __all__ = ["LARGE", "compiles", "in_chunks"]
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
 LARGE: Final = 1 << 15
 _CHUNK: Final = 1 << 16
+# Of what waits for memory more than it computes: threads that ask for the interpreter's lock every few
+# microseconds wait for each other.
+_LONG: Final = 1 << 18
+_ARITHMETIC: Final = frozenset((
+    np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.absolute, np.sqrt,
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+    np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or,
+))  # fmt: skip
 # They have vector instructions for two arrays only.
 _SLOW_WITH_NUMBERS: Final = (np.maximum, np.minimum)
 
@@ -54,8 +62,8 @@ def in_chunks(
         if a.ndim and (a.shape != shape or not a.flags.c_contiguous):
             return None
     out = POOL.empty(shape, d)
-    size = first.size
-    if takes_out and size <= _CHUNK and ufunc not in _SLOW_WITH_NUMBERS:
+    size, most = first.size, _LONG if ufunc in _ARITHMETIC else _CHUNK
+    if takes_out and size <= most and ufunc not in _SLOW_WITH_NUMBERS:
         return QUIET.run(ufunc, *arrays, out)
     flat = out.reshape(-1)
     if key is None and not takes_out and getattr(ufunc, "__closure__", ufunc) is None:
@@ -64,11 +72,11 @@ def in_chunks(
     if key is not None and not takes_out and computed(key, trace, arrays, [out]):
         return out
     if ufunc in _SLOW_WITH_NUMBERS:
-        lines = [a.reshape(-1) if a.ndim else np.full(min(size, _CHUNK), a) for a in arrays]
+        lines = [a.reshape(-1) if a.ndim else np.full(min(size, most), a) for a in arrays]
     else:
         lines = [a.reshape(-1) if a.ndim else a for a in arrays]
 
-    step = -(-size // -(-size // _CHUNK))  # alike: of a few elements some functions are others
+    step = -(-size // -(-size // most))  # alike: of a few elements some functions are others
 
     def chunk(start: int) -> None:
         part = slice(start, min(start + step, size))

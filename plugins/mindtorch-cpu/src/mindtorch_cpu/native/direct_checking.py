@@ -77,7 +77,7 @@ def _gradient(kind: Gradient, call: Any, lanes: int, numbers: Any) -> bool:
     at = np.add.outer(np.arange(lines) * 9, np.arange(width)).reshape(-1)
     wanted = out + np.stack([x[i + at] for i in range(2 * kind.rows)]) @ y
     given = arguments(
-        x, shifts, y, out, places, lines, width, y.strides[0], out.strides[0], 1
+        x, shifts, y, out, places, lines, width, y.strides[0], out.strides[0], 1, 2
     )  # fmt: skip
     _run(call, given, 2)
     return np.array_equal(out, wanted)

@@ -7,7 +7,7 @@ is an argument, so a kernel serves every convolution with its numbers of channel
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .compiler import vector_registers
@@ -105,7 +105,8 @@ class Gradient(NamedTuple):
 
     Arguments: addresses of x, shifts in bytes, y and out; addresses of the lines' places in x, in bytes;
     the number of lines, elements of a line, bytes from one place of y to the next, bytes of a row of out,
-    and the number of tiles along o. An item is a block of rows and a tile, the tile counted first.
+    the number of tiles along o, and how many lines all items add up before the next ones. An item is a block
+    of rows and a tile, the tile counted first.
 
     Attributes:
         dtype: of all numbers.
@@ -121,37 +122,50 @@ class Gradient(NamedTuple):
 def gradient_text(kind: Gradient) -> str:
     """The module of a `Gradient`."""
     w = Function(kind.dtype)
-    size, wide = w.size, w.size * w.lanes
     x, shifts, y, out, places = (w.argument(i, "ptr") for i in range(5))
-    lines, width, step, pitch, tiles = (w.argument(i) for i in range(5, 10))
-    with w.loop("%low", "%high") as item:
-        first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
-        along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
-        table = w.at(shifts, w.integer("mul", first, 8))
-        rows = [w.at(x, w.load("i64", w.at(table, 8 * i))) for i in range(kind.rows)]
-        begin = w.at(w.at(out, w.integer("mul", first, pitch)), along)
-        targets = [begin]
-        for _ in range(1, kind.rows):
-            targets.append(w.at(targets[-1], pitch))
-        zeros = "zeroinitializer"
-        sums = [[w.variable(w.vector, zeros) for _ in range(kind.vectors)] for _ in targets]
-        seen = w.variable("ptr", w.at(y, along))
-        with w.loop(0, lines) as line:
-            place = w.load("i64", w.at(places, w.integer("mul", line, 8)))
-            starts = [w.at(row, place) for row in rows]
-            with w.loop(0, width) as p:
-                here = w.load("ptr", seen)
-                vectors = [w.load(w.vector, w.at(here, j * wide)) for j in range(kind.vectors)]
-                behind = w.integer("mul", p, size)
-                _accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
-                w.store("ptr", w.at(here, step), seen)
-        for target, own in zip(targets, sums, strict=True):
-            for j, place in enumerate(own):
-                here = w.at(target, j * wide)
-                before = w.load(w.vector, here)
-                found = w.set(f"fadd {w.vector} {before}, {w.load(w.vector, place)}")
-                w.store(w.vector, found, here)
+    lines, width, step, pitch, tiles, most = (w.argument(i) for i in range(5, 11))
+    blocks = w.integer("sdiv", w.integer("add", lines, w.integer("sub", most, 1)), most)
+    with w.loop(0, blocks) as block, w.loop("%low", "%high") as item:
+        line = w.integer("mul", block, most)
+        here = w.at(y, w.integer("mul", line, w.integer("mul", width, step)))
+        table = w.at(places, w.integer("mul", line, 8))
+        count = w.least(w.integer("sub", lines, line), most)
+        _add_lines(w, kind, item, (x, shifts, here, out, table), (count, width, step, pitch, tiles))
     return w.text()
+
+
+def _add_lines(
+    w: Function, kind: Gradient, item: str, addresses: Sequence[str], numbers: Sequence[str]
+) -> None:
+    """Add what lines give to an item's rows."""
+    size, wide = w.size, w.size * w.lanes
+    (x, shifts, y, out, places), (lines, width, step, pitch, tiles) = addresses, numbers
+    first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
+    along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
+    table = w.at(shifts, w.integer("mul", first, 8))
+    rows = [w.at(x, w.load("i64", w.at(table, 8 * i))) for i in range(kind.rows)]
+    begin = w.at(w.at(out, w.integer("mul", first, pitch)), along)
+    targets = [begin]
+    for _ in range(1, kind.rows):
+        targets.append(w.at(targets[-1], pitch))
+    zeros = "zeroinitializer"
+    sums = [[w.variable(w.vector, zeros) for _ in range(kind.vectors)] for _ in targets]
+    seen = w.variable("ptr", w.at(y, along))
+    with w.loop(0, lines) as line:
+        place = w.load("i64", w.at(places, w.integer("mul", line, 8)))
+        starts = [w.at(row, place) for row in rows]
+        with w.loop(0, width) as p:
+            here = w.load("ptr", seen)
+            vectors = [w.load(w.vector, w.at(here, j * wide)) for j in range(kind.vectors)]
+            behind = w.integer("mul", p, size)
+            _accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
+            w.store("ptr", w.at(here, step), seen)
+    for target, own in zip(targets, sums, strict=True):
+        for j, place in enumerate(own):
+            here = w.at(target, j * wide)
+            before = w.load(w.vector, here)
+            found = w.set(f"fadd {w.vector} {before}, {w.load(w.vector, place)}")
+            w.store(w.vector, found, here)
 
 
 class Turn(NamedTuple):

@@ -249,12 +249,10 @@ class _Gradients:
 
         def work(item: tuple[int, int, int]) -> None:
             group, low, high = item
-            mine, into = y + group * given.strides[0], target + group * out.strides[0]
-            for first in range(0, count, step):
-                told = arguments(
-                    source + group * between, shifts, mine + first * self._width * column, into,
-                    lines + 8 * first, min(step, count - first), self._width, column, row, self._wide,
-                )  # fmt: skip
-                self._call(address(told), low, high, None)
+            told = arguments(
+                source + group * between, shifts, y + group * given.strides[0],
+                target + group * out.strides[0], lines, count, self._width, column, row, self._wide, step,
+            )  # fmt: skip
+            self._call(address(told), low, high, None)
 
         share_out(work, self._items)
