@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from ..deferred.blocks import current_pipeline
@@ -36,6 +36,12 @@ class _Progress:
     def __init__(self) -> None:
         self.state = OptState.READY
         self.found_inf: list[Tensor] = []
+
+
+_NEW_SCALE: Final = (
+    "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor with "
+    "requires_grad=False."
+)
 
 
 class GradScaler:
@@ -80,10 +86,10 @@ class GradScaler:
                 stacklevel=2 if type(self).__init__ is GradScaler.__init__ else 3,
             )
             self._enabled = False
-        if growth_factor <= 1.0:
-            raise ValueError("The growth factor must be > 1.0.")
-        if backoff_factor >= 1.0:
-            raise ValueError("The backoff factor must be < 1.0.")
+        if self._enabled and growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if self._enabled and backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale: float = init_scale
         self._scale: Tensor | None = None
         self._growth_factor = growth_factor
@@ -163,7 +169,8 @@ class GradScaler:
             What the optimizer's step returns, None where it was skipped.
 
         Raises:
-            RuntimeError: for a closure, a second step, or an optimizer without gradients.
+            AssertionError: for an optimizer without gradients, or before the first loss.
+            RuntimeError: for a closure or a second step.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -177,7 +184,7 @@ class GradScaler:
             inverse = factor.double().reciprocal().float()
             progress.found_inf = self._divide(optimizer, inverse, allow_fp16=False)
         if not progress.found_inf:
-            raise RuntimeError("No inf checks were recorded for this optimizer.")
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         progress.state = OptState.STEPPED
         if not (args or kwargs) and _stepped_in_program(optimizer, progress.found_inf):
             return None
@@ -192,8 +199,9 @@ class GradScaler:
             new_scale: a factor to take instead.
 
         Raises:
-            RuntimeError: if there was no step.
-            TypeError: for a factor that is neither a number nor a tensor of one.
+            AssertionError: if there was no step, or for a tensor on another device, of several elements, or
+                that requires grad.
+            TypeError: for a factor that is neither a float nor a tensor.
         """
         if not self._enabled:
             return
@@ -201,15 +209,18 @@ class GradScaler:
         assert self._growth_tracker is not None
         if new_scale is not None:
             if not isinstance(new_scale, float | Tensor):
-                raise TypeError(
-                    f"new_scale should be a float or a float tensor of one element that requires no "
-                    f"gradient, got {type(new_scale)}"
-                )
+                raise TypeError(f"{_NEW_SCALE}, got {type(new_scale)}")
+            if isinstance(new_scale, Tensor) and not (
+                new_scale.device.type == self._device
+                and new_scale.numel() == 1
+                and not new_scale.requires_grad
+            ):
+                raise AssertionError(_NEW_SCALE)
             factor.fill_(float(new_scale))
         else:
             found = [each for progress in self._progress.values() for each in progress.found_inf]
             if not found:
-                raise RuntimeError("No inf checks were recorded prior to update.")
+                raise AssertionError("No inf checks were recorded prior to update.")
             self._adapt(factor, found)
         self._progress = WeakKeyDictionary()
 
@@ -242,7 +253,7 @@ class GradScaler:
 
     def _started(self, name: str) -> Tensor:
         if self._scale is None:
-            raise RuntimeError(
+            raise AssertionError(
                 f"Attempted {name} but _scale is None.  This may indicate your script did not use "
                 f"scaler.scale(loss or outputs) earlier in the iteration."
             )
