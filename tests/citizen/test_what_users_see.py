@@ -307,6 +307,11 @@ def test_private_names_that_libraries_probe_for_are_not_guessed_at():
             "Did you mean weight? The arguments are: cross_entropy(",
         ),
         (
+            lambda: torch.distributed.init_process_group(bakend="gloo"),
+            "Did you mean backend? The arguments are: init_process_group(backend=None, ",
+        ),
+        (lambda: torch.distributed.all_reduce(), "'tensor'. The arguments are: all_reduce(tensor"),
+        (
             lambda: M(x=A),
             "Linear.forward() got an unexpected keyword argument 'x'. The arguments are: forward(",
         ),

@@ -295,6 +295,20 @@ def test_exclusion_wins_over_inclusion():
         assert apply_tls_masks(CPU) == CPU
 
 
+@pytest.mark.parametrize("layout", ["", "Quantized", "Sparse", "SparseCsr", "NestedTensor"])
+def test_autograd_in_a_call_stands_for_the_autograd_key_of_its_memory(layout):
+    of_layout = {"NestedTensor": "AutogradNestedTensor"}.get(layout, "AutogradOther")
+    with registry.scope():
+        registry.register_schema("keys_test::which", "which(Tensor[] xs) -> str")
+        for key in DispatchKey:
+            if key.name.startswith("Autograd") and key.name != "Autograd":
+                registry.register_kernel("keys_test::which", key, lambda xs, name=key.name: name)
+        for backend in [*BACKENDS, "NPU"]:
+            mask = DispatchKey[f"{layout}{backend}"] | DispatchKey.Autograd
+            ran = dispatch_with_keyset("keys_test::which", mask, None, [])
+            assert ran == (of_layout if layout else f"Autograd{backend}"), backend
+
+
 def test_the_masks_take_several_keys_and_sets():
     with include_keys(DispatchKey.Python, DispatchKeySet.from_mask(Meta | NPU)):
         assert apply_tls_masks(CPU) == CPU | Meta | NPU | DispatchKey.Python
