@@ -74,6 +74,30 @@ def test_lists_and_keywords(t):
     )
 
 
+@as_in_pytorch
+def test_strides_that_say_nothing_may_differ(t):
+    found = []
+    for shape, strides in (
+        ((1, 3), (7, 1)),
+        ((2, 1), (1, 5)),
+        ((0, 3), (9, 9)),
+        ((1, 1), (4, 4)),
+        ((2, 3), (1, 2)),
+        ((1, 3, 2), (9, 1, 3)),
+    ):
+        with t.library._scoped_library("opcheck_test", "FRAGMENT") as lib:
+            lib.define("strided(Tensor x) -> Tensor")
+            lib.impl("strided", lambda x: x.clone(), "CPU")
+            lib.impl(
+                "strided",
+                lambda x, at=(shape, strides): t.empty_strided(*at, device="meta"),
+                "Meta",
+            )
+            op = t.ops.opcheck_test.strided.default
+            found.append(outcomes(t, op, t.ones(shape), tests="test_faketensor"))
+    return found
+
+
 # ---- what is wrong ------------------------------------------------------------------------------
 
 
