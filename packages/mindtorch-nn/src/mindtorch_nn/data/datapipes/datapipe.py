@@ -85,7 +85,7 @@ class MapDataPipe(_Methods, Dataset[Any]):
     functions: ClassVar[dict[str, type]] = {}
 
 
-def functional_datapipe(name: str, *, enable_df_api_tracing: bool = False) -> Callable[[C], C]:
+def functional_datapipe(name: str, enable_df_api_tracing: bool = False) -> Callable[[C], C]:
     """Decorate a class of data pipes to be a method of all of its kind.
 
     Args:

@@ -1,0 +1,68 @@
+"""Modules, optimizers and what stands beside them take what PyTorch's take, with the same defaults."""
+
+import inspect
+from importlib import import_module
+
+import pytest
+
+import mindtorch_core as torch
+
+pytest.importorskip("torch")
+NAMESPACES = {  # and how many signatures are compared at least
+    "nn": 350,
+    "nn.functional": 80,
+    "nn.init": 15,
+    "nn.utils": 15,
+    "nn.utils.rnn": 10,
+    "nn.utils.parametrize": 8,
+    "nn.utils.prune": 25,
+    "optim": 40,
+    "optim.lr_scheduler": 50,
+    "optim.swa_utils": 8,
+    "utils.data": 15,
+}
+OTHERS = {
+    "nn.Container",  # of old, which nobody can use
+    "nn.LinearCrossEntropyOptions",
+    "utils.data.random_split",  # its default is the generator there, None here
+}
+ANYTHING = {"args", "kwargs"}
+
+
+def parameters(function):
+    """Name, kind and default of each parameter; None of a function that takes anything."""
+    try:
+        taken = inspect.signature(function).parameters.values()
+    except ValueError:  # written in C
+        return None
+    if ANYTHING & {p.name for p in taken}:
+        return None
+    return [(p.name, p.kind, getattr(p.default, "__name__", p.default)) for p in taken]
+
+
+def shown(theirs, ours, name):
+    """What both namespaces have of a name: a function, or a class and its own public methods."""
+    yield name, theirs, ours
+    for method in vars(theirs) if inspect.isclass(theirs) else ():
+        own = vars(theirs)[method]
+        if method[0] != "_" and inspect.isfunction(own) and hasattr(ours, method):
+            yield f"{name}.{method}", own, getattr(ours, method)
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_parameters_and_defaults_are_those_of_pytorch(namespace):
+    compared = 0
+    module, here = import_module(f"torch.{namespace}"), torch
+    for part in namespace.split("."):
+        here = getattr(here, part)
+    for name, theirs in vars(module).items():
+        home = str(getattr(theirs, "__module__", "")).startswith(f"torch.{namespace.split('.')[0]}")
+        if name[0] == "_" or not callable(theirs) or not home or not hasattr(here, name):
+            continue
+        for place, their, our in shown(theirs, getattr(here, name), f"{namespace}.{name}"):
+            wanted, found = parameters(their), parameters(our)
+            if None not in (wanted, found) and place not in OTHERS:
+                found = [p for p in found if p[0] != "out" or p in wanted]
+                assert repr(found).replace("mindtorch_core.", "torch.") == repr(wanted), place
+                compared += 1
+    assert compared >= NAMESPACES[namespace]
