@@ -209,7 +209,6 @@ class StepStopped(BaseException):
         self, count: int, results: Sequence[Any], cause: BaseException, under_way: int = 1
     ) -> None:
         super().__init__(count, results, cause, under_way)
-        refuse_cause(self, cause)
         self.count = count
         self.results = results
         self.cause = cause

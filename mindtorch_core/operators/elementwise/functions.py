@@ -98,7 +98,7 @@ def _slope_of_output(name: str, formula: Callable[[Any, Any], Any]) -> Callable[
     op(
         f"{name}(Tensor grad_output, Tensor output) -> Tensor",
         doc=f"Gradient of `{name.removesuffix('_backward')}` from its result.",
-        rule=rules.limited(rules.pointwise(count=2), f"{name}_cpu", "fc"),
+        rule=rules.limited(rules.pointwise(), f"{name}_cpu", "fc"),
         kinds="fc",
         decomposition=formula,
         namespaces=(),
