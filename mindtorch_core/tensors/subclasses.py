@@ -77,7 +77,8 @@ def _prepare(cls: Any) -> None:
     if bits != getattr(held, "bits", 0):
         cls._keys = _KeysWith(bits) if bits else _SLOT
     if overriding:
-        arm()
+        if "_arms_when_made" not in cls.__dict__:
+            arm()
     elif "_shown_as_tensor" in cls.__dict__:  # parameters, which are many
         PLAIN.add(cls)
 
@@ -238,6 +239,8 @@ def _make_wrapper_subclass(
     made = make_tensor(None, shape, d, on, key & ~AUTOGRAD, storage, (steps, offset))
     if requires_grad:
         made.requires_grad_()
+    if cls.__torch_function__ is not DISABLED:
+        arm()  # a class may have left it to its first instance
     made.__class__ = cls
     return made
 

@@ -42,6 +42,10 @@ class DTensor(Tensor):
         requires_grad: whether ops on it are recorded.
     """
 
+    # Many programs import this class, and few have instances: functions ask whether their calls are
+    # overridden from the first on.
+    _arms_when_made = True
+
     _local_tensor: Tensor
     _spec: DTensorSpec
 
