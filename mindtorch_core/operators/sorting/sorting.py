@@ -12,6 +12,7 @@ from ...opdefs.define import op
 from ...opdefs.formulas import selected_grad
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, int64
+from ...values.promotion import result_type
 from ...values.shapes import reduced, wrap_dim
 
 _PAIR = "(Tensor values, Tensor indices)"
@@ -291,16 +292,16 @@ op(
 def _isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
-    from ...values.promotion import result_type
-
-    common = result_type(elements, test_elements)
-    flat = test_elements.reshape(-1).to(common)
-    wanted = elements.to(common)
+    flat = test_elements if len(test_elements._shape) == 1 else test_elements.reshape(-1)
+    wanted, common = elements, elements._dtype
+    if common is not flat._dtype:
+        common = result_type(elements, test_elements)
+        flat, wanted = flat.to(common), elements.to(common)
     count = flat._shape[0]
     if not count:
         found = fn.zeros_like(wanted, dtype=rules.truth(common))
     elif count == 1:
-        found = wanted == flat.reshape(())
+        found = fn.eq(wanted, flat if wanted._shape else flat.reshape(()))
     elif count <= 8 or common.category == COMPLEX or common.category == BOOL:
         found = (wanted.unsqueeze(-1) == flat).any(-1)
     else:
