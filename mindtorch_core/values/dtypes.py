@@ -113,11 +113,21 @@ class dtype:
 
     def to_real(self) -> dtype:
         """The real type of the same precision (complex64 gives float32)."""
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
+        return {"complex32": float16, "complex64": float32, "complex128": float64}.get(
+            self.name, self
+        )
 
     def to_complex(self) -> dtype:
-        """The complex type of the same precision (float64 gives complex128)."""
-        return complex128 if self.name in ("float64", "complex128") else complex64
+        """The complex type of the same precision (float64 gives complex128).
+
+        Raises:
+            RuntimeError: if there is none, as of integers.
+        """
+        if self.category < FLOATING or self.itemsize < 2:
+            raise RuntimeError(f"Unknown Complex ScalarType for {self.label}")
+        if self.category == COMPLEX:
+            return self
+        return complex128 if self.name == "float64" else complex64
 
 
 # `label` is the name PyTorch's messages use ("Float", "Long").

@@ -19,7 +19,6 @@ from .dtypes import (
     INTEGER,
     bfloat16,
     bool_,
-    complex64,
     complex128,
     default_complex,
     dtype,
@@ -123,7 +122,7 @@ def _default_for(category: int, current: dtype) -> dtype:
     """The dtype a Python number of a higher category brings in."""
     if category == COMPLEX:
         if current.category == FLOATING:
-            return current.to_complex() if current.itemsize > 2 else complex64
+            return current.to_complex()
         return default_complex()
     if category == FLOATING:
         return get_default_dtype()
@@ -167,8 +166,8 @@ def result_type(*operands: Any) -> dtype:
         result = zero
     elif zero is None or zero.category <= dims.category:
         result = dims
-    elif zero.category == COMPLEX and dims.category == FLOATING:
-        result = dims.to_complex()
+    elif zero.category == COMPLEX:
+        result = dims.to_complex() if dims.category == FLOATING else zero
     else:
         result = promote_types(dims, zero)
     if numbers:

@@ -84,3 +84,9 @@ def test_the_median_of_nothing(name, dtype):
         )
         assert str(mine.dtype) == str(other.dtype)
         assert repr(mine.item()) == repr(other.item())
+
+
+def test_the_refusal_of_complex_numbers():
+    for lib in (torch, pt):
+        with pytest.raises(RuntimeError, match=r"^nansum on CPU does not support complex inputs"):
+            lib.nansum(given(lib, "complex64"))

@@ -39,7 +39,7 @@ op(
 
 def _nansum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     if self._dtype.category == COMPLEX:
-        raise RuntimeError("nansum does not support complex inputs")
+        raise RuntimeError(f"nansum on {self._device.type.upper()} does not support complex inputs")
     if self._dtype.category == FLOATING:
         if dtype is not None and dtype.category == COMPLEX:
             raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{dtype.label}'")
