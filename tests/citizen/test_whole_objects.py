@@ -216,6 +216,26 @@ def test_tensors_inside_objects_share_memory():
     assert loaded.grad.requires_grad
 
 
+class Moving:
+    """What moves a tensor's memory while it is saved, and saves others that may lie where it lay."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __reduce__(self):
+        self.x.share_memory_()
+        self.others = [torch.full((100,), float(i)) for i in range(5)]
+        return list, (self.others,)
+
+
+def test_memory_that_is_moved_while_it_is_saved_is_not_taken_for_others():
+    for _ in range(4):
+        x = torch.arange(100.0)
+        made, others = again((x, Moving(x)))
+        assert made.sum().item() == 4950
+        assert [t.sum().item() for t in others] == [0, 100, 200, 300, 400]
+
+
 class Tagged(torch.Tensor):
     pass
 
