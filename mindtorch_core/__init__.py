@@ -359,8 +359,11 @@ _OF_NN = frozenset({"distributions", "optim"})  # of the distribution mindtorch-
 # Names, and the modules that have them, which are imported when they are first used too.
 _HOMES = {
     "GradScaler": "amp", "load": "serialization", "save": "serialization",
-    "sparse_coo_tensor": "frontend.sparse_creation", "sparse_csr_tensor": "frontend.sparse_rows",
-    "vmap": "func",
+    "sparse_coo_tensor": "frontend.sparse_creation", "vmap": "func",
+    **{
+        f"sparse_{kind}_tensor": "frontend.sparse_compressing"
+        for kind in ("bsc", "bsr", "compressed", "csc", "csr")
+    },
 }  # fmt: skip
 
 _record.install()

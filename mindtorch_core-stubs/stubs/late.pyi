@@ -145,7 +145,11 @@ __all__: list[str] = [
     "set_warn_always",
     "signal",
     "sparse",
+    "sparse_bsc_tensor",
+    "sparse_bsr_tensor",
+    "sparse_compressed_tensor",
     "sparse_coo_tensor",
+    "sparse_csc_tensor",
     "sparse_csr_tensor",
     "special",
     "spmm",
@@ -318,11 +322,15 @@ from mindtorch_core.ecosystem.symbolic_numbers import (
     sym_sqrt as sym_sqrt,
     sym_sum as sym_sum,
 )
+from mindtorch_core.frontend.sparse_compressing import (
+    sparse_bsc_tensor as sparse_bsc_tensor,
+    sparse_bsr_tensor as sparse_bsr_tensor,
+    sparse_compressed_tensor as sparse_compressed_tensor,
+    sparse_csc_tensor as sparse_csc_tensor,
+    sparse_csr_tensor as sparse_csr_tensor,
+)
 from mindtorch_core.frontend.sparse_creation import (
     sparse_coo_tensor as sparse_coo_tensor,
-)
-from mindtorch_core.frontend.sparse_rows import (
-    sparse_csr_tensor as sparse_csr_tensor,
 )
 from mindtorch_core.frontend.typed_storage import (
     TypedStorage as TypedStorage,

@@ -2496,6 +2496,9 @@ class TensorMethods:
     def byte(self, *, memory_format: Any = None) -> Tensor:
         """The tensor in the dtype torch.uint8: itself if it has that one, else a copy."""
 
+    def ccol_indices(self) -> Any:
+        """Raise RuntimeError: ccol_indices is for sparse tensors."""
+
     def cdouble(self, *, memory_format: Any = None) -> Tensor:
         """The tensor in the dtype torch.complex128: itself if it has that one, else a copy."""
 
@@ -2715,6 +2718,9 @@ class TensorMethods:
     def retains_grad(self) -> _bool:
         """Whether `retain_grad` was called on this result; False for leaves."""
 
+    def row_indices(self) -> Any:
+        """Raise RuntimeError: row_indices is for sparse tensors."""
+
     def share_memory_(self) -> Tensor:
         """Move its memory to where other processes see what is written to it; on the CPU only."""
 
@@ -2777,11 +2783,27 @@ class TensorMethods:
     def to_device(self, device: _device | _str, *, stream: Any = None) -> Tensor:
         """The tensor on a device, as the array API standard spells ``to(device)``."""
 
-    def to_sparse(self, sparse_dim: _int | None = None, *, layout: Any = None) -> Any:
+    def to_sparse(
+        self,
+        sparse_dim: _int | None = None,
+        *,
+        layout: Any = None,
+        blocksize: Any = None,
+        dense_dim: _int | None = None,
+    ) -> Any:
         """The elements that are not 0, with their positions, as a sparse tensor."""
+
+    def to_sparse_bsc(self, blocksize: Any, dense_dim: _int | None = None) -> Any:
+        """The blocks of a matrix that are not all 0, in compressed columns."""
+
+    def to_sparse_bsr(self, blocksize: Any, dense_dim: _int | None = None) -> Any:
+        """The blocks of a matrix that are not all 0, in compressed rows."""
 
     def to_sparse_coo(self) -> Any:
         """The elements that are not 0, with their positions, as a sparse tensor."""
+
+    def to_sparse_csc(self, dense_dim: _int | None = None) -> Any:
+        """The elements of a matrix that are not 0, in compressed columns."""
 
     def to_sparse_csr(self, dense_dim: _int | None = None) -> Any:
         """The elements of a matrix that are not 0, in compressed rows."""

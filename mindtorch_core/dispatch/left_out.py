@@ -7,11 +7,10 @@ from typing import Final
 __all__ = ["LEFT_OUT", "reason_for"]
 
 LEFT_OUT: Final = {
-    "tensors are dense, or sparse in coordinates or compressed rows; none are nested or masked": """
-        ccol_indices ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm hspmm
-        indices_copy resize_as_sparse_ row_indices row_indices_copy saddmm smm sparse_bsc_tensor
-        sparse_bsr_tensor sparse_compressed_tensor sparse_csc_tensor sparse_resize_
-        sparse_resize_and_clear_ sspaddmm to_mkldnn to_sparse_bsc to_sparse_bsr to_sparse_csc
+    "tensors are dense or sparse; none are nested or masked": """
+        ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm hspmm
+        indices_copy resize_as_sparse_ row_indices_copy saddmm smm sparse_resize_
+        sparse_resize_and_clear_ sspaddmm to_mkldnn
         values_copy to_padded_tensor as_masked_tensor is_masked_tensor masked_tensor
     """,
     "there are no quantized dtypes": """

@@ -121,16 +121,20 @@ def format_tensor(t: Tensor) -> str:
         suffixes.append(f"grad_fn=<{t.grad_fn.name()}>")
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
-    out = prefix + body
-    width = len(out) - out.rfind("\n") + 1
+    return filled(prefix + body, suffixes, len(prefix)) + ")"
+
+
+def filled(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
+    """A text and what follows it, in lines that are filled; the first may begin one."""
+    width = OPTIONS["linewidth"] if new_line else len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if width + len(suffix) + 2 > OPTIONS["linewidth"]:
-            out += ",\n" + " " * len(prefix) + suffix
-            width = len(prefix) + len(suffix)
+            text += ",\n" + " " * indent + suffix
+            width = indent + len(suffix)
         else:
-            out += ", " + suffix
+            text += ", " + suffix
             width += len(suffix) + 2
-    return out + ")"
+    return text
 
 
 def _body(t: Tensor, indent: int) -> str:

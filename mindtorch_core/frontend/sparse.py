@@ -17,6 +17,7 @@ from ..values.devices import TABLE
 from ..values.dtypes import DTYPES, dtype
 from ..values.layouts import sparse_coo, sparse_csr
 from ..values.shapes import Shape, contiguous_strides, numel, wrap_dim
+from . import sparse_compressed as compressed
 
 __all__ = ["FUNCTIONS", "SparseTensor", "refusal", "sparse_mm", "sparse_of"]
 
@@ -36,19 +37,16 @@ class SparseTensor(Tensor):
     _positions: Tensor
     _elements: Tensor
     _sorted: bool
-    to_sparse_csr: Any  # a method of all tensors
-    _by_rows: bool  # whether it passes for a matrix in compressed rows
+    _how: compressed.Compressed | None  # how a compressed matrix lies; None for coordinates
 
     # ---- what it holds --------------------------------------------------------------------------
 
     layout = property(
-        lambda self: sparse_csr if self._by_rows else sparse_coo,
-        doc="``torch.sparse_coo``, or ``torch.sparse_csr``.",
+        lambda self: self._how.layout if self._how else sparse_coo,
+        doc="``torch.sparse_coo``, or the layout of a compressed matrix.",
     )
-    is_sparse: Any = property(lambda self: not self._by_rows, doc="Whether it is in coordinates.")
-    is_sparse_csr: Any = property(
-        lambda self: self._by_rows, doc="Whether it is in compressed rows."
-    )
+    is_sparse: Any = property(lambda self: not self._how, doc="Whether it is in coordinates.")
+    is_sparse_csr: Any = property(lambda self: self.layout is sparse_csr, doc="Whether by rows.")
     requires_grad: Any = property(
         lambda self: self._elements.requires_grad,
         lambda self, value: self.requires_grad_(value),
@@ -81,8 +79,9 @@ class SparseTensor(Tensor):
         return self._elements
 
     def _nnz(self) -> int:
-        """How many elements it holds."""
-        return self._positions._shape[1]
+        """How many elements it holds, or blocks."""
+        rows, columns = self._how.block if self._how else (1, 1)
+        return self._positions._shape[1] // (rows * columns)
 
     def sparse_dim(self) -> int:
         """Number of dimensions that positions have."""
@@ -94,15 +93,19 @@ class SparseTensor(Tensor):
 
     def is_coalesced(self) -> bool:
         """Whether every position occurs once, in order."""
+        self._needs_coordinates("is_coalesced")
         return self._sorted
 
     def _coalesced_(self, coalesced: bool) -> Any:
         self._sorted = coalesced
         return self
 
+    def _needs_coordinates(self, name: str) -> None:
+        if self._how:
+            got = self._how.label
+            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {got}")
+
     def _needs_coalesced(self, name: str) -> None:
-        if self._by_rows and name != "values":
-            raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got SparseCsr")
         if not self._sorted:
             raise RuntimeError(
                 f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first"
@@ -114,55 +117,61 @@ class SparseTensor(Tensor):
         Raises:
             RuntimeError: if it is not coalesced.
         """
+        self._needs_coordinates("indices")
         self._needs_coalesced("indices")
         return self._positions
 
     def values(self) -> Tensor:
-        """Values of a coalesced tensor.
+        """Values of a coalesced tensor, or of a compressed matrix.
 
         Raises:
             RuntimeError: if it is not coalesced.
         """
+        if self._how:
+            blocks = self._how.block if self._how.blocked else ()
+            return self._elements.reshape(-1, *blocks)
         self._needs_coalesced("values")
         return self._elements
 
     def crow_indices(self) -> Tensor:
-        """Where each row of a matrix in compressed rows begins, and behind them how many elements it has.
-
-        Raises:
-            RuntimeError: if it is in coordinates.
-        """
-        self._needs_rows("crow_indices")
-        counts = fn.bincount(self._positions[0], minlength=self._shape[0])
-        return counts.new_zeros(self._shape[0] + 1).index_add(
-            0, fn.arange(1, self._shape[0] + 1, device=counts._device), fn.cumsum(counts, 0)
-        )
+        """Where each row of a matrix in compressed rows begins, and how many elements it has."""
+        return self._indices_by(0, "crow_indices", compressed.outer)
 
     def col_indices(self) -> Tensor:
-        """The column of each element of a matrix in compressed rows.
+        """The column of each element, or block, of a matrix in compressed rows."""
+        return self._indices_by(0, "col_indices", compressed.inner)
 
-        Raises:
-            RuntimeError: if it is in coordinates.
-        """
-        self._needs_rows("col_indices")
-        return self._positions[1]
+    def ccol_indices(self) -> Tensor:
+        """Where each column of a matrix in compressed columns begins, and how many elements it has."""
+        return self._indices_by(1, "ccol_indices", compressed.outer)
 
-    def _needs_rows(self, name: str) -> None:
-        if not self._by_rows:
+    def row_indices(self) -> Tensor:
+        """The row of each element, or block, of a matrix in compressed columns."""
+        return self._indices_by(1, "row_indices", compressed.inner)
+
+    def _indices_by(self, axis: int, name: str, made: Callable[[Any], Tensor]) -> Tensor:
+        if not self._how or self._how.axis != axis:
             raise RuntimeError(
-                f"{name} expected sparse row compressed tensor layout but got Sparse"
+                f"{name} expected sparse {('row', 'column')[axis]} compressed tensor layout but got "
+                f"{self._how.label if self._how else 'Sparse'}"
             )
+        return made(self)
 
     def _flat(self) -> Tensor:
         """Positions as numbers, row-major."""
         sizes = self._shape[: self.sparse_dim()]
-        found = self._positions.new_zeros((self._nnz(),))
+        found = self._positions.new_zeros((self._positions._shape[1],))
         for row, step in zip(self._positions.unbind(0), contiguous_strides(sizes), strict=True):
             found = found + row * step
         return found
 
     def coalesce(self) -> Any:
         """The same with every position once, in order, and the sum of what stands there."""
+        self._needs_coordinates("coalesce")
+        return self._summed()
+
+    def _summed(self) -> Any:
+        """What it holds, in coordinates, coalesced."""
         if self._sorted:
             return self
         flat, places = fn.unique(self._flat(), sorted=True, return_inverse=True)
@@ -183,17 +192,11 @@ class SparseTensor(Tensor):
         made: Tensor = flat.index_add(0, self._flat(), values).reshape(self._shape)
         return made
 
-    def to_sparse(self, sparse_dim: Any = None, *, layout: Any = None, **kwargs: Any) -> Any:
-        """Itself, or what it holds in another layout."""
-        if layout is sparse_csr:
-            return self.to_sparse_csr()
-        return self.to_sparse_coo() if self._by_rows else self
-
     def to_sparse_coo(self) -> Any:
         """Itself, or what it holds, in coordinates."""
-        if not self._by_rows:
+        if not self._how:
             return self
-        return sparse_of(self._positions, self._elements, self._shape, self._sorted)
+        return sparse_of(self._positions, self._elements, self._shape, self.is_sparse_csr)
 
     def masking(self, dense: Tensor) -> Any:
         """A dense tensor's elements at its positions."""
@@ -203,17 +206,13 @@ class SparseTensor(Tensor):
 
     def _with(self, values: Tensor, *, sorted: bool | None = None) -> Any:
         kept = self._sorted if sorted is None else sorted
-        return sparse_of(self._positions, values, self._shape, kept, self._by_rows)
+        return sparse_of(self._positions, values, self._shape, kept, self._how)
 
     def clone(self, **kwargs: Any) -> Any:
         """A copy."""
-        return sparse_of(
-            self._positions.clone(),
-            self._elements.clone(),
-            self._shape,
-            self._sorted,
-            self._by_rows,
-        )
+        made = self._with(self._elements.clone())
+        made._positions = self._positions.clone()
+        return made
 
     def detach(self) -> Any:
         """The same without history."""
@@ -231,7 +230,8 @@ class SparseTensor(Tensor):
         Tensor.data.__set__(self, value)  # type: ignore[attr-defined]  # refuses what is none
         if self.grad is not None and fn.equal(self._positions, given._positions):
             new.grad = self._elements.grad
-        self._positions, self._elements, self._sorted = given._positions, new, given._sorted
+        self._positions, self._elements = given._positions, new
+        self._sorted, self._how = given._sorted, given._how
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
         """The same with other values: of another dtype or on another device."""
@@ -239,10 +239,13 @@ class SparseTensor(Tensor):
         on = self._positions.to(values._device)
         if values is self._elements:
             return self
-        return sparse_of(on, values, self._shape, self._sorted, self._by_rows)
+        return sparse_of(on, values, self._shape, self._sorted, self._how)
 
     def zero_(self) -> Any:
-        """Hold nothing from now on."""
+        """Hold nothing from now on; a compressed matrix holds zeros."""
+        if self._how:
+            self._elements = fn.zeros_like(self._elements.detach())
+            return self
         self._positions = self._positions[:, :0]
         self._elements = self._elements.detach()[:0]
         self._sorted = True
@@ -265,6 +268,9 @@ class SparseTensor(Tensor):
         order, shape = list(range(self.sparse_dim())), list(self._shape)
         order[a], order[b] = order[b], order[a]
         shape[a], shape[b] = shape[b], shape[a]
+        if self._how and a != b:
+            indices, elements, how = compressed.turned(self)
+            return sparse_of(indices, elements, tuple(shape), False, how)
         indices = fn.stack([self._positions[i] for i in order])
         return sparse_of(indices, self._elements, tuple(shape), self._sorted and a == b)
 
@@ -300,7 +306,7 @@ class SparseTensor(Tensor):
         values = other._elements if alpha == 1 else other._elements * alpha
         indices = fn.cat([self._positions, other._positions], 1)
         found = sparse_of(indices, fn.cat([self._elements, values]), self._shape, False)
-        return found.to_sparse_csr() if self._by_rows and other._by_rows else found
+        return FUNCTIONS["_relaid"](found, self._how if other._how else None)
 
     def sub(self, other: Any, *, alpha: Any = 1) -> Any:
         """Its difference from another tensor."""
@@ -327,7 +333,7 @@ class SparseTensor(Tensor):
 
     def norm(self, p: Any = 2, *args: Any, **kwargs: Any) -> Any:
         """The norm of its elements."""
-        return self.coalesce()._elements.norm(p)
+        return self._summed()._elements.norm(p)
 
     def matmul(self, other: Any) -> Any:
         """Its product with a dense matrix or vector."""
@@ -358,20 +364,10 @@ class SparseTensor(Tensor):
     # ---- as an object ---------------------------------------------------------------------------
 
     def __repr__(self, **kwargs: Any) -> str:
-        indices = repr(self._positions).replace("\n", "\n" + " " * 15)
-        values = repr(self._elements.detach()).replace("\n", "\n" + " " * 14)
-        history = ", requires_grad=True" if self.requires_grad and self.is_leaf else ""
-        if self.requires_grad and not self.is_leaf:
-            history = f", grad_fn=<{self.grad_fn.name()}>"
-        held = f"values={values},\n       size={tuple(self._shape)}, nnz={self._nnz()}"
-        if self._by_rows:
-            rows, columns = self.crow_indices(), self.col_indices()
-            held = f"col_indices={columns},\n       {held}"
-            return f"tensor(crow_indices={rows},\n       {held}, layout=torch.sparse_csr{history})"
-        return f"tensor(indices={indices},\n       {held}, layout=torch.sparse_coo{history})"
+        return compressed.shown(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        held = self._positions, self._elements, self._shape, self._sorted, self._by_rows
+        held = self._positions, self._elements, self._shape, self._sorted, self._how
         return sparse_of, held
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -459,7 +455,11 @@ def _into_dense(name: str, dense: Tensor, other: SparseTensor, alpha: Any = 1) -
 
 
 def sparse_of(
-    indices: Tensor, values: Tensor, size: Any, coalesced: bool = False, by_rows: bool = False
+    indices: Tensor,
+    values: Tensor,
+    size: Any,
+    coalesced: bool = False,
+    how: compressed.Compressed | None = None,
 ) -> Any:
     """A sparse tensor of positions and values that are known to fit."""
     shape: Shape = tuple(size)
@@ -470,7 +470,7 @@ def sparse_of(
     )
     made.__class__ = SparseTensor
     made._positions, made._elements, made._sorted = indices, values, coalesced
-    made._by_rows = by_rows
+    made._how = how
     return made
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, dtype, int64
-from ..values.layouts import sparse_coo, sparse_csr
 from ..values.shapes import Shape
 from .creation import as_tensor
 from .sparse_functions import sparse_of
@@ -96,19 +95,12 @@ def sparse_coo_tensor(
     return sparse_of(at, held, shape, bool(is_coalesced))
 
 
-def to_sparse(self: Any, sparse_dim: int | None = None, *, layout: Any = None) -> Any:
+def to_sparse(self: Any, sparse_dim: int | None = None) -> Any:
     """The elements that are not 0, with their positions.
 
     Raises:
-        NotImplementedError: for another layout than ``torch.sparse_coo`` and ``torch.sparse_csr``.
         RuntimeError: if the tensor has not that many dimensions, or none are asked for.
     """
-    if layout is sparse_csr:
-        return self.to_sparse_csr()
-    if layout not in (None, sparse_coo):
-        raise NotImplementedError(
-            f"to_sparse(): {layout} is not served here: use torch.sparse_coo or torch.sparse_csr"
-        )
     most = len(self._shape)
     rank = most if sparse_dim is None else sparse_dim
     if not 0 <= rank <= most or (most and not rank):

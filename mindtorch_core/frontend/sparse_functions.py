@@ -11,8 +11,10 @@ from typing import Any
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
+from ..values.layouts import sparse_csr
 from ..values.shapes import wrap_dim
 from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
+from .sparse_compressed import Compressed
 
 __all__ = ["addmm", "log_softmax", "softmax", "sparse_of", "spdiags"]
 
@@ -30,7 +32,8 @@ def product(a: Any, b: Any) -> Any:
             f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, a._shape))} and "
             f"{'x'.join(map(str, b._shape))})"
         )
-    a, b = a.coalesce(), b.coalesce()
+    by_rows = Compressed(sparse_csr) if a._how and b._how else None
+    a, b = a._summed(), b._summed()
     rows, columns = a._positions.unbind(0)
     held = fn.bincount(b._positions[0], minlength=b._shape[0])
     starts = held.cumsum(0) - held
@@ -40,7 +43,8 @@ def product(a: Any, b: Any) -> Any:
     from_b = starts[columns][from_a] + fn.arange(from_a._shape[0], device=rows._device) - before
     values = a._elements[from_a] * b._elements[from_b]
     indices = fn.stack([rows[from_a], b._positions[1][from_b]])
-    return sparse_of(indices, values, (a._shape[0], b._shape[1])).coalesce()
+    found = sparse_of(indices, values, (a._shape[0], b._shape[1]))._summed()
+    return FUNCTIONS["_relaid"](found, by_rows)
 
 
 def intersection(a: Any, b: Any) -> Any:
@@ -50,21 +54,22 @@ def intersection(a: Any, b: Any) -> Any:
         RuntimeError: for two sparse tensors of different shapes.
     """
     if type(b) is not SparseTensor:
-        a = a.coalesce()
+        a = a if a._how else a._summed()
         spread = fn.broadcast_to(b, a._shape)
         return a._with(a._elements * fn.index(spread, list(a._positions.unbind(0))))
     if a._shape != b._shape:
         raise RuntimeError(
             f"mul operands have incompatible sizes {list(a._shape)} and {list(b._shape)}"
         )
-    a, b = a.coalesce(), b.coalesce()
+    how = a._how if b._how else None
+    a, b = a._summed(), b._summed()
     mine, theirs = a._flat(), b._flat()
     if not b._nnz():
-        return sparse_of(b._positions, b._elements, a._shape, True)
+        return FUNCTIONS["_relaid"](sparse_of(b._positions, b._elements, a._shape, True), how)
     at = fn.searchsorted(theirs, mine).clamp(max=b._nnz() - 1)
     (both,) = (theirs[at] == mine).nonzero().unbind(1)
     values = a._elements[both] * b._elements[at[both]]
-    return sparse_of(a._positions[:, both], values, a._shape, True)
+    return FUNCTIONS["_relaid"](sparse_of(a._positions[:, both], values, a._shape, True), how)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -74,7 +79,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
     """Softmax of the elements that are held, along a sparse dimension."""
-    x = x.coalesce()
+    x = x._summed()
     dim = wrap_dim(dim, len(x._shape))
     if dim >= x.sparse_dim() or x.dense_dim():
         raise NotImplementedError(refusal("softmax() along a dense dimension"))
@@ -110,7 +115,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     (kept,) = ((row >= 0) & (row < rows)).reshape(-1).nonzero().unbind(1)
     indices = fn.stack([row.reshape(-1)[kept], column.reshape(-1)[kept]])
     values = diagonals[:, :width].reshape(-1)[kept]
-    return sparse_of(indices, values, (rows, columns)).coalesce()
+    return sparse_of(indices, values, (rows, columns))._summed()
 
 
 def _cat(tensors: Any, dim: int = 0) -> Any:
@@ -133,7 +138,7 @@ def _unsqueeze(x: Any, dim: int) -> Any:
     dim = wrap_dim(dim, len(x._shape) + 1)
     if dim > x.sparse_dim():
         raise NotImplementedError(refusal("unsqueeze() among dense dimensions"))
-    zero = x._positions.new_zeros((1, x._nnz()))
+    zero = x._positions.new_zeros((1, x._positions._shape[1]))
     indices = fn.cat([x._positions[:dim], zero, x._positions[dim:]])
     return sparse_of(indices, x._elements, (*x._shape[:dim], 1, *x._shape[dim:]), x._sorted)
 
@@ -168,7 +173,7 @@ def _elementwise(name: str) -> Callable[..., Any]:
     """A function that is 0 at 0, of the elements that are held."""
 
     def computed(x: Any, *args: Any, **kwargs: Any) -> Any:
-        x = x.coalesce()
+        x = x if x._how else x._summed()
         return x._with(getattr(x._elements, name)(*args, **kwargs))
 
     return computed

@@ -8,31 +8,74 @@ from typing import Any, Final, NoReturn
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
 from ..values.dtypes import dtype
+from ..values.layouts import (
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 
-__all__ = ["sparse_mask", "to_dense", "to_sparse", "to_sparse_coo", "to_sparse_csr"]
+__all__ = [
+    "sparse_mask",
+    "to_dense",
+    "to_sparse",
+    "to_sparse_bsc",
+    "to_sparse_bsr",
+    "to_sparse_coo",
+    "to_sparse_csc",
+    "to_sparse_csr",
+]
 
 
-def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None) -> Any:
+def to_sparse(
+    self: Any,
+    sparse_dim: int | None = None,
+    *,
+    layout: Any = None,
+    blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> Any:
     """The elements that are not 0, with their positions, as a sparse tensor.
 
     Args:
         self: the tensor.
         sparse_dim: how many dimensions positions have; by default all.
-        layout: ``torch.sparse_coo``, or of a matrix ``torch.sparse_csr``.
+        layout: ``torch.sparse_coo``, or of a matrix a compressed one.
+        blocksize: the size of blocks, for layouts of blocks.
+        dense_dim: how many dimensions the elements of a compressed tensor have: 0.
 
     Raises:
-        NotImplementedError: for another layout.
+        NotImplementedError: for what is no matrix, in a compressed layout.
     """
-    from . import sparse_creation
+    from . import sparse_compressing, sparse_creation
 
-    return sparse_creation.to_sparse(self, sparse_dim, layout=layout)
+    if layout not in (None, sparse_coo):
+        return sparse_compressing.to_layout(self, layout, blocksize, dense_dim)
+    if self.layout is not strided:
+        return self.to_sparse_coo()
+    return sparse_creation.to_sparse(self, sparse_dim)
 
 
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Any:
     """The elements of a matrix that are not 0, in compressed rows."""
-    from . import sparse_rows
+    return to_sparse(self, layout=sparse_csr, dense_dim=dense_dim)
 
-    return sparse_rows.to_sparse_csr(self, dense_dim)
+
+def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Any:
+    """The elements of a matrix that are not 0, in compressed columns."""
+    return to_sparse(self, layout=sparse_csc, dense_dim=dense_dim)
+
+
+def to_sparse_bsr(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Any:
+    """The blocks of a matrix that are not all 0, in compressed rows."""
+    return to_sparse(self, layout=sparse_bsr, blocksize=blocksize, dense_dim=dense_dim)
+
+
+def to_sparse_bsc(self: Tensor, blocksize: Any, dense_dim: int | None = None) -> Any:
+    """The blocks of a matrix that are not all 0, in compressed columns."""
+    return to_sparse(self, layout=sparse_bsc, blocksize=blocksize, dense_dim=dense_dim)
 
 
 def to_sparse_coo(self: Tensor) -> Any:
@@ -57,7 +100,7 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
 
     if not isinstance(mask, sparse.SparseTensor):
         raise TypeError("sparse_mask(): expected mask to be sparse, got a dense tensor")
-    return mask.coalesce().masking(self)
+    return (mask if mask._how else mask.coalesce()).masking(self)
 
 
 def dense_dim(self: Tensor) -> int:
@@ -82,6 +125,7 @@ def _refused(name: str, wanted: str) -> Callable[[Tensor], NoReturn]:
 
 _COORDINATES: Final = "coordinate tensor"
 _ROWS: Final = "row compressed tensor"
+_COLUMNS: Final = "column compressed tensor"
 
 attach(
     __name__,
@@ -92,9 +136,13 @@ attach(
         "to_dense": to_dense,
         "to_sparse": to_sparse,
         "to_sparse_coo": to_sparse_coo,
+        "to_sparse_bsc": to_sparse_bsc,
+        "to_sparse_bsr": to_sparse_bsr,
+        "to_sparse_csc": to_sparse_csc,
         "to_sparse_csr": to_sparse_csr,
         "values": _refused("values", "tensor"),
         **{name: _refused(name, _COORDINATES) for name in ("coalesce", "indices", "is_coalesced")},
         **{name: _refused(name, _ROWS) for name in ("col_indices", "crow_indices")},
+        **{name: _refused(name, _COLUMNS) for name in ("ccol_indices", "row_indices")},
     },
 )

@@ -19,7 +19,15 @@ from ..tensors.unresolved import MARKS
 from ..values.devices import concrete, device, place_meant, place_named
 from ..values.dtypes import DTYPES, FLOAT8, dtype
 from ..values.errors import BackendUnavailableError
-from ..values.layouts import layout, sparse_coo, strided
+from ..values.layouts import (
+    layout,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from ..values.shapes import Shape, Size, storage_extent
 from . import legacy, safetensors
 from .archive import Archive, is_archive, opened
@@ -375,8 +383,11 @@ def _device(text: str, index: int | None = None) -> device:
     return device(text) if index is None else device(text, index)
 
 
+_COMPRESSED = (sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)
+
+
 def _layout(name: str) -> layout:
-    known = {repr(each): each for each in (strided, sparse_coo)}
+    known = {repr(each): each for each in (strided, sparse_coo, *_COMPRESSED)}
     if name not in known:
         raise ValueError(f"there are no tensors of layout {name}")
     return known[name]
@@ -384,6 +395,12 @@ def _layout(name: str) -> layout:
 
 def _sparse(kind: layout, held: Any) -> Any:
     """A sparse tensor, whose indices are checked whatever the file says."""
+    if kind in _COMPRESSED and isinstance(held, tuple) and len(held) == 4:
+        from ..frontend.sparse_compressing import sparse_compressed_tensor
+
+        if any(type(each) is not Tensor for each in held[:3]):
+            raise ValueError("a sparse tensor whose indices or values are no tensors")
+        return sparse_compressed_tensor(*held, layout=kind)
     if kind is not sparse_coo or not isinstance(held, tuple) or len(held) not in (3, 4):
         raise ValueError("a sparse tensor that is not described by indices, values and a size")
     from ..frontend.sparse_creation import sparse_coo_tensor

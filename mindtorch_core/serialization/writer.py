@@ -19,7 +19,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import unresolved
 from ..values.devices import device, row_of
 from ..values.dtypes import dtype
-from ..values.layouts import layout, sparse_coo
+from ..values.layouts import layout, strided
 from ..values.shapes import Size
 from .names import STORAGE_NAMES, UNTYPED
 from .objects import save_object
@@ -101,7 +101,9 @@ class Writer:
             self.out += b"G" + struct.pack(">d", obj)
         elif kind is str:
             self._text(obj)
-        elif isinstance(obj, Tensor) and (obj.is_sparse or not _takes_itself_apart(kind)):
+        elif isinstance(obj, Tensor) and (
+            obj.layout is not strided or not _takes_itself_apart(kind)
+        ):
             self._tensor(obj, at)
         elif kind in _CONTAINERS:
             if not self.known(id(obj)):
@@ -232,10 +234,13 @@ class Writer:
             return
         warn_if_has_hooks(t)
         self._alive.append(t)
-        if t.is_sparse:
+        if t.layout is not strided:
             s: Any = t
-            held = s._indices(), s._values(), s.shape, s.is_coalesced()
-            self._call(_SPARSE, [sparse_coo, held], at)
+            if t.is_sparse:
+                held = s._indices(), s._values(), s.shape, s.is_coalesced()
+            else:
+                held = *(getattr(s, name)() for name in s._how.names), s.values(), s.shape
+            self._call(_SPARSE, [t.layout, held], at)
             self.remember(id(t))
             return
         rebuilt_by = getattr(type(t), "_rebuilt_by", None)

@@ -1,4 +1,4 @@
-"""How the elements of a tensor lie in memory: here always strided."""
+"""How the elements of a tensor lie in memory: strided, or sparse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class layout:
-    """A kind of memory layout; ``torch.strided`` is the only one that tensors have."""
+    """A kind of memory layout."""
 
     __slots__ = ("name",)
 
@@ -34,12 +34,12 @@ class layout:
 
 
 strided: Final = layout("strided")
-# The names of PyTorch's other layouts, for programs that compare with them: no tensor has one.
 sparse_coo: Final = layout("sparse_coo")
 sparse_csr: Final = layout("sparse_csr")
 sparse_csc: Final = layout("sparse_csc")
 sparse_bsr: Final = layout("sparse_bsr")
 sparse_bsc: Final = layout("sparse_bsc")
+# For programs that compare with them: no tensor has one.
 jagged: Final = layout("jagged")
 _mkldnn: Final = layout("_mkldnn")
 

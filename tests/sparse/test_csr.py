@@ -62,7 +62,7 @@ def test_it_is_kept_and_printed():
         assert torch.equal(back.to_dense(), s.to_dense())
     assert repr(s) == (
         "tensor(crow_indices=tensor([0, 2, 2, 3]),\n       col_indices=tensor([0, 3, 1]),\n"
-        "       values=tensor([1., 2., 3.]),\n       size=(3, 4), nnz=3, layout=torch.sparse_csr)"
+        "       values=tensor([1., 2., 3.]), size=(3, 4), nnz=3,\n       layout=torch.sparse_csr)"
     )
 
 
