@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .frontend.masked_tensors import MaskedTensor, as_masked_tensor, is_masked_tensor, masked_tensor
 from .opdefs.namespaces import serve
 from .tensors.tensor import Tensor
+
+__all__ = ["MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor"]
 
 # The functions whose results have fewer elements than the mask.
 _REDUCTIONS = frozenset(

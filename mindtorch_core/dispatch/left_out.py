@@ -7,11 +7,11 @@ from typing import Final
 __all__ = ["LEFT_OUT", "reason_for"]
 
 LEFT_OUT: Final = {
-    "tensors are dense or sparse; none are nested or masked": """
+    "tensors are dense or sparse; none are nested": """
         ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm hspmm
         indices_copy resize_as_sparse_ row_indices_copy saddmm smm sparse_resize_
         sparse_resize_and_clear_ sspaddmm to_mkldnn
-        values_copy to_padded_tensor as_masked_tensor is_masked_tensor masked_tensor
+        values_copy to_padded_tensor
     """,
     "there are no quantized dtypes": """
         choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine
