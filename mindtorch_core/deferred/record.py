@@ -26,6 +26,7 @@ from .observers import BESIDE
 from .programs.planned import compiles
 from .recorders import make_recorder
 from .results import moved
+from .settling import plain
 from .trace import COPIES, RecordedOp, tensors_of
 
 __all__ = ["pipeline_kernel", "serve_key"]
@@ -70,8 +71,8 @@ def pipeline_kernel(
     places = written_places(schema)
     view = d is not None and d.traits.view
     op = RecordedOp(
-        entry.name, row.type, below, entry.plans.get(backend), d, kernel=entry.kernels.get(backend),
-        writes=writes, view=view, numbers=_numbers_of(schema, d),
+        entry.name, row.type, _plainly(below, d), entry.plans.get(backend), d,
+        kernel=entry.kernels.get(backend), writes=writes, view=view, numbers=_numbers_of(schema, d),
     )  # fmt: skip
     runtime = row.runtime
     op.compiled = compiles(runtime) and runtime.compiles(op)
@@ -97,6 +98,17 @@ def pipeline_kernel(
     if composed is None or (d is not None and d.rule is not None) or backend in entry.metas:
         return recorder
     return _or_by_parts(recorder, composed)
+
+
+def _plainly(below: Kernel, d: OpDef | None) -> Kernel:
+    """What runs an op: a third party's may return what is read as the conjugate of what it holds."""
+    if d is not None:
+        return below
+
+    def impl(*args: Any, **kwargs: Any) -> Any:
+        return plain(below(*args, **kwargs))
+
+    return impl
 
 
 def _told_beside(name: str) -> None:

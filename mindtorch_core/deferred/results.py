@@ -126,12 +126,13 @@ def results_of(op: RecordedOp, rule: Callable[..., Any], schema: OperatorSchema 
         """New tensors, as many as the rule tells of; None where it tells of none."""
         spec = rule(*args, **kwargs)
         on = _place_of(op, args, kwargs)
-        if not isinstance(spec, tuple):
+        if not isinstance(spec, tuple | list):
             t = _fresh(pipe, spec, on)
             return (t,), t
         outs = [None if s is None else _fresh(pipe, s, on) for s in spec]
         # A tuple of its own: what only the entry's tuple holds is what nobody can see.
-        return tuple(t for t in outs if t is not None), tuple(outs)
+        given = outs if isinstance(spec, list) else tuple(outs)
+        return tuple(t for t in outs if t is not None), given
 
     if op.writes:
         return written if schema is None or schema.returns else written_only

@@ -6,7 +6,7 @@ import reprlib
 from typing import Any, Final
 
 from ..dispatch.dispatcher import dispatch
-from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, with_masks
+from ..dispatch.keys import AUTOGRAD, CONJUGATE, MASKS, NEGATIVE, DispatchKey, with_masks
 from ..tensors.storage import held_once
 from ..tensors.tensor import Tensor
 from ..values.devices import device
@@ -14,11 +14,12 @@ from ..values.dtypes import dtype
 from ..values.shapes import Shape, contiguous_strides, numel, show
 from .trace import RecordedOp
 
-__all__ = ["laid_out", "mismatch", "move", "settle"]
+__all__ = ["laid_out", "mismatch", "move", "plain", "settle"]
 
 KERNEL: Final = "the kernel"
 # What is copied for a layout is no op of the user's: nothing records it.
 _BELOW: Final = ~int(AUTOGRAD | DispatchKey.Pipeline | DispatchKey.Python)
+_UNRESOLVED: Final = int(CONJUGATE | NEGATIVE)
 
 
 def settle(op: RecordedOp, outs: tuple[Tensor, ...], result: Any, by: str = KERNEL) -> None:
@@ -63,7 +64,8 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
     if s is None or s.memory is not None:  # a view, over memory that is there
         t._data = r._data
         return
-    if len(shape) > 1 or r._layout is not None:  # a part of another memory, for instance
+    # A part of another memory, for instance.
+    if len(shape) > 1 or r._storage is not None or r._layout is not None:
         strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
         if r._geometry() != (strides, 0) and numel(shape):
             r = laid_out(r, strides)
@@ -89,6 +91,15 @@ def mismatch(r: Any, shape: Shape, d: dtype, on: device, by: str = KERNEL) -> Ru
 def laid_out(r: Tensor, strides: Shape) -> Any:
     """A copy of a result in the strides that were promised."""
     return with_masks(0, MASKS.keep & _BELOW, _copied, r, strides)
+
+
+def plain(r: Any) -> Any:
+    """A result whose memory holds its numbers, not their conjugates or negatives; others as they are."""
+    if isinstance(r, list | tuple):
+        return type(r)(map(plain, r)) if type(r) in (list, tuple) else r
+    if isinstance(r, Tensor) and r._keys & _UNRESOLVED:
+        return laid_out(r, r._geometry()[0])
+    return r
 
 
 def _copied(r: Tensor, strides: Shape) -> Any:

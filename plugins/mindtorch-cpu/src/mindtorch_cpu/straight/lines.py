@@ -246,19 +246,20 @@ class Writer:
         else:
             names = "".join("_, " if o is None else f"t{o}, " for o in outs)
             self._line(f"{names}= parts({call}, {len(outs)})")
+        own = is_own_kernel(op)
         for o in outs:
             if o is not None:
                 if not op.view:  # a copy of a view is none: what is written there would be lost
-                    self._lay_out(o)
+                    self._lay_out(o, 2 if own else 1)
                 self._tensors.add(o)
                 self._made(o, f"t{o}")
-                if is_own_kernel(op):
+                if own:
                     self._own.add(o)
 
-    def _lay_out(self, n: int) -> None:
-        """Have a kernel's result lie in memory as it was promised."""
+    def _lay_out(self, n: int, least: int) -> None:
+        """Have a kernel's result of at least so many dimensions lie in memory as it was promised."""
         value = self.program.values[n]
-        if len(value.shape) > 1 and numel(value.shape):
+        if len(value.shape) >= least and numel(value.shape):
             size = NUMPY_OF[value.dtype].itemsize
             steps = tuple(s * size for s in value.strides)
             self._line(f"if t{n}.raw_storage is not None or t{n}.raw_data.strides != {steps!r}:")
