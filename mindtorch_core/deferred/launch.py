@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, DispatchKey, with_masks
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
+from .collected import Collected, Omitted
 from .failures import FAILURES, Failed, error_from, error_of, failure_in
-from .owners import Owners
+from .owners import Owners, owners_of
 from .planning import Part, backend_of, warn_of_plan
 from .programs.checks import Unchecked
 from .settling import move, settle
@@ -20,7 +20,6 @@ from .trace import (
     TENSORS,
     Batch,
     Entry,
-    RecordedOp,
     Step,
     StepFailed,
     StepStopped,
@@ -38,6 +37,9 @@ __all__ = ["Launch"]
 _HIDDEN: Final = int(
     AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python | DispatchKey.Inference
 )
+
+# How often a batch is asked to stop: an interrupt may end each of it, but a backend that does so never stops.
+_PATIENCE: Final = 100
 
 
 class Launch:
@@ -63,14 +65,14 @@ class Launch:
         self.first: PipelineError | None = None
         self._any_failed = bool(FAILURES)
         self.marked: list[Storage] = []
-        self._collected: list[_Collected] = []  # ops whose kernels ran and that a batch may hold
+        self._collected: list[Collected] = []  # ops whose kernels ran and that a batch may hold
         self.under_way: tuple[int, ...] = ()
         self.running = False
         self._donated = False  # whether what runs may have overwritten what it reads
         self._failures = 0  # of ops themselves, not of what depends on them
         self._early: set[int] = set()  # launched before their step, for one that had borrowed them
         # What steps gave no value for: storages, ops, and where those were recorded.
-        self._omitted: list[_Omitted] = []
+        self._omitted: list[Omitted] = []
         # Checks on data that are under way, and what depends on them.
         self._checks: list[tuple[Callable[[], bool], PipelineError, list[weakref.ref[Tensor]]]] = []
 
@@ -113,8 +115,7 @@ class Launch:
         """
         under_way = [(i, e) for i in self.under_way if (e := self.entries[i]) is not None]
         if interrupt is not None:
-            if self._collected:
-                self._lose(self._collected[0].position, interrupt)
+            self._lose(0, interrupt)
             if self.running and (self._donated or not all(e.op.pure for _, e in under_way)):
                 for _, entry in under_way:
                     self._failed(entry, interrupt)
@@ -176,7 +177,8 @@ class Launch:
                 else:
                     settle(op, outs, result)
         except Unsent as unsent:  # the kernel had to wait for what came before
-            self._lose(unsent.position, unsent.cause)
+            if not self._lose(unsent.position, unsent.cause):
+                self._failed(entry, unsent.cause)
         except Exception as cause:  # noqa: BLE001 (whatever a kernel raises is reported)
             self._failed(entry, cause)
         self.running = False
@@ -210,22 +212,17 @@ class Launch:
         order, so that memory may serve again before.
         """
         interrupt: BaseException | None = None
+        refused: Exception | None = None
         try:
-            batch.start()
-            for i in positions:
-                if (entry := self.entries[i]) is not None:
-                    batch.position = i
-                    self._collected.append(_Collected(i, entry))
-                    self._one(i, entry)
-                    entry = None
             try:
-                batch.send()
-            except Unsent as unsent:
-                self._lose(unsent.position, unsent.cause)
-            self._collected.clear()
+                batch.start()
+            except Exception as error:  # noqa: BLE001 (whatever a backend raises is reported)
+                refused = error
+            else:
+                self._collect(batch, positions)
         except BaseException as error:  # noqa: BLE001 (raised below, once the batch has stopped)
             interrupt = error
-        while True:
+        for _ in range(_PATIENCE):
             try:
                 if interrupt is not None and not isinstance(interrupt, Exception):
                     self._rescue(batch)
@@ -241,6 +238,30 @@ class Launch:
                 raise interrupt
             finally:
                 del interrupt
+        if refused is not None:
+            device = ""
+            for i in positions:
+                if (entry := self.entries[i]) is not None:
+                    device = entry.op.device
+                    self._one(i, entry)
+                    entry = None
+            warn_of_plan(device, refused)
+
+    def _collect(self, batch: Batch, positions: Sequence[int]) -> None:
+        """Run kernels and send what they launch."""
+        for i in positions:
+            if (entry := self.entries[i]) is not None:
+                batch.position = i
+                self._collected.append(Collected(i, entry))
+                self._one(i, entry)
+                entry = None
+        try:
+            batch.send()
+        except Unsent as unsent:
+            self._lose(unsent.position, unsent.cause)
+        except Exception as cause:  # noqa: BLE001 (whatever a backend raises is reported)
+            self._lose(0, cause)
+        self._collected.clear()
 
     def _rescue(self, batch: Batch) -> None:
         """Send what a batch holds of the ops before an interrupt, and nothing of the one it ended."""
@@ -252,12 +273,19 @@ class Launch:
         except Unsent as unsent:
             self._lose(unsent.position, unsent.cause)
         except Exception as cause:  # noqa: BLE001 (whatever a backend raises is reported)
-            if self._collected:
-                self._lose(self._collected[0].position, cause)
+            self._lose(0, cause)
         self._collected.clear()
 
-    def _lose(self, position: int, cause: BaseException) -> None:
-        """Mark what a batch did not send as failed: everything collected from a position on."""
+    def _lose(self, position: int, cause: BaseException) -> bool:
+        """Mark what a batch did not send as failed: everything collected from a position on.
+
+        Returns:
+            Whether something was collected.
+        """
+        if not self._collected:
+            return False
+        if self._collected[-1].position < position:  # which says nothing of what was sent
+            position = 0
         lost = [c for c in self._collected if c.position >= position]
         error = lost[0].error(cause)
         self.first = self.first or error
@@ -265,6 +293,7 @@ class Launch:
         for collected in lost:
             self._fail(collected.results(), failed)
         self._collected = [c for c in self._collected if c.position < position]
+        return True
 
     # ---- several ops at once -------------------------------------------------------------------
 
@@ -344,15 +373,13 @@ class Launch:
                 self._mark(named)
                 self.entries[at] = None
             return cause
-        owners = _owners(compute, entries)
+        owners = owners_of(compute, entries)
         for i, entry in enumerate(entries):
             try:
                 if i >= len(results):
                     gave = f"{len(results)} results for the {len(entries)} entries of a step"
                     raise RuntimeError(f"{who} gave {gave}, none for this one")
-                if owners is not None and not (entry.op.writes or entry.op.view):
-                    owners.claim(results[i], who)
-                self._settle(entry, results[i], who)
+                self._settle(entry, results[i], who, owners)
             except Exception as cause:  # noqa: BLE001
                 self._failed(entry, cause)
         for at, check, depending in getattr(compute, "checks", ()):
@@ -365,10 +392,11 @@ class Launch:
         """Settle what a step had computed when it stopped; the rest is launched one by one."""
         present = [i for i in step.entries if self.entries[i] is not None]
         done, rest = present[: stopped.count], present[stopped.count :]
+        owners = owners_of(step.compute, [e for i in done if (e := self.entries[i]) is not None])
         for i, result in zip(done, stopped.results, strict=True):
             if (entry := self.entries[i]) is not None:
                 try:
-                    self._settle(entry, result, who)
+                    self._settle(entry, result, who, owners)
                 except Exception as cause:  # noqa: BLE001 (nothing else is lost by it)
                     self._failed(entry, cause)
                 self._mark(entry)
@@ -383,11 +411,15 @@ class Launch:
                 self.entries[i] = None
         return stopped.cause
 
-    def _settle(self, entry: Entry, result: Any, who: str) -> None:
+    def _settle(self, entry: Entry, result: Any, who: str, owners: Owners | None) -> None:
         """Settle what a step gave for an entry, and note what it left out."""
         op, outs = entry.op, entry.outs
+        if owners is not None:
+            result = owners.accept(entry, result, who)
         if result is not None:
             settle(op, outs, result, who)
+            if owners is not None:
+                owners.hand_out(outs)
         for t in outs:
             s = t._storage
             if t._data is not None or s is None:
@@ -396,7 +428,7 @@ class Launch:
                 t._fill(s)
             else:
                 where = entry.code, entry.instruction
-                self._omitted.append(_Omitted(op, where, weakref.ref(t), weakref.ref(s)))
+                self._omitted.append(Omitted(op, where, weakref.ref(t), weakref.ref(s)))
 
     def _check_omitted(self) -> None:
         """Mark results as failed that steps have left out though somebody can see them.
@@ -414,61 +446,6 @@ class Launch:
             if t is not None and held_outside(t):
                 self.first = self.first or error
         self._omitted.clear()
-
-
-def _owners(compute: Callable[[], Any], entries: Sequence[Entry]) -> Owners | None:
-    """Whose memory a step must not give for results; None where nobody looks.
-
-    Where a step may overwrite operands, and does not say which not, their memory may be that of results.
-    """
-    if getattr(compute, "trusted", False):
-        return None
-    operands = getattr(compute, "operands", None)
-    if operands is None:
-        if getattr(compute, "donated", False):
-            return Owners(())
-        made = {id(t) for e in entries for t in e.outs}
-        given = (t for e in entries for t in tensors_of((*e.args, *e.kwargs.values())))
-        operands = [t for t in given if id(t) not in made]
-    return Owners(operands)
-
-
-class _Omitted(NamedTuple):
-    """A result for which a step gave no value, of which nothing is held.
-
-    Attributes:
-        op: its op.
-        where: the code object and instruction that recorded the op.
-        tensor, storage: what was handed out.
-    """
-
-    op: RecordedOp
-    where: tuple[CodeType, int]
-    tensor: weakref.ref[Tensor]
-    storage: weakref.ref[Storage]
-
-
-class _Collected:
-    """An op that a batch may hold: what an error says of it, and its results that are still alive."""
-
-    __slots__ = ("_inputs", "_op", "_results", "_where", "position")
-
-    def __init__(self, position: int, entry: Entry) -> None:
-        op, args, kwargs, outs, code, instruction = entry
-        self.position = position
-        self._op = op
-        self._where = code, instruction
-        self._results = [weakref.ref(t) for t in outs]
-        operands = tensors_of((*args, *kwargs.values())) if kwargs else tensors_of(args)
-        self._inputs = [(t._shape, t._dtype) for t in operands]
-
-    def results(self) -> tuple[Tensor, ...]:
-        """The results that somebody still holds."""
-        return tuple(t for ref in self._results if (t := ref()) is not None)
-
-    def error(self, cause: BaseException) -> PipelineError:
-        """What is said if it could not be sent."""
-        return error_from(self._op, self._inputs, self._where, cause)
 
 
 def _filled(t: Tensor) -> bool:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
+from operator import index, is_, itemgetter
 from typing import NamedTuple
 
+from ..runtime import Runtime
 from ..values.devices import TABLE
 from ..values.shapes import numel
 from .dependence import memory_of
 from .frames import user_place
 from .programs.planned import compiled_plan
-from .trace import COPIES, Entry, Plan, Share, Step, tensors_of
+from .trace import COPIES, Batch, Entry, Plan, Share, Step, tensors_of
 
 __all__ = ["Part", "backend_of", "plan_parts", "warn_of_plan"]
 
@@ -62,9 +63,11 @@ def _planned(
     try:
         plan = compiled_plan(device, entries) if compiled else None
         if plan is None:
-            plan = runtime.plan(entries)
+            plan = _asked(runtime, entries)
         if plan is None or plan.steps is None:
             return Part(positions, plan)
+        if not isinstance(plan.steps, list):  # else it stays the backend's own
+            plan.steps = [*plan.steps]
         covered = _covered(plan.steps, entries)
     except Exception as error:  # noqa: BLE001 (whatever it is, nothing was launched yet)
         warn_of_plan(device, error)
@@ -73,6 +76,28 @@ def _planned(
     if positions[-1] != len(entries) - 1:
         plan.steps = [step and step.moved(positions) for step in plan.steps]
     return Part(positions, plan, forgotten)
+
+
+def _asked(runtime: Runtime, entries: Sequence[Entry | None]) -> Plan | None:
+    """The plan of a backend, which is to leave the list of entries as it is.
+
+    Raises:
+        TypeError: if it gives what is no plan.
+        RuntimeError: if it has changed the list.
+    """
+    kept = [*entries]
+    try:
+        plan: Plan | None = runtime.plan(entries)
+    finally:
+        changed = len(kept) != len(entries) or not all(map(is_, kept, entries))
+        if changed and isinstance(entries, list):
+            entries[:] = kept
+    if changed:
+        raise RuntimeError("it has changed the list of entries that it was given")
+    batch = None if plan is None else plan.batch
+    if batch is not None and not isinstance(batch, Batch):
+        raise TypeError(f"its batch is no Batch, but {batch!r}")
+    return plan
 
 
 def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> set[int]:
@@ -86,7 +111,7 @@ def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> s
         if step is None:
             continue
         for i in (*step.entries, *step.borrowed):
-            if not 0 <= i < len(entries):
+            if not 0 <= index(i) < len(entries):
                 raise ValueError(f"a step has entry {i} of {len(entries)}")
         for i in step.entries:
             if i in covered:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from operator import index
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
@@ -150,10 +151,10 @@ class Step:
         compute: Callable[[], Sequence[Any]] | None = None,
         borrowed: tuple[int, ...] = (),
     ) -> None:
-        self.entries = entries
+        self.entries = tuple(entries)
         self.compute = compute
-        self.borrowed = borrowed
-        self._planned = entries
+        self.borrowed = tuple(borrowed)
+        self._planned = self.entries
 
     def moved(self, positions: Sequence[int]) -> Step:
         """The same step among other entries: those it was planned with stand at these positions."""
@@ -225,7 +226,8 @@ class Unsent(Exception):
 
     def __init__(self, position: int, cause: Exception) -> None:
         super().__init__(position, cause)
-        self.position = position
+        refuse_cause(self, cause)
+        self.position = index(position)
         self.cause = cause
 
 

@@ -111,6 +111,7 @@ class Computing:
             except RuntimeError as error:
                 self._fail(self._maker(n), error)
             made.append(t if t._geometry() == layout else laid_out(t, v.strides))
+        Owners.hand_out(made)
         return made
 
     def _maker(self, output: int) -> int:

@@ -279,6 +279,8 @@ class Replaying(Following):
         if checks:
             verify(checks, program)
         _settle(values, program.outputs, results)
+        if not ready.trusted:
+            Owners.hand_out(values[n] for n in program.outputs)
         for n in known.written:
             values[n]._own_storage().pending = None
         if known.views:
