@@ -86,11 +86,14 @@ def test_work_within_work_stays_in_its_thread():
     def work(item):
         at_once.wait(20)
         inner = set()
-        share_out(lambda _: inner.add(threading.get_ident()), range(100))
+        share_out(lambda _: (inner.add(threading.get_ident()), time.sleep(0.001)), range(20))
         threads.append((threading.get_ident(), inner))
 
+    share_out(time.sleep, [0.001] * 8)  # there are threads that have nothing to do
     torch.set_num_threads(2)
-    share_out(work, range(4))
+    caller = threading.Thread(target=share_out, args=(work, range(4)), daemon=True)
+    caller.start()
+    caller.join(30)  # it would wait for itself
     assert len({me for me, _ in threads}) == 2
     assert all(inner == {me} for me, inner in threads)
 
