@@ -299,6 +299,7 @@ def test_a_third_partys_device(toy):
     with torch.autocast("cpu"):
         assert (x + x).dtype is torch.float32
     assert torch.toy.get_amp_supported_dtype() == [torch.bfloat16, torch.float16]
+    assert torch.toy.is_bf16_supported()
 
 
 def test_a_runtime_says_which_dtypes_it_has(toy, monkeypatch):
@@ -306,6 +307,7 @@ def test_a_runtime_says_which_dtypes_it_has(toy, monkeypatch):
     monkeypatch.setattr(toy.RUNTIME, "autocast_dtypes", (torch.float16,))
     assert torch.get_autocast_dtype("toy") is torch.float16
     assert torch.toy.get_amp_supported_dtype() == [torch.float16]
+    assert not torch.toy.is_bf16_supported()
     with pytest.warns(UserWarning, match=r"In TOY autocast.*bfloat16 is not(?s:.*)torch.float16\."):
         block = torch.autocast("toy", torch.bfloat16)
     with block:

@@ -83,6 +83,8 @@ PROGRAMS = [
     "torch.bmm(torch.stack([s.detach(), s.detach()]), torch.stack([d, d]))",
     "(s * s).to_dense()",
     "(s.detach() * torch.ones(2, 3).to_sparse()).to_dense()",
+    "(torch.ones(2, 3).to_sparse() * torch.eye(2, 3).to_sparse()).to_dense()",
+    "(s.detach() * torch.tensor([[0., 2., 0.], [0., 0., 0.]]).to_sparse()).to_dense()",
     "(s.detach() * torch.zeros(2, 3).to_sparse()).to_dense()",
     "(s.detach() * torch.arange(6.).reshape(2, 3)).to_dense()",
     "torch.cat([s.detach(), s.detach()], 1).to_dense()",

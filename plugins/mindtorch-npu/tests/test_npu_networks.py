@@ -117,3 +117,17 @@ def test_a_step_with_amp_under_the_devices_own_name():
         assert not torch.is_autocast_enabled("npu")
     with pytest.raises(TypeError, match="autocast"):
         amp.autocast("npu")
+
+
+@pytest.mark.usefixtures("npu")
+@pytest.mark.parametrize("padding", [None, 0, 1, 3, -1])
+@pytest.mark.parametrize("by_freq", [False, True])
+def test_the_row_of_padding_gets_no_gradient(padding, by_freq):
+    at, table = torch.tensor([[0, 1, 3], [0, 2, 3]]), drawn(4, 2)
+
+    def call(w):
+        return F.embedding(at.to(w.device), w, padding, scale_grad_by_freq=by_freq)
+
+    expected, found = both_ways(call, table), both_ways(call, table.to("npu"))
+    for ours, wanted in zip(found, expected, strict=True):
+        torch.testing.assert_close(ours.cpu(), wanted)
