@@ -13,6 +13,7 @@ import mindtorch_core as torch
 from mindtorch_core.dispatch.keys import DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.inspection import explain
+from mindtorch_core.opdefs.define import op
 
 
 @pytest.fixture(autouse=True)
@@ -220,3 +221,19 @@ def test_wrappers_say_what_they_do_to_this_op():
     assert "autocast policy" in why("AutocastCPU", "mm", autocast=True)
     assert "with autocast off" in why("AutocastCPU", "conj", autocast=True)
     assert "raises the version" in why("ADInplaceOrView", "exp_")
+
+
+def test_a_pipeline_that_runs_what_an_op_is_made_of_calls_nothing_below():
+    with registry.scope():
+        op(
+            "explain_test::places(Tensor self) -> Tensor",
+            decomposition=lambda self: self.nonzero(),
+            data_dependent=True,
+            namespaces=(),
+        )
+        registry.register_kernel("explain_test::places", "CPU", lambda self: self)
+        found = explain("explain_test::places", torch.ones(2), pipeline=True)
+    rows = {row.key_name: row for row in found.rows}
+    assert "runs the decomposition" in rows["Pipeline"].why
+    assert rows["Pipeline"].calls is None
+    assert rows["CPU"].outcome == "unreached"
