@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..gradients.within import queue_callback
 from ..tensors.tensor import Tensor
 
 __all__ = ["Variable"]
@@ -16,6 +17,12 @@ class _Kind(type):
         return isinstance(instance, Tensor)
 
 
+class _Engine:
+    """The engine, as far as programs ask it for something."""
+
+    queue_callback = staticmethod(queue_callback)
+
+
 class Variable(metaclass=_Kind):
     """A tensor: a call gives one that shares the memory of another, without its history.
 
@@ -23,6 +30,8 @@ class Variable(metaclass=_Kind):
         data: a tensor.
         requires_grad: whether what is computed from it is recorded.
     """
+
+    _execution_engine = _Engine()
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, **options: Any) -> Any:
         """The tensor."""

@@ -21,6 +21,7 @@ from .leaves import HookedLeaves, deliver, finish_leaf, hooked_gradient
 from .nesting import nests, too_deep
 from .node import HOOKED_LEAVES, Node
 from .walks import OBSERVED
+from .within import FINAL, end_pass, marks
 
 __all__ = ["leading_to", "run"]
 
@@ -34,6 +35,7 @@ def _place(meta: AutogradMeta) -> Place:
 
 
 @nests
+@marks("pass")
 def run(
     starts: list[AutogradMeta],
     grads: list[Any],
@@ -84,9 +86,13 @@ def run(
             hooked.rest(leaves)
         if accumulating or wanted is None or targets is None:
             deliver(leaves, create_graph)
+            if FINAL:
+                end_pass(call=True)
             return []
         if hooked is not None:
             leaves.update(collected)
+        if FINAL:
+            end_pass(call=True)
         return [leaves.get(at) if at.is_leaf else targets[_place(at)] for at in wanted]
     except RecursionError as error:
         explained = too_deep(error)
@@ -101,6 +107,8 @@ def run(
             del active[-1:]
         if walk is not None:
             walks.CURRENT.walk = walk.outer
+        if FINAL:
+            end_pass(call=False)
 
 
 def _finish_hooked(
@@ -121,6 +129,7 @@ def _finish_hooked(
         collected[meta] = g
 
 
+@marks("node")
 def _walk(
     edges: Sequence[AutogradMeta | None],
     results: Sequence[Any],

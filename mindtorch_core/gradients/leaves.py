@@ -24,6 +24,7 @@ from ..values.shapes import Shape, contiguous_strides, is_dense
 from .hooks import run_posthooks, run_prehooks, run_tensor_hooks
 from .node import HOOKED_LEAVES
 from .walks import reachable
+from .within import marks
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
@@ -180,6 +181,7 @@ class HookedLeaves:
             self._finish(leaf, leaves.pop(leaf))
 
 
+@marks("leaf")
 def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
     """A leaf's gradient after the hooks of the leaf."""
     node = meta.node
@@ -190,6 +192,7 @@ def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
     return arrived[0]
 
 
+@marks("leaf")
 def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     """Add a gradient to a leaf's ``grad``, with the hooks around that."""
     if GRADS_USED:

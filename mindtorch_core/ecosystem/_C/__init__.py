@@ -10,6 +10,8 @@ from mindtorch_core.tensors.subclasses import DISABLED_DISPATCH as _disabled_tor
 
 from ...dispatch.keys import DispatchKey, DispatchKeySet
 from ...dispatch.masks import exclude_keys, include_keys
+from ...gradients.within import current_node as _current_autograd_node
+from ...gradients.within import graph_task_id as _current_graph_task_id
 from ...random import Generator
 from ...tensors.tensor import Tensor
 from ...values.errors import LinAlgError
@@ -25,6 +27,8 @@ __all__ = [
     "Generator",
     "_VariableFunctions",
     "_VariableFunctionsClass",
+    "_current_autograd_node",
+    "_current_graph_task_id",
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_nn",
