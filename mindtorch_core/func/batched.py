@@ -34,6 +34,7 @@ class Level:
         depth: how many gradients are taken around it.
         call: what a custom Function's ``apply`` does inside, given the class and the arguments of a call;
             NotImplemented: as everywhere.
+        warns: whether calls of an op for each sample are told.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Level:
         self.randomness = randomness
         self.depth = depth
         self.call = call
+        self.warns = True
 
 
 class Batched(Tensor):

@@ -56,10 +56,11 @@ def _kernel(entry: OpEntry, below: int, resolve: Callable[[int], Kernel]) -> Ker
 
 def _one_by_one(entry: OpEntry, level: Level, args: Args, kwargs: dict[str, Any]) -> Any:
     """Call an op once for each sample, and stack what it returns."""
-    warn_user(
-        f"There is a performance drop because we have not yet implemented the batching rule for "
-        f"{entry.name}. It is called once for each of the {level.size} samples."
-    )
+    if level.warns:
+        warn_user(
+            f"There is a performance drop because we have not yet implemented the batching rule for "
+            f"{entry.name}. It is called once for each of the {level.size} samples."
+        )
     call = front(entry)
     results = []
     for i in range(level.size):
