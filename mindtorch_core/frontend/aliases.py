@@ -49,6 +49,14 @@ def source_of(path: str) -> str:
     return ""
 
 
+def _unknown(path: str) -> str:
+    """What is said of a module that is not there."""
+    return (
+        f"No module named {path!r}: mindtorch lacks it. If PyTorch has it, ask for it in mindtorch's list of "
+        f"issues; dir({path.rpartition('.')[0]}) shows what there is."
+    )
+
+
 def import_alias(source: str, path: str) -> ModuleType:
     """Import a module that has another path too.
 
@@ -59,7 +67,7 @@ def import_alias(source: str, path: str) -> ModuleType:
         module = importlib.import_module(source)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{source}.".startswith(f"{error.name}."):
-            text, needed = f"No module named {path!r}", _DISTRIBUTIONS.get(error.name)
+            text, needed = _unknown(path), _DISTRIBUTIONS.get(error.name)
             if needed is not None:
                 text = f"{path!r} is part of {needed}, which is not installed: pip install {needed}"
             raise ModuleNotFoundError(text, name=path) from None
