@@ -323,3 +323,17 @@ print(len(KERNELS.kernels()))
 """
     told = run(text, MINDTORCH_NATIVE="on").splitlines()
     assert told[-1] == "1", told
+
+
+def test_the_look_for_memory_counts_as_no_memory_in_use():
+    """It would be the peak of whatever a program measures meanwhile."""
+    text = """
+import tracemalloc
+assert KERNELS.enabled
+tracemalloc.start()
+for _ in range(4):
+    group(2.0)
+    KERNELS.wait()
+print(tracemalloc.get_traced_memory()[1])
+"""
+    assert int(run(text, MINDTORCH_NATIVE="on")) < 32 << 20
