@@ -71,8 +71,7 @@ class Computing:
             found = computed(self._executable, inputs, numbers)
             if isinstance(found, Checked):
                 found, checks = found
-                verify(checks, self._program)
-                for check in checks:
+                for check in verify(checks, self._program):
                     if not check.passed():
                         raise StepFailed(check.instruction, check.error)
         except Halted as halted:

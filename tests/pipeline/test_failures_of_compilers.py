@@ -350,3 +350,39 @@ def test_payloads_stand_for_tensors(monkeypatch):
         assert (y + 0).tolist() == (x.t() * 2).tolist()  # a view has its payload too
     finally:
         registry.forget_computed()
+
+
+@pytest.mark.parametrize("times", [1, 4], ids=["at once", "replayed"])
+def test_checks_may_come_one_after_the_other(compiler, times):
+    error = IndexError("out of range")
+
+    def around(run, inputs, numbers):
+        return Checked(run(inputs, numbers), (c for c in [Check(0, lambda: False, error)]))
+
+    compiler.around = around
+    x = ones(2)
+    for _ in range(times):
+        with torch.pipeline():
+            y = x + 1
+    with pytest.raises(torch.PipelineError, match=r"aten::add failed .* IndexError: out of range"):
+        y.tolist()
+
+
+@pytest.mark.parametrize("times", [1, 4], ids=["at once", "replayed"])
+def test_a_check_without_an_answer_says_op_and_line(compiler, times):
+    def lost():
+        raise OSError("the device is gone")
+
+    compiler.around = checking(lost, 0)
+    x = ones(2)
+    for _ in range(times):
+        with torch.pipeline():
+            y = x + 1
+            line = inspect.currentframe().f_lineno - 1
+            z = x * 2
+    for _ in range(2):
+        with pytest.raises(torch.PipelineError, match=r"check of aten::add .* device is gone") as e:
+            y.tolist()
+        assert (e.value.op, e.value.location) == ("aten::add", f"{__file__}:{line}")
+        assert isinstance(e.value.__cause__, OSError)
+    assert z.tolist() == [2, 2]

@@ -82,8 +82,7 @@ class Call:
                 f"its executable gave {len(results)} results for {len(program.outputs)} outputs"
             )
         if checks:
-            verify(checks, program)
-            self._note(checks)
+            self._note(verify(checks, program))
         return self._results(dict(zip(program.outputs, results, strict=True)))
 
     def _at(self, instruction: Any, cause: BaseException) -> int:

@@ -44,16 +44,18 @@ class Checked(NamedTuple):
     checks: Sequence[Check]
 
 
-def verify(checks: Sequence[Any], program: Program) -> None:
-    """Refuse checks that an executable could not mean.
+def verify(checks: Iterable[Any], program: Program) -> list[Check]:
+    """Checks, which may come once; those that an executable could not mean are refused.
 
     Raises:
         TypeError, IndexError: if one is no check, or of no instruction.
     """
-    for check in checks:
+    found = [*checks]
+    for check in found:
         if not isinstance(check, Check) or not isinstance(check.error, Exception):
             raise TypeError(f"its executable gave {check!r} for a Check with an error")
         program.position(check.instruction)
+    return found
 
 
 class Unchecked:
@@ -87,10 +89,14 @@ class Unchecked:
         """Have the check answered.
 
         Raises:
-            PipelineError: if it failed.
+            PipelineError: if it failed, or its device could not answer.
         """
-        passed = self._check()
-        failed = None if passed else Failed(self._error)
+        try:
+            failed = None if self._check() else Failed(self._error)
+        except PipelineError:  # of another check, which is asked before
+            raise
+        except Exception as cause:  # noqa: BLE001 (whatever a backend raises is reported)
+            failed = Failed(_unanswered(self._error, cause))
         for ref in self._storages:
             s = ref()
             if s is not None and s.pending is self:
@@ -106,6 +112,15 @@ class Unchecked:
     def flush_because(self, reason: str) -> None:
         """The same, for whoever asks a pipeline with a reason."""
         self.flush_for(None)
+
+
+def _unanswered(error: PipelineError, cause: Exception) -> PipelineError:
+    """What is said of a check whose device gave no answer, by what would be said if it had failed."""
+    where = str(error).partition("\n")[2]
+    said = f"the check of {error.op} was not answered: {type(cause).__name__}: {cause}\n{where}"
+    told = PipelineError(said, op=error.op, location=error.location)
+    told.__cause__ = cause
+    return told
 
 
 def _both(first: Unchecked, then: Callable[[], bool]) -> Callable[[], bool]:

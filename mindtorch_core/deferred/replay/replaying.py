@@ -277,7 +277,7 @@ class Replaying(Following):
         if not ready.trusted:
             _look_at(program, values, results)
         if checks:
-            verify(checks, program)
+            checks = verify(checks, program)
         _settle(values, program.outputs, results)
         if not ready.trusted:
             Owners.hand_out(values[n] for n in program.outputs)
