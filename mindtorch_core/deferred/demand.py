@@ -7,14 +7,19 @@ holds. Each of them keeps a `Claim`; the key goes with the last one.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
-from typing import Any, Final
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, TypeVar
 
-from ..dispatch.keys import DispatchKey, exclude_everywhere, include_everywhere
+from ..dispatch.keys import ACTIVE, PROCESS_INCLUDE, DispatchKey
 from ..values.forks import fork_safe, free
 
 __all__ = ["Claim", "claim_key", "release_key"]
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Claim:
@@ -31,31 +36,53 @@ class Claim:
 
 # Claims leave it as they die, wherever that is: nothing of Python's runs, so nothing interrupts it.
 _CLAIMS: Final[set[weakref.ref[Claim]]] = set()
+_LEAVE: Final = _CLAIMS.discard
 _KEY: Final = int(DispatchKey.Pipeline)  # to make an int of a member of an enum takes 300 ns
+
+
+def _in_turns(function: F) -> F:
+    """The function; where threads run at once, what one of them does at a time.
+
+    Under a global lock another thread comes in only where something is called, as a handler does.
+    """
+    if getattr(sys, "_is_gil_enabled", lambda: True)():
+        return function
+
+    @wraps(function)
+    def alone(*args: Any) -> Any:
+        with _LOCK:
+            return function(*args)
+
+    return alone  # type: ignore[return-value]
+
+
 _LOCK: Final = fork_safe(threading.RLock())  # a finaliser may come here while this thread is inside
 
 
+@_in_turns
 def claim_key(lock: Any = None) -> Claim:
     """Put the key into every call.
 
     Args:
         lock: see `Claim`.
     """
+    included, active = PROCESS_INCLUDE, ACTIVE
     claim = Claim()
     claim.lock = lock
-    with _LOCK:
-        _CLAIMS.add(weakref.ref(claim, _CLAIMS.discard))
-        include_everywhere(_KEY)
+    _CLAIMS.add(weakref.ref(claim, _LEAVE))
+    if included[0] & _KEY == 0:  # nothing is called from here on, so nothing comes between
+        included[0] |= _KEY
+        active += (1,)
     return claim
 
 
+@_in_turns
 def release_key() -> None:
     """Take the key out if no claim is left; calls that find it needless come here too."""
-    if not _CLAIMS:
-        with _LOCK:
-            exclude_everywhere(_KEY)
-            if _CLAIMS:  # of a handler that ran meanwhile
-                include_everywhere(_KEY)
+    included, active = PROCESS_INCLUDE, ACTIVE
+    if not _CLAIMS and included[0] & _KEY != 0:  # as above: who claims now, puts it in again
+        included[0] &= ~_KEY
+        del active[-1:]
 
 
 def _free_locks() -> None:

@@ -72,24 +72,6 @@ def is_recording() -> bool:
     return bool(MASKS.keep & AUTOGRAD_RUNTIME)
 
 
-def include_everywhere(mask: int) -> None:
-    """Add keys to the calls of every thread, until `exclude_everywhere`; no more where they are added."""
-    active, included, mask = ACTIVE, PROCESS_INCLUDE, int(mask)
-    if (
-        included[0] & mask == 0
-    ):  # nothing is called from here on: with ints no handler comes between
-        included[0] |= mask
-        active += (1,)
-
-
-def exclude_everywhere(mask: int) -> None:
-    """Take an `include_everywhere` back, if there was one."""
-    active, included, mask = ACTIVE, PROCESS_INCLUDE, int(mask)
-    if included[0] & mask != 0:
-        included[0] &= ~mask
-        del active[-1:]
-
-
 def set_masks(include: int, keep: int) -> tuple[int, int]:
     """Replace this thread's masks outright and return the previous pair.
 
