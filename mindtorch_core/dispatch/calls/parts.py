@@ -257,7 +257,11 @@ KERNEL: Final = own("@kernel")
 _LOOK_UP: Final = Template("""\
 if @ACTIVE:
     @own = @MASKS.__dict__
-    @keys = (@keys | @own['include'] | @PROCESS_INCLUDE[0]) & @own['keep']
+    @keys |= @PROCESS_INCLUDE[0]
+    if @own['include'] != 0:
+        @keys |= @own['include']
+    if (@kept := @own['keep']) != -1:
+        @keys &= @kept
 try:
     @kernel = @KERNELS[@keys]
 except @KeyError:
