@@ -267,13 +267,23 @@ def test_interrupts_leave_right_results(now):
 def test_an_interrupt_right_after_a_kernel_that_writes(now, monkeypatch):
     wanted = False
 
-    def computed(*arrays):
-        done = compiled.computed(*arrays)
-        if wanted:
-            raise KeyboardInterrupt
-        return done
+    def interrupted(work):
+        def does(*arrays):
+            done = work(*arrays)
+            if wanted:
+                raise KeyboardInterrupt
+            return done
 
-    monkeypatch.setattr(lines, "computed", computed)
+        return does
+
+    class Calls(dict):
+        def get(self, key):
+            call = bound(key)
+            return call and interrupted(call)
+
+    bound = lines.CALLS.get
+    monkeypatch.setattr(lines, "computed", interrupted(compiled.computed))
+    monkeypatch.setattr(lines, "CALLS", Calls())
     u, v, w = (torch.ones(3000) for _ in range(3))
     for i in range(8):
         wanted = i == 7

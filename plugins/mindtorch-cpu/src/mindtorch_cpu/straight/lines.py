@@ -19,9 +19,11 @@ from mindtorch_core.backend import (
 )
 
 from ..arrays import CPU, NUMPY_OF, ZEROS, ndarray, scalar, wrap
+from ..bound_calls import CALLS
 from ..compiled import computed
 from ..fusion.classify import is_own_kernel
 from ..large import LARGE
+from ..memory_pool import LARGE as POOLED
 from ..memory_pool import POOL
 from .formulas import WITH_ZERO, formula_of, is_row_major
 from .runs import Run, refs, run_from
@@ -44,8 +46,8 @@ class Writer:
     def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
         self.program = program
         self.scope: dict[str, Any] = {
-            "computed": computed, "empty": POOL.empty, "laid_out": partial(laid_out, empty),
-            "ndarray": ndarray, "parts": parts, "scalar": scalar, "wrap": wrap,
+            "bound": CALLS.get, "computed": computed, "empty": np.empty, "laid_out": partial(laid_out, empty),
+            "ndarray": ndarray, "parts": parts, "pooled": POOL.empty, "scalar": scalar, "wrap": wrap,
         }  # fmt: skip
         self.instruction_at: dict[int, int] = {}
         self.names: dict[int, tuple[str, int]] = {}
@@ -56,6 +58,7 @@ class Writer:
         self._arrays: set[int] = set()
         self._tensors: set[int] = set()
         self._own: set[int] = set()  # tensors that this backend's kernels make
+        self._scalars: dict[tuple[int, str], str] = {}  # what holds numbers, by place and dtype
         self._dying = _dying(program)
 
     def source(self) -> str:
@@ -114,6 +117,18 @@ class Writer:
             self._tensors.add(n)
         return f"t{n}"
 
+    def _scalar(self, number: int, dtype: str) -> str:
+        """What a number is as an array, which is kept: most come again as the same object."""
+        n = int(number)
+        if (n, dtype) not in self._scalars:
+            last = self._constant("l", [(None, None)])
+            name = f"s{last[1:]}"
+            self._line(f"{name} = {last}[0]")
+            self._line(f"if {name}[0] is not n{n}:")
+            self._line(f"    {last}[0] = {name} = n{n}, scalar(n{n}, {dtype})")
+            self._scalars[n, dtype] = f"{name}[1]"
+        return self._scalars[n, dtype]
+
     def _constant(self, kind: str, value: Any) -> str:
         name = f"{kind}{len(self.scope)}"
         for known, held in self.scope.items():
@@ -154,18 +169,24 @@ class Writer:
         result = program.values[run.result]
         dtype = self._constant("d", result.dtype)
         given = [
-            self._array(n) if is_value else f"scalar(n{n}, {dtype})" for is_value, n in run.inputs
+            self._array(n) if is_value else self._scalar(n, dtype) for is_value, n in run.inputs
         ]
+        numpy = NUMPY_OF[result.dtype]
+        empty = "empty" if numel(result.shape) * numpy.itemsize < POOLED else "pooled"
         for n in run.outputs:
-            self._line(
-                f"a{n} = empty({result.shape!r}, {self._constant('y', NUMPY_OF[result.dtype])})"
-            )
+            self._line(f"a{n} = {empty}({result.shape!r}, {self._constant('y', numpy)})")
         key, trace = self._constant("r", run.key), self._constant("f", run.trace)
-        made = "".join(f"a{n}, " for n in run.outputs)
-        self._line(f"if not computed({key}, {trace}, ({', '.join(given)},), ({made})):")
+        made = [f"a{n}" for n in run.outputs]
+        # As `computed` looks for what is bound to a shape, and more besides.
+        shape = self._constant("b", (run.key, result.shape, numpy.num))
+        self._line(f"call = bound({shape})")
+        self._line(
+            f"if (call is None or not call({', '.join(given + made)})) and not computed("
+            f"{key}, {trace}, ({', '.join(given)},), ({''.join(f'{a}, ' for a in made)})):"
+        )
         if run.writes:
             self.under_way[len(self._lines)] = run.instructions
-        known = set(self._arrays), set(self._tensors), set(self._own)
+        known = set(self._arrays), set(self._tensors), set(self._own), dict(self._scalars)
         self._indent = "        "
         for at in range(first, first + run.instructions):
             self._instruction(at)
@@ -174,7 +195,8 @@ class Writer:
                 self._line(f"a{out} = t{out}.raw_data")
             if out in run.outputs:
                 self.names[int(out)] = f"a{out}", at
-        arrays, tensors, self._own = known  # of what the branch has made, only the results stay
+        # Of what the branch has made, only the results stay.
+        arrays, tensors, self._own, self._scalars = known
         more = self._arrays - arrays - {*run.outputs}
         self._forget(more, self._tensors - tensors, first + run.instructions)
         self._indent = "    "
@@ -193,7 +215,7 @@ class Writer:
         fn = self._constant("u", formula.ufunc)
         dtype = self._constant("d", result.dtype)
         given = [
-            self._array(a) if isinstance(a, Ref) else f"scalar(n{int(a)}, {dtype})"
+            self._array(a) if isinstance(a, Ref) else self._scalar(a, dtype)
             for a in formula.operands
         ]
         if formula.scaled:
