@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
 from ..values.errors import PipelineError
-from ..values.shapes import numel
-from .blocks import RESUMED, STACK, Block, End, Exit, current_pipeline, flush_current, resume_all
+from .blocks import (
+    RESUMED,
+    STACK,
+    Block,
+    End,
+    Exit,
+    block_of,
+    current_pipeline,
+    flush_current,
+    resume_all,
+)  # fmt: skip
 from .bounds import check_bound, size_of
 from .counts import Counts
 from .demand import Claim, claim_key, release_key
@@ -361,18 +370,19 @@ class Pipeline(Replaying):
     # ---- blocks --------------------------------------------------------------------------------
 
     def __enter__(self) -> Pipeline:
-        if STACK.__dict__["left"]:
+        own = STACK.__dict__
+        if own["left"]:
             resume_all()
-        stack = STACK.__dict__["open"]
+        stack = own["open"]
         if self._blocks and current_pipeline() is not self:
             flush_current()  # so that what is recorded before comes before
         end = None if self.announced is None else self.announced()
-        block = Block(self, end)
+        block = block_of(self, own, end)
         try:
             if self._claim is None:
                 self._claim = claim_key(self.lock)
             if self._stack is not stack:
-                self._thread, self._stack = get_ident(), stack
+                self._thread, self._stack = own["thread"], stack
             if self.observer is not None:
                 self.observer.entered()
             elif not stack:
@@ -411,7 +421,7 @@ class Pipeline(Replaying):
                 "the thread in which it began, once for each time it was entered"
             )
         if block is None:
-            block = Block(self, open=True)
+            block = block_of(self, STACK.__dict__, open=True)
         interrupt: BaseException | None = None
         try:
             # The values of tensors that outlive the block are computed also when its body raised.
@@ -419,6 +429,9 @@ class Pipeline(Replaying):
             if self.expected is END and len(stack) == 1:
                 with self.lock:
                     done = self.replay(END_OF_BLOCK, ends=True)
+                    if done:  # as most blocks that come again
+                        self._close(block)
+                        return
             if not done:
                 self.flush_because(END_OF_BLOCK)
         except BaseException as error:  # noqa: BLE001 (raised when the block is closed)
@@ -439,6 +452,10 @@ class Pipeline(Replaying):
 
     def close(self, block: Block) -> None:
         """End a block without launching anything; may be called again where it was interrupted."""
+        with self.lock:
+            self._close(block)
+
+    def _close(self, block: Block) -> None:
         if block.open:
             stack, at = block.stack, -1
             while stack[at] is not self:
@@ -452,28 +469,12 @@ class Pipeline(Replaying):
             del stack[at]
         block.watch = None
         # What an interrupt has left over comes before what the thread does next.
-        with self.lock:
-            if self.recorded and not self._blocks:
-                if block.stack:
-                    outer = block.stack[-1]
-                    outer.unfold()
-                    for entry in self.recorded:
-                        for t in entry.outs:
-                            outer.adopt(t)
-                    at = len(outer.recorded)
-                    outer.aliases += self.aliases
-                    outer.recorded[at:] = self.recorded  # together with the next line
-                    del self.recorded[:]
-                else:
-                    block.left.append(weakref.ref(self))
-            self._let_go()
-
-    def adopt(self, t: Tensor) -> None:
-        """Let a pending tensor of another pipeline wait for this one."""
-        s = t._own_storage()
-        if s.pending.__class__ is not Failed:
-            s.pending = self
-        self.nbytes += numel(t._shape) * t._dtype.itemsize
+        if self.recorded and not self._blocks:
+            if block.stack:
+                self.leave_to(block.stack[-1])
+            else:
+                block.left.append(weakref.ref(self))
+        self._let_go()
 
 
 def pipeline_context(

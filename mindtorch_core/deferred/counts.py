@@ -23,6 +23,8 @@ class Counts:
     Attributes:
         places: of flushes, why and where, as they came.
         counted: the same, counted.
+        replays: flushes of what followed a known trace, as they came: what each did, see `replayed`, and
+            the seconds it took.
         notes, kernels: of plans, which fill them as they are launched.
     """
 
@@ -39,6 +41,7 @@ class Counts:
     breaks: Mapping[str, int] = {}
     places: tuple[tuple[str, CodeType, int], ...] = ()
     counted: Mapping[tuple[str, CodeType, int], int] = {}
+    replays: tuple[tuple[tuple[int, int, int], float], ...] = ()
     notes: Sequence[Counter[str]] = ()
     kernels: Sequence[dict[str, dict[str, Any]]] = ()
 
@@ -56,6 +59,7 @@ class Counts:
 
     def _count(self) -> None:
         """Count flushes at the same place: not at once, as code objects take long to look up."""
+        self._add_replays()
         places, self.places = self.places, ()
         counted = dict(self.counted)
         for place in places:
@@ -77,22 +81,32 @@ class Counts:
         if plan.kernels is not None:
             self.kernels = [_together(self.kernels), plan.kernels]
 
-    def replayed(self, ops: int, needed: int, peak_bytes: int, seconds: float) -> None:
-        """Count a flush of what followed a known trace.
+    def replayed(self, reason: str, place: Any, did: tuple[int, int, int], seconds: float) -> None:
+        """Count a flush of what followed a known trace, which most blocks do but once.
 
         Args:
-            ops: how many there were.
-            needed: how many of them had to be computed.
-            peak_bytes: memory that they took at most.
+            reason: why it is.
+            place: the line that made it necessary, see `flush`.
+            did: how many ops there were, how many of them had to be computed, and the memory that they
+                took at most.
             seconds: how long that took.
         """
-        self.launched += ops
-        self.followed += ops
-        self.dropped += ops - needed
-        self.plan_hits += 1
-        if peak_bytes > self.peak_bytes:
-            self.peak_bytes = peak_bytes
-        self.launching += seconds
+        if place is None:
+            place = user_line(1)
+        self.replays += ((did, seconds),)
+        self.places += ((reason, *place),)
+        if len(self.places) >= _MANY:
+            self._count()
+
+    def _add_replays(self) -> None:
+        replays, self.replays = self.replays, ()
+        for (ops, needed, peak_bytes), seconds in replays:
+            self.launched += ops
+            self.followed += ops
+            self.dropped += ops - needed
+            self.plan_hits += 1
+            self.peak_bytes = max(self.peak_bytes, peak_bytes)
+            self.launching += seconds
 
     def as_dict(self, pending: int, recording: float | None) -> dict[str, Any]:
         """The counts as `Pipeline.stats` gives them.
@@ -101,12 +115,12 @@ class Counts:
             pending: number of ops that wait.
             recording: seconds spent recording, if they were measured.
         """
+        self._count()
         seconds = {"plan": self.planning, "launch": self.launching}
         if recording is not None:
             seconds["record"] = recording
         lines: dict[str, int] = {}
         reasons: dict[str, int] = {}
-        self._count()
         for (reason, code, instruction), times in self.counted.items():
             line = f"{reason} at {location_of(code, instruction)}"
             lines[line] = lines.get(line, 0) + times

@@ -102,11 +102,14 @@ _ONE_RESULT: Final = Template(f"""\
                 if @r is None:
                     @spec = @e.spec
                     $result
-                else:  # one of the last run, of which nobody has kept anything
+                    if @pipe.expected is @e:  # from here on together
+                        @v[@e.out] = @r
+                        $numbers
+                        @pipe.expected = @e.next
+                        return @r
+                elif @pipe.expected is @e:  # one of the last run, of which nobody has kept anything
                     @r._keys = @KEYS
                     @r._storage.pending = @pipe
-                if @pipe.expected is @e:  # from here on together
-                    @v[@e.out] = @r
                     $numbers
                     @pipe.expected = @e.next
                     return @r
@@ -194,16 +197,16 @@ else:
 """)
 # Whether an argument is the expected one: a tensor, a number, something else, a tensor or a number.
 _TAKE: Final = Template("($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg))")
-_PUT: Final = Template("($arg.__class__ is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))")
+_PUT: Final = Template("(@type($arg) is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))")
 _SAME: Final = Template("($arg is @e.args[$i] or @SAME($arg, @e.args[$i]))")
 _TAKE_IF_TENSOR: Final = Template(
-    "(($arg is @v[@p[$i]] or @TAKES(@pipe, @p[$i], $arg)) if @TENSORS[$arg.__class__]"
-    " else $arg.__class__ is @e.kinds[$i] or @PUT(@pipe, @e, $i, $arg))"
+    "(@type($arg) is @e.kinds[$i] or ($arg is @v[@p[$i]] and $arg is not None) or"
+    " (@TAKES(@pipe, @p[$i], $arg) if @TENSORS[$arg.__class__] else @PUT(@pipe, @e, $i, $arg)))"
 )
 # What keeps a number that is computed with: a call's may be another one than the last run's.
 _KEEP: Final = Template("""\
 if @e.kinds[$i] is not None:
-    @pipe.numbers[@e.args[$i]] = $arg
+    @pipe.numbers[@e.numbers[$i]] = $arg
 """)
 # How a recorder of views looks whether this one is to be recorded.
 _FLOAT: Final = Template("""\

@@ -75,3 +75,27 @@ def changed(sample, place, number):
     if isinstance(place, int):
         return (*args[:place], number, *args[place + 1 :]), kwargs
     return args, kwargs | {place: number}
+
+
+def test_numbers_that_are_equal_but_not_the_same_come_in_turns():
+    """What straight code keeps of a number is that of this very object: zeros of both signs are equal."""
+    x, found = torch.tensor([1.0, -2.0]), []
+    numbers = (0.0, -0.0, -0.0, 0.0, math.nan, 2.0, -0.0, 3.5, 0.0)
+    for number in numbers * 3:
+        with torch.pipeline():
+            y = ((x * number) * 1.0).neg()
+        found.append(y.numpy().copy())
+    for got, number in zip(found, numbers * 3, strict=True):
+        wanted = -((np.float32([1, -2]) * np.float32(number)) * np.float32(1))
+        assert got.tobytes() == wanted.tobytes()
+
+
+def test_none_does_not_stand_for_a_tensor_that_has_not_come_yet():
+    x, w, b = torch.ones(1, 2), torch.eye(2), torch.tensor([3.0, 4.0])
+
+    def block(bias):
+        with torch.pipeline():
+            return torch.nn.functional.linear(x, w, bias) + 1
+
+    for bias, wanted in [(b, [5, 6]), (None, [2, 2])] * 4 + [(b, [5, 6])] * 5 + [(None, [2, 2])]:
+        assert block(bias).tolist() == [wanted]

@@ -247,7 +247,7 @@ def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_
 
     for comes in [True] * 4 + [False] * 4 + [True] + [False] * 3:
         assert block(comes) == 4
-    work, calls = Counts.flush, []
+    work, calls = Counts.replayed, []
 
     def interrupted(*args):
         calls.append(1)
@@ -255,7 +255,7 @@ def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_
             handler()
         return work(*args)
 
-    monkeypatch.setattr(Counts, "flush", interrupted)
+    monkeypatch.setattr(Counts, "replayed", interrupted)
     assert block(False) == 4
     assert calls
     assert kept[-1].tolist() == [4, -11]

@@ -240,28 +240,27 @@ def _given(value: Any, values: list[Any], numbers: list[Any]) -> Any:
 def takes(pipe: Following, place: int, t: Tensor) -> bool:
     """Whether a tensor is the operand that is expected at a place, where it is not what stands there."""
     values, known = pipe.values, pipe.known
-    if place >= len(values):
+    try:
+        have = values[place]
+    except IndexError:
         return False  # a handler or finaliser has ended what was followed
-    have = values[place]
-    if have is None:
-        guard = None if known is None else known.guards.get(place)
-        if guard is None:
-            return False
-        s = t._storage
-        if s is not None and (pending := s.pending) is not None:
-            if pending is not pipe:
-                pending.flush_because(_USED_ELSEWHERE)
-            elif s.memory is None:
-                return False  # it shows what an op has still to make
-        shape, dtype, device, strides = guard
-        if t._shape != shape or t._dtype is not dtype or t._device is not device:
-            return False
-        layout = t._layout or t._geometry()
-        if layout[0] != strides:
-            return False
-        values[place] = t
-        return True
-    return have is t or is_alias(have, t)
+    if have is not None or known is None:
+        return have is t or is_alias(have, t)
+    try:
+        guard = known.guards[place]
+    except KeyError:
+        return False
+    s = t._storage
+    if s is not None and (pending := s.pending) is not None:
+        if pending is not pipe:
+            pending.flush_because(_USED_ELSEWHERE)
+        elif s.memory is None:
+            return False  # it shows what an op has still to make
+    layout = t._layout or t._geometry()
+    if (t._shape, t._dtype, t._device, layout[0]) != guard:
+        return False
+    values[place] = t
+    return True
 
 
 def put(pipe: Following, e: Expected, at: int, value: Any) -> bool:

@@ -6,7 +6,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from types import CodeType
 from typing import Any, Final
 
@@ -26,7 +26,6 @@ from .identities import Identities
 
 _getrefcount = sys.getrefcount
 _weakrefs = weakref.getweakrefcount
-_storage_of = attrgetter("_storage")
 
 __all__ = [
     "END", "NOTHING", "Expected", "Known", "Ready", "Unmade", "are_apart", "partition", "strides_of",
@@ -41,6 +40,7 @@ class Expected:
         args, kwargs: its arguments, with a `Ref` for each tensor and a `Number` for each number.
         places: by position of an argument, where a tensor stands among the values; `Known.nowhere`
             for other arguments.
+        numbers: by position, where a number stands among those of a run; 0 for other arguments.
         outs, out: where its results stand, and the first of them.
         results: of each, shape, dtype and strides.
         kind: how to make what an op returns: ``write``, ``view``, ``detached`` (a view that is none),
@@ -59,14 +59,14 @@ class Expected:
 
     __slots__ = (
         "args", "code", "depth", "device", "instruction", "keys", "kind", "kinds", "kwargs", "nbytes",
-        "next", "op", "out", "outs", "places", "results", "spec", "start",
-        "walk",
+        "next", "numbers", "op", "out", "outs", "places", "results", "spec", "start", "walk",
     )  # fmt: skip
 
     op: RecordedOp | None
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     places: tuple[int, ...]
+    numbers: tuple[int, ...]
     kinds: tuple[type | None, ...]
     outs: tuple[int, ...]
     out: int
@@ -121,9 +121,9 @@ class Ready:
     Attributes:
         executable: computes the block.
         program: what it computes; its values stand at their numbers among those of the trace.
-        needed: how many ops it computes.
-        again: places of results that may be handed out again by the next run.
-        peak_bytes: memory that it takes at most.
+        did: how many ops there are, how many of them it computes, and the memory that it takes at most.
+        again: gives the results that may be handed out again by the next run.
+        gone: places of all other values.
         in_order: whether it is right however the inputs share memory, see `Executable`.
         trusted: whether nobody looks at what it gives, see there.
         inputs: gives what it takes, of the values.
@@ -132,18 +132,18 @@ class Ready:
     """
 
     __slots__ = (
-        "again", "executable", "in_order", "inputs", "needed", "peak_bytes", "plain", "program", "trusted",
+        "again", "did", "executable", "gone", "in_order", "inputs", "plain", "program", "trusted",
     )  # fmt: skip
 
-    again: Sequence[int]
+    again: Callable[[list[Any]], tuple[Any, ...]]
+    gone: Sequence[int]
     plain: bool
 
-    def __init__(self, executable: Executable, program: Program) -> None:
+    def __init__(self, executable: Executable, program: Program, size: int) -> None:
         self.executable = executable
         self.program = program
         self.inputs = _getter(program.inputs)
-        self.needed = len(program.positions)
-        self.peak_bytes: int = getattr(executable, "peak_bytes", 0)
+        self.did: Final = size, len(program.positions), int(getattr(executable, "peak_bytes", 0))
         self.in_order: bool = getattr(executable, "in_order", False)
         self.trusted: bool = getattr(executable, "trusted", False)
 
@@ -245,7 +245,9 @@ class Known:
         for entry, instruction in zip(reversed(entries), reversed(told), strict=True):
             e = Expected()
             e.op, e.args, e.kwargs = instruction.op, instruction.args, instruction.kwargs
-            e.places = tuple([v if isinstance(v, Ref) else self.nowhere for v in e.args])
+            # Plain ints: the interpreter finds them faster than those of a class of their own.
+            e.places = tuple([int(v) if isinstance(v, Ref) else self.nowhere for v in e.args])
+            e.numbers = tuple([int(v) if isinstance(v, Number) else 0 for v in e.args])
             e.kinds = tuple([self.kinds[v] if isinstance(v, Number) else None for v in e.args])
             e.outs = tuple([found.number_of[id(t)] for t in entry.outs])
             e.out = e.outs[0] if e.outs else self.nowhere
@@ -303,8 +305,10 @@ class Known:
         executable = kept.executable
         self.ready[seen] = None
         if executable is not None:
-            ready = Ready(executable, kept.program)
-            ready.again = sorted(self._again.difference(seen))
+            ready = Ready(executable, kept.program, self.size)
+            again = sorted(self._again.difference(seen))
+            ready.again = _getter(again)
+            ready.gone = [n for n in range(self.nowhere) if n not in again]
             ready.plain = ready.trusted and not (self.written or self.views)
             self.ready[seen] = ready  # whole: an interrupt may come at any of these lines
         return True
@@ -321,26 +325,28 @@ class Known:
         """
         if self.spare:
             return
-        spare = self.blank.copy()  # who was interrupted by this run may look at its values yet
-        for n in ready.again:
-            t = values[n]
-            if t.__class__ is Unmade:
-                continue
-            spare[n] = t
+        again, gone = ready.again(values), ready.gone
+        if self.hidden:  # backward passes that were followed have made only some of them
+            gone = [*gone, *[n for n, t in enumerate(values) if t.__class__ is Unmade]]
+            again = tuple([t for t in again if t.__class__ is not Unmade])
+        for t in again:
             s = t._storage
             if t._data is not None or _weakrefs(t) or _weakrefs(s) or t.__dict__:
                 return
             s.pending = s.views = t._autograd = None
             s.version = 0
+        spare = values.copy()  # who was interrupted by this run may look at its values yet
+        for n in gone:
+            spare[n] = None
         self.spare.append(spare)
 
     def seen(self, values: list[Any]) -> tuple[int, ...]:
         """Places of what was made that somebody refers to, to itself or its storage."""
         made = self._of_made(values)
-        # Counted in turns that are no Python; what the same counts say is known.
+        # What the same counts say is known.
         counts: tuple[Any, ...] = (
-            *map(_getrefcount, made),
-            *map(_getrefcount, map(_storage_of, made)),
+            *[_getrefcount(t) for t in made],
+            *[_getrefcount(t._storage) for t in made],
         )
         del made
         if self.hidden:

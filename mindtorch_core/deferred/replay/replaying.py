@@ -11,8 +11,9 @@ from ...dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from ...tensors.tensor import Tensor
 from ...values.dtypes import get_default_dtype
 from ...values.references import LOOK
+from ...values.shapes import numel
 from ..aliases import without_aliases
-from ..failures import error_of
+from ..failures import Failed, error_of
 from ..owners import Owners
 from ..planning import warn_of_plan
 from ..programs.checks import Check, Checked, Unchecked, verify
@@ -175,6 +176,24 @@ class Replaying(Following):
             self.unfold()
         self.site = self.before = self.identities = None
 
+    def leave_to(self, outer: Replaying) -> None:
+        """Have what an interrupt has left over recorded by the pipeline around this one."""
+        outer.unfold()
+        for entry in self.recorded:
+            for t in entry.outs:
+                outer.adopt(t)
+        at = len(outer.recorded)
+        outer.aliases += self.aliases
+        outer.recorded[at:] = self.recorded  # together with the next line
+        del self.recorded[:]
+
+    def adopt(self, t: Tensor) -> None:
+        """Let a pending tensor of another pipeline wait for this one."""
+        s = t._own_storage()
+        if s.pending.__class__ is not Failed:
+            s.pending = self
+        self.nbytes += numel(t._shape) * t._dtype.itemsize
+
     # ---- launching -----------------------------------------------------------------------------
 
     def replay(self, reason: str, *, ends: bool = False) -> bool:
@@ -234,11 +253,11 @@ class Replaying(Following):
         if retold is not None:
             del values[:], found, raised, interrupt, retold  # only entries refer to results
             return False
-        self._counts.flush(reason, site.place if ends else None)
         if len(site.known) > 1 or self.before is not None:
             self._keep_for_backward(known, site, values, numbers)
         known.keep_spare(ready, values)
-        self._counts.replayed(known.size, ready.needed, ready.peak_bytes, _clock() - start)
+        place = site.place if ends else None
+        self._counts.replayed(reason, place, ready.did, _clock() - start)
         site.fitted(known)
         self._comes_after(self.came, known)
         if interrupt is not None:

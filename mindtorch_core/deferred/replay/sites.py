@@ -119,14 +119,16 @@ def site_here(max_ops: int, max_bytes: int) -> Site | None:
     """
     if LOOK == NEVER:
         return None
-    frame: FrameType | None = sys._getframe(2)
+    caller = sys._getframe(2)
+    found = _SITES.get((id(caller.f_code), caller.f_lasti, max_ops, max_bytes))  # as `site_of`
+    if found is not None:  # what is passed over below has none
+        return found
+    frame: FrameType | None = caller
     while frame is not None and frame.f_globals.get("__name__") in _BETWEEN:
         frame = frame.f_back
     if frame is None:
         return None
-    code, at = frame.f_code, frame.f_lasti
-    found = _SITES.get((id(code), at, max_ops, max_bytes))  # as `site_of`
-    return site_of(code, at, max_ops, max_bytes) if found is None else found
+    return site_of(frame.f_code, frame.f_lasti, max_ops, max_bytes)
 
 
 def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
