@@ -10,6 +10,7 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.nn.functional import scaled_dot_product_attention as attention
 from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.ops import attention_kernels
 
 pt = pytest.importorskip("torch")
 
@@ -66,9 +67,11 @@ def test_masks_dtypes_and_dimensions(d, mask, single):
         assert made.is_contiguous() or not single
 
 
-def test_rows_that_may_see_nothing_are_zeros():
-    q, k, v = (torch.randn(1, 2, 5, 8, dtype=torch.bfloat16).requires_grad_() for _ in range(3))
-    mask = torch.ones(5, 5, dtype=torch.bool)
+@pytest.mark.parametrize(("d", "shape"), [(torch.bfloat16, (1, 2, 5, 8)), (torch.float32, (2, 3, 44, 24))],
+                         ids=["bfloat16", "by a kernel"])  # fmt: skip
+def test_rows_that_may_see_nothing_are_zeros(d, shape):
+    q, k, v = (torch.randn(shape, dtype=d).requires_grad_() for _ in range(3))
+    mask = torch.ones(shape[2], shape[2], dtype=torch.bool)
     mask[3] = False
     made = attention(q, k, v, mask)
     assert (made[:, :, 3] == 0).all()
@@ -122,7 +125,7 @@ def test_second_gradients():
 @pytest.mark.parametrize("causal", [False, True])
 def test_compiled_kernels_give_the_same_bits(causal, monkeypatch):
     torch.manual_seed(0)
-    operands = [torch.randn(9, 4, 64, 32).requires_grad_() for _ in range(3)]
+    operands = [torch.randn(9, 4, 64, 32).double().requires_grad_() for _ in range(3)]
     monkeypatch.setattr(KERNELS, "mode", "now")
     if not KERNELS.enabled:
         pytest.skip(KERNELS.reason)
@@ -135,9 +138,79 @@ def test_compiled_kernels_give_the_same_bits(causal, monkeypatch):
     assert found[0] == found[1]
 
 
+KERNEL_SHAPES = {
+    "whole vectors": (3, 4, 64, 64, 32), "one more of all": (2, 3, 49, 65, 33), "few features": (9, 4, 40, 80, 3),
+    "few columns": (9, 4, 230, 2, 17), "long": (1, 2, 131, 700, 64),
+}  # fmt: skip
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    if KERNELS.mode == "off" or not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    served = []
+    run = attention_kernels._run
+    monkeypatch.setattr(attention_kernels, "_run", lambda *args: served.append(run(*args)))
+    return served
+
+
+@pytest.mark.parametrize("mask", [*MASKS, "column"])
+@pytest.mark.parametrize("sizes", KERNEL_SHAPES)
+def test_compiled_kernels_agree_with_pytorch(sizes, mask, kernels):
+    batch, heads, rows, columns, width = KERNEL_SHAPES[sizes]
+    pt.manual_seed(1)
+    laid = [pt.randn(batch, n, heads, width).transpose(1, 2) for n in (rows, columns, columns)]
+    given = pt.randn(rows, 1) if mask == "column" else MASKS[mask](
+        (batch, heads), rows, columns, pt.float32
+    )  # fmt: skip
+    compared([t.requires_grad_() for t in laid], given, is_causal=mask == "causal")
+    assert len(kernels) == 2
+
+
+def test_extreme_scores_by_kernels_are_pytorchs(kernels):
+    pt.manual_seed(2)
+    q, k, v = (pt.randn(2, 2, 48, 32) for _ in range(3))
+    q[0, 0] *= 12
+    q[0, 1] *= -1e-30
+    compared([t.requires_grad_() for t in (q, k, v)], None)
+    with pt.no_grad():
+        q[1, 0, 3, 3] = k[1, 1, 5, 5] = math.nan
+    wanted = pt.nn.functional.scaled_dot_product_attention(q, k, v)
+    found = attention(here(q), here(k), here(v))
+    assert np.array_equal(np.isnan(found.detach().numpy()), np.isnan(wanted.detach().numpy()))
+    assert len(kernels) == 3
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_kernels_give_the_same_bits_in_blocks_and_by_threads(causal, kernels):
+    torch.manual_seed(0)
+    operands = [torch.randn(5, 4, 50, 20).requires_grad_() for _ in range(3)]
+
+    def bits():
+        made = attention(*operands, is_causal=causal)
+        grads = torch.autograd.grad(made.square().sum(), operands)
+        return [t.detach().clone() for t in (made, *grads)]
+
+    eager = bits()
+    with torch.pipeline(through_backward=True):
+        in_block = bits()
+    before = torch.get_num_threads()
+    torch.set_num_threads(3 if before == 1 else 1)
+    try:
+        otherwise = bits()
+    finally:
+        torch.set_num_threads(before)
+    for found in (in_block, otherwise):
+        assert all(
+            a.numpy().tobytes() == b.numpy().tobytes() for a, b in zip(found, eager, strict=True)
+        )
+    assert len(kernels) == 6
+
+
 def test_half_of_what_a_causal_mask_hides_is_not_computed(monkeypatch):
     computed = []
     exp = np.exp
+    monkeypatch.setattr(KERNELS, "mode", "off")
     monkeypatch.setattr(np, "exp", lambda a, *out: computed.append(a.size) or exp(a, *out))
     for length, share in ((64, 0.75), (512, 0.57)):
         computed.clear()

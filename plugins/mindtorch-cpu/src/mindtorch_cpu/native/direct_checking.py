@@ -1,4 +1,4 @@
-"""Kernels for convolutions are tried on small whole numbers before they are used: their sums are exact."""
+"""Kernels are tried on small whole numbers before they are used: sums of convolutions are exact."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from .attending import GRADIENT_TENSORS, TENSORS, Attention, AttentionGradient
 from .launch import address
 from .planes import Plane, PlaneGradient
 from .sliding import Gradient, Product, Turn
@@ -35,7 +36,7 @@ def agrees(kind: Any, call: Any, lanes: int) -> bool:
 
     check: Any = {
         Product: _product, Gradient: _gradient, Turn: _turn, Plane: _plane,
-        PlaneGradient: _plane_gradient,
+        PlaneGradient: _plane_gradient, Attention: _attention, AttentionGradient: _attention_gradient,
     }[type(kind)]  # fmt: skip
     return bool(check(kind, call, lanes, numbers))
 
@@ -147,3 +148,62 @@ def _plane_gradient(kind: PlaneGradient, call: Any, lanes: int, numbers: Any) ->
     at = np.add.outer(np.arange(lines) * pitch, np.arange(width))
     wanted = [(memory[:, :, at + k] * y).sum((0, 2, 3)) for k in range(kind.taps)]
     return phases is not None and np.array_equal(out, np.stack(wanted, 1))
+
+
+def _attention(kind: Attention, call: Any, lanes: int, numbers: Any) -> bool:
+    t, given, scratch = _heads(kind, TENSORS, lanes, numbers)
+    _run(call, given, 4, scratch)
+    scores, weights = _weights(t)
+    highest = scores.max(3)
+    return (
+        np.array_equal(t["highest"], highest.swapaxes(1, 2))
+        and _close(t["total"].swapaxes(1, 2), np.exp(scores - highest[..., None]).sum(3))
+        and _close(t["out"], (weights @ t["v"]))
+    )
+
+
+def _attention_gradient(kind: AttentionGradient, call: Any, lanes: int, numbers: Any) -> bool:
+    t, given, scratch = _heads(kind, GRADIENT_TENSORS, lanes, numbers)
+    scores, weights = _weights(t)
+    np.copyto(t["total"], np.log(np.exp(scores).sum(3)).swapaxes(1, 2))
+    np.copyto(t["out"], weights @ t["v"])
+    _run(call, given, 4, scratch)
+    slopes = weights * (t["g"] @ t["v"].swapaxes(2, 3) - (t["g"] * t["out"]).sum(3)[..., None])
+    return (
+        _close(t["by_q"], slopes @ t["k"] * _SCALE)
+        and _close(t["by_k"], slopes.swapaxes(2, 3) @ t["q"] * _SCALE)
+        and _close(t["by_v"], weights.swapaxes(2, 3) @ t["g"])
+    )
+
+
+_SCALE: Final = 0.125
+
+
+def _heads(kind: Any, names: Any, lanes: int, numbers: Any) -> tuple[dict[str, Any], Any, Any]:
+    """Tensors of two heads for each of two elements of a batch, arguments, and scratch memory."""
+    rows, columns, width, block = 2 * kind.rows + 1, kind.vectors * lanes + 3, lanes + 3, kind.rows
+    lengths = {n: columns if n in ("k", "v", "by_k", "by_v") else rows for n in names}
+    tensors = {n: numbers(2, 2, lengths[n], width) for n in names}
+    tensors["mask"] = numbers(2, 2, rows, columns)
+    for n in {"total", "highest"}.intersection(names):
+        tensors[n] = np.zeros((2, rows, 2), np.float32)
+    words: list[int] = []
+    for n in names:
+        steps = tensors[n].strides
+        words += address(tensors[n]), *(steps[:3] if n not in ("total", "highest") else
+                                        (steps[0], steps[2], steps[1]))  # fmt: skip
+    room = 4 * kind.vectors * lanes
+    scale = int(np.float32(_SCALE).view(np.int32))
+    given = arguments(*words, 2, rows, columns, width, scale, 0, 1, block, 2 * room, 2 * room)
+    return tensors, given, np.zeros(64 * room * max(block, lanes), np.float32)
+
+
+def _weights(t: dict[str, Any]) -> tuple[Any, Any]:
+    """Scores of masked attention, and weights."""
+    scores = (t["q"] @ t["k"].swapaxes(2, 3)).astype(np.float64) * _SCALE + t["mask"]
+    weights = np.exp(scores - scores.max(3, keepdims=True))
+    return scores, weights / weights.sum(3, keepdims=True)
+
+
+def _close(found: Any, wanted: Any) -> bool:
+    return bool(np.abs(found - wanted).max() < 1e-4 * max(np.abs(wanted).max(), 1))

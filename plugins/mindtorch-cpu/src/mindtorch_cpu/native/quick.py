@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["FAST", "FORMULAS"]
+__all__ = ["EXP_PARTS", "FAST", "FORMULAS"]
 
 # For the life of the process: the same call gives the same bits.
 FAST: Final = os.environ.get("MINDTORCH_NATIVE", "").lower() == "fast"
@@ -32,6 +32,9 @@ _EXP: Final = (0.5, 0.16666573, 0.041666456, 0.008363777, 0.0013934545)
 _LOG: Final = (0.3333333134651184, -0.24999989569187164, 0.20000708103179932, -0.1666848063468933,
                0.14249937236309052, -0.12411050498485565, 0.11661510914564133, -0.115712009370327,
                0.07149753719568253)  # fmt: skip
+
+# What the exponential is made of, for who writes it in vectors.
+EXP_PARTS: Final = (_HIGH, _LOW, _WHOLE, _WHOLE_BITS, _EXP)
 
 
 def _f(value: float) -> Any:

@@ -17,8 +17,10 @@ __all__ = [
     "Gradient",
     "Product",
     "Turn",
+    "accumulate",
     "gradient_text",
     "product_text",
+    "turn_square",
     "turn_text",
     "vectors_beside",
 ]
@@ -82,14 +84,14 @@ def product_text(kind: Product) -> str:
             row = w.at(source, shift)
             seen = [w.load(w.vector, w.at(row, j * wide)) for j in range(kind.vectors)]
             numbers = [w.at(factor, place) for factor in factors]
-            _accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
+            accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
         for target, own in zip(targets, sums, strict=True):
             for j, found in enumerate(own):
                 w.store(w.vector, w.load(w.vector, found), w.at(target, j * wide))
     return w.text()
 
 
-def _accumulate(
+def accumulate(
     w: Function, sums: list[list[str]], vectors: list[str], numbers: list[str],
     multiply: Callable[[str, str, str], str],
 ) -> None:  # fmt: skip
@@ -158,7 +160,7 @@ def _add_lines(
             here = w.load("ptr", seen)
             vectors = [w.load(w.vector, w.at(here, j * wide)) for j in range(kind.vectors)]
             behind = w.integer("mul", p, size)
-            _accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
+            accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
             w.store("ptr", w.at(here, step), seen)
     for target, own in zip(targets, sums, strict=True):
         for j, place in enumerate(own):
@@ -196,7 +198,7 @@ def turn_text(kind: Turn) -> str:
         with w.loop(0, squares) as square:
             here = w.at(source, w.integer("mul", square, w.lanes * w.size))
             behind = w.integer("mul", w.integer("mul", square, w.lanes), pitch)
-            _turn_square(w, here, step, w.at(target, behind), pitch)
+            turn_square(w, here, step, w.at(target, behind), pitch)
         with w.loop(w.integer("mul", squares, w.lanes), columns) as j:
             here = w.at(source, w.integer("mul", j, w.size))
             there = w.at(target, w.integer("mul", j, pitch))
@@ -206,7 +208,7 @@ def turn_text(kind: Turn) -> str:
     return w.text()
 
 
-def _turn_square(w: Function, source: str, step: str, target: str, pitch: str) -> None:
+def turn_square(w: Function, source: str, step: str, target: str, pitch: str) -> None:
     """Turn as many rows as a vector has elements: rows that lie half of them apart meet, again and again."""
     n = w.lanes
     vectors = []

@@ -1,4 +1,4 @@
-"""Kernels for convolutions: compiled when they are first asked for, and waited for.
+"""Kernels for convolutions and attention: compiled when they are first asked for, and waited for.
 
 They add up in another order than NumPy's products do. So that calls alike give the same bits, in a
 pipeline or not, at the first call or later, what decides between the two is only the call's geometry and
@@ -18,6 +18,7 @@ from typing import Any, Final
 from mindtorch_core.backend import fork_safe
 
 from . import compiler, store
+from .attending import Attention, AttentionGradient, attention_gradient_text, attention_text
 from .direct_checking import agrees, arguments
 from .kernels import KERNELS
 from .launch import address
@@ -26,7 +27,7 @@ from .sliding import Gradient, Product, Turn, gradient_text, product_text, turn_
 
 __all__ = ["Direct", "address", "arguments", "available", "served"]
 
-Kind = Product | Gradient | Turn | Plane | PlaneGradient
+Kind = Product | Gradient | Turn | Plane | PlaneGradient | Attention | AttentionGradient
 
 _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     Product: product_text,
@@ -34,6 +35,8 @@ _TEXTS: Final[dict[type, Callable[[Any], str]]] = {
     Turn: turn_text,
     Plane: plane_text,
     PlaneGradient: plane_gradient_text,
+    Attention: attention_text,
+    AttentionGradient: attention_gradient_text,
 }
 _CALL: Final = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p

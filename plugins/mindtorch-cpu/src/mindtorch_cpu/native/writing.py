@@ -15,11 +15,14 @@ __all__ = ["ELEMENTS", "Function"]
 
 # LLVM's type of an element, and its bytes.
 ELEMENTS: Final = {"f4": ("float", 4), "f8": ("double", 8)}
+_PARAMETERS: Final = "ptr %args, i64 %low, i64 %high, ptr %scratch"
 _SUFFIX: Final = {"float": "f32", "double": "f64"}
 
 
 class Function:
     """A kernel ``void (i64 *arguments, i64 low, i64 high, char *scratch)``, as `kernels` calls them.
+
+    Functions that it calls have other names and parameters, and stand in its module, see `text`.
 
     Attributes:
         element: LLVM's type of an element.
@@ -28,7 +31,9 @@ class Function:
         vector: LLVM's type of a vector.
     """
 
-    def __init__(self, dtype: str) -> None:
+    def __init__(self, dtype: str, name: str = NAME, parameters: str = _PARAMETERS) -> None:
+        internal, own = ("", "") if name == NAME else ("internal ", "noinline ")
+        self._begin = f"define {internal}void @{name}({parameters}) {own}#0 {{"
         self.element, self.size = ELEMENTS[dtype]
         self.lanes = vector_bytes() // self.size
         self.vector = f"<{self.lanes} x {self.element}>"
@@ -37,17 +42,17 @@ class Function:
         self._declared: set[str] = set()
         self._count = 0
 
-    def text(self) -> str:
-        """The module."""
+    def body(self) -> list[str]:
+        """The lines of the function."""
+        return [self._begin, "entry:", *self._variables, *self._lines, "  ret void", "}"]
+
+    def text(self, *others: Function) -> str:
+        """The module, with other functions that this one calls."""
+        every = (*others, self)
         return "\n".join(
             [
-                *sorted(self._declared),
-                f"define void @{NAME}(ptr %args, i64 %low, i64 %high, ptr %scratch) #0 {{",
-                "entry:",
-                *self._variables,
-                *self._lines,
-                "  ret void",
-                "}",
+                *sorted(set().union(*(f._declared for f in every))),
+                *(line for f in every for line in f.body()),
                 f'attributes #0 = {{ nounwind "prefer-vector-width"="{8 * vector_bytes()}" }}',
                 "",
             ]
@@ -126,6 +131,17 @@ class Function:
         kind, name = self.element, f"llvm.vector.reduce.fadd.v{self.lanes}{_SUFFIX[self.element]}"
         self._declared.add(f"declare {kind} @{name}({kind}, {self.vector})")
         return self.set(f"call reassoc {kind} @{name}({kind} -0.0, {self.vector} {vector})")
+
+    def reduced(self, op: str, vector: str) -> str:
+        """A number made of a vector's elements."""
+        kind, name = self.element, f"llvm.vector.reduce.{op}.v{self.lanes}{_SUFFIX[self.element]}"
+        self._declared.add(f"declare {kind} @{name}({self.vector})")
+        return self.set(f"call {kind} @{name}({self.vector} {vector})")
+
+    def clear(self, target: str, count: str) -> None:
+        """Fill bytes with zeros."""
+        self._declared.add("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        self.put(f"call void @llvm.memset.p0.i64(ptr {target}, i8 0, i64 {count}, i1 0)")
 
     def _call(self, name: str, kind: str, operands: list[str]) -> str:
         self._declared.add(f"declare {kind} @llvm.{name}({', '.join([kind] * len(operands))})")

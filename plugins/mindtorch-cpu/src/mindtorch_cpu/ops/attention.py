@@ -16,6 +16,7 @@ from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..rows import BLOCK, dots, spread, sums, unbuffered
 from ..workers import share_out
+from . import attention_kernels
 from .linalg import for_blas
 
 _NAME: Final = "_scaled_dot_product_flash_attention_for_cpu"
@@ -77,7 +78,7 @@ class _Task(NamedTuple):
 
 
 def _task(q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: Any) -> tuple[_Task, list[_Part]]:
-    batch, heads, length, width = q.raw_shape
+    batch, heads, length, _ = q.raw_shape
     columns = k.raw_shape[2]
     d = NUMPY_OF[WIDER.get(q.raw_dtype, q.raw_dtype)]
     rows = min(length, max(16, BLOCK // columns))
@@ -88,7 +89,7 @@ def _task(q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: Any) -> tuple[
     together = min(together, heads)
     if mask is not None:
         mask = np.broadcast_to(mask.raw_data, (batch, heads, length, columns))
-    factor = d.type(1 / math.sqrt(width) if scale is None else scale)
+    factor = d.type(_factor(q, scale))
     operands = for_blas(q.raw_data), for_blas(k.raw_data), for_blas(v.raw_data)
     parts = [
         _Part(slice(at, at + step), slice(h, h + together))
@@ -167,6 +168,14 @@ def _slopes(slope: Any, along: Any, weights: Any, out: Any) -> Any:
     return np.multiply(np.subtract(slope, along, out), weights, out)
 
 
+def _factor(query: Any, scale: Any) -> float:
+    return 1 / math.sqrt(query.raw_shape[3]) if scale is None else scale
+
+
+def _array(mask: Any) -> Any:
+    return None if mask is None else mask.raw_data
+
+
 def _served(*tensors: Any) -> bool:
     d = tensors[0].raw_dtype
     return all(t.raw_dtype is d and t.raw_data.size for t in tensors)
@@ -193,10 +202,15 @@ def attention(
     )
     if not _served(query, key, value):
         return _composed(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
-    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
     out = _made(query)
     batch, heads, length = spec.shape
     total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
+    q, k, v = (t.raw_data for t in (query, key, value))
+    if attention_kernels.fits(q, k) and attention_kernels.forward(
+        q, k, v, is_causal, _array(attn_mask), _factor(query, scale), out, total
+    ):
+        return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
+    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
 
     def work(part: _Part) -> None:
         at, heads = part
@@ -244,12 +258,17 @@ def attention_backward(
             grad_out, query, key, value, out, logsumexp, dropout_p, is_causal,
             attn_mask=attn_mask, scale=scale,
         )  # fmt: skip
-    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
-    of_q, of_k, of_v = (_made(t) for t in (query, key, value))
-    g, made = for_blas(grad_out.raw_data), out.raw_data
+    of_q, of_k, of_v = results = tuple(_made(t) for t in (query, key, value))
     total = logsumexp.raw_data
     if attn_mask is not None:
         total = np.where(total == -np.inf, np.inf, total)  # rows without scores have no weights
+    q, k, v, g, made = (t.raw_data for t in (query, key, value, grad_out, out))
+    if attention_kernels.fits(q, k) and attention_kernels.backward(
+        g, q, k, v, made, total, is_causal, _array(attn_mask), _factor(query, scale), results
+    ):
+        return tuple(wrap(t, query.raw_dtype) for t in results)
+    task, parts = _task(query, key, value, is_causal, attn_mask, scale)
+    g = for_blas(g)
 
     def work(part: _Part) -> None:
         at, heads = part
@@ -272,4 +291,4 @@ def attention_backward(
         of_k[at, heads], of_v[at, heads] = _in(of_k, by_k), _in(of_v, by_v)
 
     _over(parts, work, task)
-    return tuple(wrap(t, query.raw_dtype) for t in (of_q, of_k, of_v))
+    return tuple(wrap(t, query.raw_dtype) for t in results)
