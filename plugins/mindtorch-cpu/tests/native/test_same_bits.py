@@ -137,3 +137,31 @@ def test_what_is_one_number_for_a_row_fills_a_row(ways):
     assert KERNELS.broken is None
     assert torch.equal(quotients, left / right)
     assert torch.equal(sums, x.sum(-1, keepdim=True))
+
+
+@pytest.mark.parametrize("d", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("sizes", [(8, 13, 40, 48), (3, 5, 4, 33), (300, 3, 8, 128)], ids=str)
+def test_steps_of_lstm(sizes, d, monkeypatch):
+    """Kernels do all of a step but its product."""
+    batch, steps, width, hidden = sizes
+    torch.manual_seed(0)
+    layer = torch.nn.LSTM(width, hidden, 2, batch_first=True, bidirectional=True, dtype=d)
+    x = torch.randn(batch, steps, width, dtype=d).requires_grad_()
+
+    def bits():
+        out, (h, c) = layer(x)
+        loss = out.sin().sum() + c.sum() + h.square().sum()
+        grads = torch.autograd.grad(loss, [x, *layer.parameters()])
+        with torch.no_grad():
+            untracked = layer(x)[0]
+        return [t.detach().numpy().tobytes() for t in (out, h, c, untracked, *grads)]
+
+    monkeypatch.setattr(KERNELS, "mode", "off")
+    wanted = bits()
+    monkeypatch.setattr(KERNELS, "mode", "now")
+    if not KERNELS.enabled:
+        pytest.skip(KERNELS.reason)
+    assert bits() == bits() == wanted
+    assert KERNELS.broken is None
+    names = [k.name for k in KERNELS.kernels()]
+    assert sum(n.startswith(("add_tanh_negative_exp", "multiply_subtract_add")) for n in names) >= 3

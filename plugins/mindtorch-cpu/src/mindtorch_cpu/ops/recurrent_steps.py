@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
+from ..compiled import FEWEST, computed
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..summation import down
@@ -63,10 +64,42 @@ class _Forward:
             self.h[:n] = self.out[at]
 
 
+def _parts(a: Any, width: int) -> list[Any]:
+    return [a[:, k : k + width] for k in range(0, a.shape[1], width)]
+
+
+def _traced_sigmoid(x: Any) -> Any:
+    return np.reciprocal(np.add(np.exp(np.negative(x)), 1))
+
+
+def _traced_lstm(tracer: Any, *parts: Any) -> list[Any]:
+    """What `_lstm` does, of parts of gates and a cell state, which is written."""
+    c = parts[8]
+    sums = [np.add(x, hidden) for x, hidden in zip(parts[:4], parts[4:8], strict=True)]
+    fresh = np.tanh(sums[2])
+    i, f, o = (_traced_sigmoid(sums[k]) for k in (0, 1, 3))
+    before = c.copy()
+    np.add(np.multiply(c, f), np.multiply(fresh, i), c)
+    seen = np.tanh(c)
+    return [np.multiply(seen, o), i, f, fresh, o, before, seen]
+
+
+def _lstm_computed(a: _Forward, at: slice, n: int, hidden: Any, gates: Any) -> bool:
+    """Whether a compiled kernel did a step."""
+    width, c = a.h.shape[1], a.c[:n]
+    given = [*_parts(a.x[at], width), *_parts(hidden, width), c]
+    if a.keeps:
+        out = [a.out[at], *_parts(gates, width), a.past[1, at], a.past[2, at]]
+        return computed("lstm step, kept", _traced_lstm, given, out)
+    return computed("lstm step", lambda *args: _traced_lstm(*args)[:1], given, [a.out[at]])
+
+
 def _lstm(a: _Forward, at: slice, n: int, hidden: Any, gates: Any) -> None:
     width = a.h.shape[1]
-    np.add(a.x[at], hidden, gates)
     spare, c = a.spare[:n], a.c[:n]
+    if c.size >= FEWEST and _lstm_computed(a, at, n, hidden, gates):
+        return
+    np.add(a.x[at], hidden, gates)
     fresh = gates[:, 2 * width : 3 * width]
     np.tanh(fresh, spare)
     _sigmoid(gates)  # of the third part in vain: one pass over all is faster than two
@@ -186,12 +219,28 @@ def _tanh_slopes(t: Any, out: Any) -> None:
     np.subtract(1, out, out)
 
 
+def _traced_lstm_backward(tracer: Any, *parts: Any) -> list[Any]:
+    """What `_lstm_backward` does, of parts of gates; of the gradient of a cell state, which is written."""
+    i, f, g, o, cell, seen, dh, dc = parts
+    slope_i, slope_f, slope_o = (np.subtract(s, np.multiply(s, s)) for s in (i, f, o))
+    steep, slope_g = (np.subtract(1, np.multiply(t, t)) for t in (seen, g))
+    by_o = np.multiply(slope_o, np.multiply(seen, dh))
+    total = np.add(dc, np.multiply(np.multiply(steep, dh), o))
+    pairs = (slope_i, g), (slope_f, cell), (slope_g, i)
+    made = [np.multiply(slope, np.multiply(total, factor)) for slope, factor in pairs]
+    np.multiply(total, f, dc)
+    return [*made, by_o]
+
+
 def _lstm_backward(a: _Backward, at: slice, n: int, dh: Any) -> None:
     width = dh.shape[1]
     found, gates = a.inputs[at], a.kept[at]
     cell, seen, spare, dc = a.past[1, at], a.past[2, at], a.spare[:n], a.c[:n]
-    i, f, g, o = (gates[:, k : k + width] for k in range(0, 4 * width, width))
-    by_i, by_f, by_g, by_o = (found[:, k : k + width] for k in range(0, 4 * width, width))
+    i, f, g, o = _parts(gates, width)
+    by_i, by_f, by_g, by_o = _parts(found, width)
+    given, made = [i, f, g, o, cell, seen, dh, dc], [by_i, by_f, by_g, by_o]
+    if dc.size >= FEWEST and computed("lstm step back", _traced_lstm_backward, given, made):
+        return
     _slopes(gates, found)
     np.multiply(seen, dh, spare)
     np.multiply(by_o, spare, by_o)
