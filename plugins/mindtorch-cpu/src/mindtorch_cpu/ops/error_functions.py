@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..memory_pool import POOL
+from ..native.quick import exponential
 
 __all__ = [
     "MANY",
@@ -180,7 +181,7 @@ def gate_in(a: Any, made: Any) -> Any:
     np.bitwise_and(x.view(np.int32), np.int32(-4096), high.view(np.int32))
     np.multiply(np.subtract(x, high, low), np.add(x, high, more), low)
     np.add(np.subtract(np.multiply(high, high, high), tail, high), low, high)
-    np.exp(np.multiply(tail, np.float32(-0.5), tail), tail)
+    exponential(np.multiply(tail, np.float32(-0.5), tail), tail)
     np.add(np.multiply(high, np.float32(-0.5), high), np.float32(1), high)
     np.multiply(tail, high, tail)
     np.multiply(tail, x, tail)
@@ -205,7 +206,7 @@ def gate_slope_in(a: Any, made: Any) -> Any:
     """The same in four arrays, the first of which has the sizes of numbers, not more than moderate."""
     x, bell, found, room = made
     root = 1 / math.sqrt(2 * math.pi)
-    np.exp(np.multiply(np.multiply(x, x, bell), np.float32(-0.5), bell), bell)
+    exponential(np.multiply(np.multiply(x, x, bell), np.float32(-0.5), bell), bell)
     _quotient(x, _ROUGH_TAIL, (found, room))
     np.absolute(a, x)  # infinities become NaN
     np.subtract(np.multiply(x, np.float32(root), x), found, found)

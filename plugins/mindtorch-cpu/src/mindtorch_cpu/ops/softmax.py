@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
 from ..compiled import FEWEST, computed, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
-from ..native import quick
+from ..native.quick import exponential
 from ..register import kernel, rule_of
 from ..rows import BLOCK, dots, in_rows, over_blocks, sums
 from ..summation import FEW, down, naive, total
@@ -21,9 +20,6 @@ from ..summation import FEW, down, naive, total
 _NARROW: Final = 4
 _add_reduce: Any = np.add.reduce
 _greatest: Any = np.maximum.reduce
-# Where kernels can be compiled, exponentials of many elements are a formula that takes half as long there as
-# NumPy's loop does; whether they are compiled yet makes no difference to the bits.
-_OWN: Final = find_spec("llvmlite") is not None
 
 
 # ---- blocks: (lines, length) or (lines, length, inside), in the dtype that is computed in -------
@@ -79,11 +75,6 @@ def _sums(x: Any) -> Any:
     return (down(x) if x.shape[1] > FEW else _add_reduce(x, 1))[:, None]
 
 
-def _exp(x: Any) -> Any:
-    """The exponential of an array, or a traced one."""
-    return quick.exp(x) if _OWN and x.dtype == np.float32 else np.exp(x)
-
-
 def _each(out: Any, formula: Callable[..., Any], *operands: Any) -> Any:
     """Write a formula of each element, by a kernel where there is one; operands broadcast."""
     if not computed(formula, lambda tracer, *parts: [formula(*parts)], operands, [out]):
@@ -92,7 +83,7 @@ def _each(out: Any, formula: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _exp_below(x: Any, top: Any) -> Any:
-    return _exp(np.subtract(x, top))
+    return exponential(np.subtract(x, top))
 
 
 def _log_share(x: Any, top: Any, total: Any) -> Any:
@@ -100,7 +91,7 @@ def _log_share(x: Any, top: Any, total: Any) -> Any:
 
 
 def _log_slope(g: Any, y: Any, total: Any) -> Any:
-    return np.subtract(g, np.multiply(_exp(y), total))
+    return np.subtract(g, np.multiply(exponential(y), total))
 
 
 def _softmax_block(y: Any, x: Any) -> None:
@@ -129,10 +120,12 @@ def _below_maximum(tracer: Any, x: Any) -> Any:
 # What compiled kernels compute of rows: the same, step by step.
 _FUSED: dict[Any, Callable[..., Any]] = {
     _softmax_block: lambda tracer, x: [
-        np.multiply(e := _exp(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
+        np.multiply(e := exponential(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
     ],
     _log_softmax_block: lambda tracer, x: [
-        np.subtract(y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", _exp(y))))
+        np.subtract(
+            y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", exponential(y)))
+        )
     ],
     _softmax_backward_block: lambda tracer, g, y: [
         np.multiply(np.subtract(g, tracer.reduced("row_dot", g, y)), y)
