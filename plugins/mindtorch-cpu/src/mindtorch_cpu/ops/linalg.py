@@ -177,7 +177,8 @@ def _dot(a: Any, b: Any) -> Any:
     (rows, inner), columns = a.shape, b.shape[1]
     if rows * columns >= LARGE:
         out = POOL.empty((rows, columns), a.dtype)
-        run = np.matmul if inner == 1 else np.dot
+        # ``dot`` fills the result with zeros first, but ``matmul`` has BLAS multiply only what lies so already.
+        run = np.matmul if inner == 1 or (for_blas(a) is a and for_blas(b) is b) else np.dot
         return multiplied(rows * inner * columns, QUIET.run, run, a, b, out)
     run = QUIET.__dict__["run"]
     if rows * inner * columns > TINY:
