@@ -165,6 +165,28 @@ def test_a_forked_child_may_let_go_of_what_it_inherited(python, end):
     assert python(program).splitlines() == ["False True 2.0", "child 0"]
 
 
+HELD = """
+import signal, threading
+from mindtorch_npu.devices import device_at
+device, held, done = device_at(0), threading.Event(), threading.Event()
+def hold():
+    with device._lock, device.allocator.turn, device.allocator._lock:
+        held.set()
+        done.wait()
+threading.Thread(target=hold).start()
+held.wait()
+"""
+
+
+def test_a_forked_child_waits_for_no_thread_that_it_has_not(python):
+    inside = (
+        "signal.alarm(20); print(torch.npu.memory_allocated() >= 0); "
+        "torch.npu.memory_summary(); del kept, side, mark; import gc; gc.collect(); print('gone')"
+    )
+    program = FORK.format(before=USED + HELD, inside=inside, end="os._exit(0)", after="done.set()")
+    assert python(program).splitlines() == ["True", "gone", "child 0"]
+
+
 def test_a_child_forked_before_the_first_use_may_use_npus(python):
     inside = "print(torch.zeros(2, device='npu').cpu().tolist())"
     program = FORK.format(before="", inside=inside, end="sys.exit(0)", after="")
