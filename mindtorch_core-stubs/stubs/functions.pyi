@@ -490,6 +490,7 @@ __all__: list[str] = [
     "linalg_norm",
     "linalg_vector_norm",
     "linspace",
+    "lobpcg",
     "log",
     "log10",
     "log10_",
@@ -4655,6 +4656,24 @@ def linspace(
     out: Tensor | None = None,
 ) -> Tensor:
     """``steps`` numbers evenly from ``start`` to ``end``, both included."""
+
+def lobpcg(
+    A: Tensor,
+    k: _int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: _int | None = None,
+    iK: Tensor | None = None,
+    niter: _int | None = None,
+    tol: _float | None = None,
+    largest: _bool | None = None,
+    method: _str | None = None,
+    tracker: Any = None,
+    ortho_iparams: Any = None,
+    ortho_fparams: Any = None,
+    ortho_bparams: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """The k largest or smallest eigenvalues of symmetric matrices, and their vectors."""
 
 def log(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Natural logarithm."""

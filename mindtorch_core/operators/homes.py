@@ -172,6 +172,7 @@ HOMES: Final = (
     ("linalg.ldl",
      "aten: linalg_ldl_factor linalg_ldl_factor_ex linalg_ldl_solve; linalg: ldl_factor "
      "ldl_factor_ex ldl_solve"),
+    ("linalg.lobpcg", "torch: lobpcg"),
     ("linalg.lowrank", "torch: pca_lowrank svd_lowrank"),
     ("linalg.lu",
      "Tensor aten linalg torch: lu_solve; Tensor linalg torch: lu; aten: linalg_lu "

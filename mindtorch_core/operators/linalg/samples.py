@@ -282,7 +282,7 @@ SAMPLES: Final = FamilySamples(
     },
     untested={"_scaled_mm": "its matrices are of 8-bit floats, which backends need not have"}
     | dict.fromkeys(
-        ("torch.svd_lowrank", "torch.pca_lowrank"),
+        ("torch.svd_lowrank", "torch.pca_lowrank", "torch.lobpcg"),
         "draws random numbers, so that two devices give different results",
     ),
     edges={
