@@ -113,16 +113,11 @@ class dtype:
 
     def to_real(self) -> dtype:
         """The real type of the same precision (complex64 gives float32)."""
-        return {"complex32": float16, "complex64": float32, "complex128": float64}.get(
-            self.name, self
-        )
+        real = {"complex32": float16, "complex64": float32, "complex128": float64}
+        return real.get(self.name, self)
 
     def to_complex(self) -> dtype:
-        """The complex type of the same precision (float64 gives complex128).
-
-        Raises:
-            RuntimeError: if there is none, as of integers.
-        """
+        """The complex type of the same precision; RuntimeError if there is none, as of integers."""
         if self.category < FLOATING or self.itemsize < 2:
             raise RuntimeError(f"Unknown Complex ScalarType for {self.label}")
         if self.category == COMPLEX:

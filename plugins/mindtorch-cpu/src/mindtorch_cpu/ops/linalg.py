@@ -177,7 +177,7 @@ def _dot(a: Any, b: Any) -> Any:
     (rows, inner), columns = a.shape, b.shape[1]
     if rows * columns >= LARGE:
         out = POOL.empty((rows, columns), a.dtype)
-        # ``dot`` fills the result with zeros first, but ``matmul`` has BLAS multiply only what lies so already.
+        # ``dot`` fills the result with zeros first; ``matmul`` has BLAS multiply only what lies so already.
         run = np.matmul if inner == 1 or (for_blas(a) is a and for_blas(b) is b) else np.dot
         return multiplied(rows * inner * columns, QUIET.run, run, a, b, out)
     run = QUIET.__dict__["run"]
