@@ -306,7 +306,7 @@ class SparseTensor(Tensor):
         values = other._elements if alpha == 1 else other._elements * alpha
         indices = fn.cat([self._positions, other._positions], 1)
         found = sparse_of(indices, fn.cat([self._elements, values]), self._shape, False)
-        return FUNCTIONS["_relaid"](found, self._how if other._how else None)
+        return compressed.relaid(found, self._how if other._how else None)
 
     def sub(self, other: Any, *, alpha: Any = 1) -> Any:
         """Its difference from another tensor."""

@@ -15,7 +15,7 @@ from ..values.dtypes import bool_, default_complex, get_default_dtype, int64
 from ..values.layouts import layout, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .printing import _tensor_str, filled
 
-__all__ = ["Compressed", "inner", "outer", "shown", "turned"]
+__all__ = ["Compressed", "inner", "outer", "relaid", "shown", "turned"]
 
 _TURNED: Final = {
     sparse_csr: sparse_csc, sparse_csc: sparse_csr, sparse_bsr: sparse_bsc, sparse_bsc: sparse_bsr,
@@ -80,6 +80,13 @@ def turned(x: Any) -> tuple[Tensor, Tensor, Compressed]:
         order = order.reshape(-1, rows, columns).transpose(1, 2).reshape(-1)
         positions, elements = positions[:, order], elements[order]
     return positions, elements, Compressed(_TURNED[x._how.layout], (columns, rows))
+
+
+def relaid(found: Any, how: Compressed | None) -> Any:
+    """A matrix in coordinates, in another layout, or as it is."""
+    if how is None:
+        return found
+    return found.to_sparse(layout=how.layout, blocksize=how.block if how.blocked else None)
 
 
 def _indented(x: Tensor, by: int) -> str:

@@ -10,7 +10,7 @@ from ..tensors.tensor import Tensor
 from ..values.dtypes import dtype, int64
 from ..values.layouts import layout, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
 from .creation import as_tensor
-from .sparse import FUNCTIONS, SparseTensor, sparse_of
+from .sparse import SparseTensor, sparse_of
 from .sparse_compressed import Compressed
 from .sparse_creation import sparse_coo_tensor
 
@@ -77,14 +77,6 @@ def _of_sparse(x: Any, how: Compressed) -> Any:
         order = fn.argsort(of_blocks[1], stable=True)
         of_blocks, held = of_blocks[:, order], held[order]
     return sparse_of(_elements_of(of_blocks, how), held.reshape(-1), x._shape, False, how)
-
-
-def _relaid(found: Any, how: Compressed | None) -> Any:
-    """A matrix in coordinates, in another layout, or as it is."""
-    return found if how is None else _of_sparse(found, how)
-
-
-FUNCTIONS["_relaid"] = _relaid
 
 
 def to_layout(x: Any, wanted: layout, blocksize: Any = None, dense_dim: int | None = None) -> Any:

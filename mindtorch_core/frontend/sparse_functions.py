@@ -14,7 +14,7 @@ from ..values.dtypes import int64
 from ..values.layouts import sparse_csr
 from ..values.shapes import wrap_dim
 from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
-from .sparse_compressed import Compressed
+from .sparse_compressed import Compressed, relaid
 
 __all__ = ["addmm", "log_softmax", "softmax", "sparse_of", "spdiags"]
 
@@ -44,7 +44,7 @@ def product(a: Any, b: Any) -> Any:
     values = a._elements[from_a] * b._elements[from_b]
     indices = fn.stack([rows[from_a], b._positions[1][from_b]])
     found = sparse_of(indices, values, (a._shape[0], b._shape[1]))._summed()
-    return FUNCTIONS["_relaid"](found, by_rows)
+    return relaid(found, by_rows)
 
 
 def intersection(a: Any, b: Any) -> Any:
@@ -65,11 +65,11 @@ def intersection(a: Any, b: Any) -> Any:
     a, b = a._summed(), b._summed()
     mine, theirs = a._flat(), b._flat()
     if not b._nnz():
-        return FUNCTIONS["_relaid"](sparse_of(b._positions, b._elements, a._shape, True), how)
+        return relaid(sparse_of(b._positions, b._elements, a._shape, True), how)
     at = fn.searchsorted(theirs, mine).clamp(max=b._nnz() - 1)
     (both,) = (theirs[at] == mine).nonzero().unbind(1)
     values = a._elements[both] * b._elements[at[both]]
-    return FUNCTIONS["_relaid"](sparse_of(a._positions[:, both], values, a._shape, True), how)
+    return relaid(sparse_of(a._positions[:, both], values, a._shape, True), how)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:

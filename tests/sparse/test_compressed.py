@@ -1,6 +1,8 @@
 """Sparse matrices in compressed rows, columns and blocks against PyTorch."""
 
 import io
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -95,6 +97,18 @@ def test_gradients_reach_values_and_dense_matrices(kind):
     block = ((2, 2),) if kind.startswith("b") else ()
     (getattr(a, f"to_sparse_{kind}")(*block) * 3).sum().backward()
     assert a.grad.sum() == 3 * s._elements.numel()
+
+
+def test_coordinates_need_nothing_of_compressed_matrices():
+    program = """
+import mindtorch_core as torch
+s = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0])
+print((s + s).to_dense().sum().item(), (s * s).sum().item(), (s @ s).sum().item())
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.split() == ["6.0", "5.0", "4.0"]
 
 
 def test_rows_out_of_order_multiply():
