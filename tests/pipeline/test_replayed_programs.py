@@ -136,3 +136,21 @@ def test_what_a_backward_pass_has_not_handed_out_is_made_where_the_block_goes_on
         assert results[0] == results[1]
         walks.append(pipe.stats()["replayed_walks"])
     assert walks[2:8] == [1] * 6
+
+
+@pytest.mark.parametrize("written", ["x", "a view", "y"])
+def test_a_look_at_memory_launches_what_writes_it_and_nothing_else(written):
+    """In a block that is followed, whose ops are no entries yet, as in one that is recorded."""
+    told = []
+    x, y = torch.zeros(4), torch.zeros(4)
+    for turn in range(1, 7):
+        with torch.pipeline(through_backward=True) as pipe:
+            other = y * 2
+            {"x": x, "a view": x[:2], "y": y}[written].add_(1)
+            shown = x.view(2, 2)
+            seen = x.tolist()
+        wanted = {"x": [turn] * 4, "a view": [turn, turn, 0, 0], "y": [0] * 4}[written]
+        assert seen == shown.flatten().tolist() == wanted
+        assert other.tolist() == [2 * (turn - 1 if written == "y" else 0)] * 4
+        told.append((pipe.stats()["flushes"], sum(pipe.stats()["breaks"].values())))
+    assert told == [(1, 0) if written == "y" else (2, 1)] * 6
