@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
+from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.making import sole
 from ...tensors.tensor import Tensor
@@ -21,16 +22,16 @@ __all__: list[str] = []
 
 def _flip_rule(self: Tensor, dims: Sequence[int]) -> TensorSpec:
     wrap_dims(dims, len(self._shape))
-    return TensorSpec(self._shape, self._dtype)
+    return rules.like(self)
 
 
 def _flip(self: Any, dims: Sequence[int]) -> Any:
-    _flip_rule(self, dims)
+    strides = _flip_rule(self, dims).strides
     out = self.clone(memory_format=contiguous_format)
     for dim in {wrap_dim(d, len(self._shape)) for d in dims}:
         if self._shape and self._shape[dim] > 1:
             out = out.index_select(dim, fn.arange(self._shape[dim] - 1, -1, -1, device=out._device))
-    return out
+    return out if strides is None else fn.empty_like(self).copy_(out)
 
 
 op(

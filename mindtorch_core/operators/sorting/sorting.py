@@ -12,6 +12,7 @@ from ...opdefs.define import op
 from ...opdefs.formulas import selected_grad
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, bool_, int64
+from ...values.memory_formats import contiguous_format
 from ...values.promotion import result_type
 from ...values.shapes import reduced, wrap_dim
 
@@ -27,7 +28,7 @@ def _sort_rule(
             "Sort does not support complex dtypes: complex numbers have no order. Sort their .abs(), "
             ".real or .imag"
         )
-    return TensorSpec(self._shape, self._dtype), TensorSpec(self._shape, int64)
+    return rules.like(self), rules.like(self, int64)
 
 
 def _scattered(g: Any, self_shape: Any, dim: int, result1: Any) -> Any:
@@ -95,7 +96,10 @@ def _topk(
     values, indices = fn.sort(self, dim, largest)
     if not self._shape:
         return values, indices
-    return values.narrow(dim, 0, k).clone(), indices.narrow(dim, 0, k).clone()
+    values, indices = (
+        t.narrow(dim, 0, k).clone(memory_format=contiguous_format) for t in (values, indices)
+    )
+    return values, indices
 
 
 op(
@@ -143,9 +147,9 @@ def _at_rank(ordered: Any, rank: Any, dim: int, keepdim: bool) -> tuple[Tensor, 
         picked = values.narrow(dim, rank, 1), indices.narrow(dim, rank, 1)
     else:
         picked = values.gather(dim, rank), indices.gather(dim, rank)
-    if keepdim:
-        return picked[0].clone(), picked[1].clone()
-    return picked[0].squeeze(dim).clone(), picked[1].squeeze(dim).clone()
+    found = picked if keepdim else [t.squeeze(dim) for t in picked]
+    values, indices = (t.clone(memory_format=contiguous_format) for t in found)
+    return values, indices
 
 
 def _kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:

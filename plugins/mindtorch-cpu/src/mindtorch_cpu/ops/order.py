@@ -15,6 +15,7 @@ from mindtorch_core.backend import int64, wrap_dim
 
 from ..arrays import quietly, row_major, wrap
 from ..register import kernel, rule_of
+from .elementwise import relaid_as
 
 _UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 _FEW = 64  # up to here, making keys costs more than sorting them
@@ -131,13 +132,19 @@ def along(a: Any, order: Any) -> Any:
 def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = False) -> Any:
     """Elements in order and their positions; always stable."""
     a = self.raw_data
-    rule_of("sort.stable")(self, stable=stable, dim=dim, descending=descending)
+    spec, at = rule_of("sort.stable")(self, stable=stable, dim=dim, descending=descending)
     if not a.ndim:
         return wrap(a.copy(), self.raw_dtype), wrap(np.zeros((), np.int64), int64)
     axis = wrap_dim(dim, a.ndim)
     moved = a if axis == a.ndim - 1 else np.moveaxis(a, axis, -1)
     order = positions_in_order(moved, descending)
-    return _picked(moved, order, axis, self.raw_dtype)
+    if spec.strides is None:
+        return _picked(moved, order, axis, self.raw_dtype)
+    laid = (
+        relaid_as(np.moveaxis(x, -1, axis), s)
+        for x, s in ((along(moved, order), spec), (order, at))
+    )
+    return tuple(map(wrap, laid, (spec.dtype, int64)))
 
 
 def _picked(moved: Any, order: Any, axis: int, d: Any) -> Any:

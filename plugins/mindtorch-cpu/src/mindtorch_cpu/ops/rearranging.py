@@ -10,15 +10,18 @@ from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
 from ..arrays import NUMPY_OF, wrap
 from ..register import kernel, rule_of
+from .elementwise import relaid_as
 
 
 @kernel("flip")
 def flip(self: Any, dims: Any) -> Any:
     """Elements in reverse order along dimensions."""
-    rule_of("flip")(self, dims)
+    spec = rule_of("flip")(self, dims)
     a = self.raw_data
     axes = tuple(wrap_dim(d, a.ndim) for d in dims) if a.ndim else ()
-    return wrap(np.array(np.flip(a, axes), order="C"), self.raw_dtype)
+    flipped = np.flip(a, axes)
+    laid = np.array(flipped, order="C") if spec.strides is None else relaid_as(flipped, spec)
+    return wrap(laid, self.raw_dtype)
 
 
 @kernel("repeat")
