@@ -304,3 +304,17 @@ def test_representation() -> None:
             for lib in (torch, pt)
         ]
         assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_a_state_that_holds_itself_is_said_to(kind: type) -> None:
+    endless: Any = kind()
+    if isinstance(endless, list):
+        endless.append(endless)
+    else:
+        endless["state"] = endless
+    optimizer = torch.optim.Adam([torch.zeros(2, requires_grad=True)])
+    state = optimizer.state_dict() | {"state": {0: {"exp_avg": endless}}}
+    with pytest.raises(RecursionError, match=f"a {kind.__name__} that holds itself has no end"):
+        optimizer.load_state_dict(state)
+    assert not optimizer.state

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
-from mindtorch_core.utils._own_frames import warn_user
+from mindtorch_core.utils._own_frames import ending, warn_user
 from mindtorch_core.utils.hooks import RemovableHandle
 
 from ._inner_names import (  # noqa: F401 (optimizers of other packages import them from here)
@@ -376,6 +376,7 @@ class Optimizer(Constructed):
             made = _or(post(self, made), made)
         return made
 
+    @ending()
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take a state over; tensors are moved to the devices and dtypes of their parameters.
 
@@ -384,6 +385,7 @@ class Optimizer(Constructed):
 
         Raises:
             ValueError: if groups differ in number or size. Nothing has changed then.
+            RecursionError: if the state holds itself.
         """
         state_dict = state_dict.copy()
         for pre in self._optimizer_load_state_dict_pre_hooks.values():
@@ -402,12 +404,7 @@ class Optimizer(Constructed):
         numbers = itertools.chain.from_iterable(g["params"] for g in saved)
         params = itertools.chain.from_iterable(g["params"] for g in self.param_groups)
         by_number = dict(zip(numbers, params, strict=True))
-        on_device = {
-            number
-            for group in saved
-            if group.get("capturable") or group.get("fused")
-            for number in group["params"]
-        }
+        on_device = {n for g in saved if g.get("capturable") or g.get("fused") for n in g["params"]}
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in by_number:
