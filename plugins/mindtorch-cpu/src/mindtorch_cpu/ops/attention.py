@@ -16,7 +16,6 @@ from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
 from ..rows import BLOCK, dots, spread, sums, unbuffered
 from ..workers import share_out
-from . import attention_kernels
 from .linalg import for_blas
 
 _NAME: Final = "_scaled_dot_product_flash_attention_for_cpu"
@@ -24,6 +23,7 @@ _composed: Any = composition_of(_NAME)
 _composed_backward: Any = composition_of(f"{_NAME}_backward")
 _SAFE: Final = 40.0  # scores up to here need no maximum taken off: no exponential overflows
 
+_FOR_KERNELS: Final = 1 << 18  # multiplications; fewer are not worth a compiler
 _FEW: Final = 1 << 10  # elements that a broadcast quotient costs less than to repeat its divisors
 # Under a causal mask blocks of fewer rows compute fewer scores that nobody sees; BLAS wants some.
 _CAUSAL_ROWS: Final = 32
@@ -168,6 +168,15 @@ def _slopes(slope: Any, along: Any, weights: Any, out: Any) -> Any:
     return np.multiply(np.subtract(slope, along, out), weights, out)
 
 
+def _kernels(q: Any, k: Any) -> Any:
+    """The module of compiled kernels where they serve arrays, or None."""
+    if q.size * k.shape[2] < _FOR_KERNELS:
+        return None
+    from . import attention_kernels  # loaded with the first that is large
+
+    return attention_kernels if attention_kernels.fits(q, k) else None
+
+
 def _factor(query: Any, scale: Any) -> float:
     return 1 / math.sqrt(query.raw_shape[3]) if scale is None else scale
 
@@ -206,7 +215,8 @@ def attention(
     batch, heads, length = spec.shape
     total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
     q, k, v = (t.raw_data for t in (query, key, value))
-    if attention_kernels.fits(q, k) and attention_kernels.forward(
+    kernels = _kernels(q, k)
+    if kernels is not None and kernels.forward(
         q, k, v, is_causal, _array(attn_mask), _factor(query, scale), out, total
     ):
         return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
@@ -263,7 +273,8 @@ def attention_backward(
     if attn_mask is not None:
         total = np.where(total == -np.inf, np.inf, total)  # rows without scores have no weights
     q, k, v, g, made = (t.raw_data for t in (query, key, value, grad_out, out))
-    if attention_kernels.fits(q, k) and attention_kernels.backward(
+    kernels = _kernels(q, k)
+    if kernels is not None and kernels.backward(
         g, q, k, v, made, total, is_causal, _array(attn_mask), _factor(query, scale), results
     ):
         return tuple(wrap(t, query.raw_dtype) for t in results)

@@ -22,8 +22,7 @@ from .sliding_products import pitch_of
 __all__ = ["backward", "fits", "forward"]
 
 _FLOAT: Final = np.dtype(np.float32)
-# Fewer multiplications are not worth a compiler, and fewer rows than a block leave most of it unused.
-_FEWEST: Final = 1 << 18
+# Fewer rows than a block leave most of it unused.
 _SHORTEST: Final = 6
 _LONGEST: Final = 2048  # rows that are added up in one go
 _WIDEST: Final = 256
@@ -33,12 +32,9 @@ _LINE: Final = 64
 
 def fits(q: Any, k: Any) -> bool:
     """Whether there are kernels for arrays (batch, heads, length, features)."""
-    batch, heads, rows, width = q.shape
-    columns = k.shape[2]
-    return (
-        q.dtype == _FLOAT and rows >= _SHORTEST and columns <= _LONGEST and width <= _WIDEST
-        and batch * heads * rows * columns * width >= _FEWEST and available()
-    )  # fmt: skip
+    rows, width = q.shape[2:]
+    few = k.shape[2] <= _LONGEST and width <= _WIDEST
+    return q.dtype == _FLOAT and rows >= _SHORTEST and few and available()
 
 
 class _Sizes(NamedTuple):
