@@ -183,11 +183,27 @@ def test_stacks_of_any_layout_are_one_product(monkeypatch):
     x, w, b = torch.randn(50, 16, 128), torch.randn(96, 128), torch.randn(96)
     turned = x.transpose(0, 1)
     wanted = [F.linear(turned.contiguous(), w, b), turned.contiguous() @ w.T]
-    monkeypatch.setattr(np, "matmul", None)
+    whole, ranks = np.matmul, []
+    monkeypatch.setattr(np, "matmul", lambda a, *rest: ranks.append(a.ndim) or whole(a, *rest))
     found = [F.linear(turned, w, b), turned @ w.T]
+    assert ranks == [2, 2]
     for one, other in zip(found, wanted, strict=True):
         assert one.is_contiguous()
         assert torch.equal(one, other)
+
+
+def test_large_results_are_not_filled_before(monkeypatch):
+    """``dot`` writes zeros first; ``matmul`` is slow where BLAS cannot read an operand."""
+    used = []
+    for name in ("dot", "matmul"):
+        run = getattr(np, name)
+        monkeypatch.setattr(np, name, lambda *a, n=name, run=run: used.append(n) or run(*a))
+    a, b = torch.randn(300, 40), torch.randn(200, 40)
+    apart = torch.randn(300, 80)[:, ::2]
+    found = [a @ b.T, apart @ b.T]
+    assert used == ["matmul", "dot"]
+    for made, left in zip(found, (a, apart), strict=True):
+        np.testing.assert_allclose(made.numpy(), left.numpy() @ b.numpy().T, atol=1e-4)
 
 
 @pytest.mark.parametrize("d", HALVES)

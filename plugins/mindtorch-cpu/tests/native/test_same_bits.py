@@ -143,6 +143,7 @@ def test_what_is_one_number_for_a_row_fills_a_row(ways):
 @pytest.mark.parametrize("sizes", [(8, 13, 40, 48), (3, 5, 4, 33), (300, 3, 8, 128)], ids=str)
 def test_steps_of_lstm(sizes, d, monkeypatch):
     """Kernels do all of a step but its product."""
+    pytest.importorskip("mindtorch_nn")
     batch, steps, width, hidden = sizes
     torch.manual_seed(0)
     layer = torch.nn.LSTM(width, hidden, 2, batch_first=True, bidirectional=True, dtype=d)

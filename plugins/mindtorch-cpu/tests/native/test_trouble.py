@@ -75,7 +75,8 @@ def group(number=2.0):
 
 def test_without_llvmlite_everything_runs_in_tiles():
     assert "llvmlite is not installed" in run(
-        "sys.modules['llvmlite'] = sys.modules['llvmlite.binding'] = None\nprint(group(2.0))"
+        "sys.modules['llvmlite'] = sys.modules['llvmlite.binding'] = None\n"
+        "assert not KERNELS.enabled  # which looks at once\nprint(group(2.0))"
     )
 
 
@@ -303,6 +304,7 @@ def test_a_call_while_another_thread_imports_the_kernels(monkeypatch):
 def test_where_memory_is_scarce_nothing_is_compiled_yet():
     """LLVM ends the process where it finds none."""
     pytest.importorskip("resource")
+    pytest.importorskip("llvmlite")
     text = """
 import resource
 assert KERNELS.enabled
@@ -327,6 +329,7 @@ print(len(KERNELS.kernels()))
 
 def test_the_look_for_memory_counts_as_no_memory_in_use():
     """It would be the peak of whatever a program measures meanwhile."""
+    pytest.importorskip("llvmlite")
     text = """
 import tracemalloc
 assert KERNELS.enabled

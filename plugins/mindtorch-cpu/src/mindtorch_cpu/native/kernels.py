@@ -298,10 +298,8 @@ class Kernels:
 
 
 def _has_room() -> bool:
-    try:
-        mmap.mmap(
-            -1, _ROOM
-        ).close()  # of pages that nobody touches, and no tool counts as memory in use
+    try:  # of pages that nobody touches, and no tool counts as memory in use
+        mmap.mmap(-1, _ROOM).close()
     except (OSError, MemoryError):
         return False
     return True
