@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final, NoReturn
 
 from .absent_row import Absent
 
@@ -16,6 +18,19 @@ _LATER: Final = (
 def _no(*args: Any) -> bool:
     """False: there is no such thing here."""
     return False
+
+
+def _require_initialized(func: Callable[..., Any]) -> Callable[..., NoReturn]:
+    """Decorator of functions that want ``init_rpc`` before: modules use it as they are imported."""
+
+    @wraps(func)
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        name = getattr(func, "__name__", func)
+        raise NotImplementedError(
+            f"{name} wants torch.distributed.rpc, which is not part of mindtorch: {_LATER}"
+        )
+
+    return refuse
 
 
 _CHECKPOINT: Final = Absent(
@@ -106,8 +121,8 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.rpc.api": Absent(
         _LATER,
-        functions="_all_gather _barrier _require_initialized",
-        values={"UNSET_RPC_TIMEOUT": -1.0},
+        functions="_all_gather _barrier",
+        values={"UNSET_RPC_TIMEOUT": -1.0, "_require_initialized": _require_initialized},
     ),
     "distributed.utils": Absent(_LATER, functions="_sync_module_states"),
     "distributed._shard": Absent(),

@@ -136,3 +136,13 @@ def test_a_precision_as_its_factor():
     found = module._precision_to_scale_tril(a)
     expected = pt.distributions.multivariate_normal._precision_to_scale_tril(pt.tensor(a.tolist()))
     assert torch.allclose(found, torch.tensor(expected.tolist()))
+
+
+def test_functions_that_want_rpc_are_refused_when_they_are_called():
+    """Modules decorate theirs as they are imported."""
+    called = []
+    with_rpc = torch.distributed.rpc.api._require_initialized(called.append)
+    assert with_rpc.__name__ == "append"
+    with pytest.raises(NotImplementedError, match="append wants torch.distributed.rpc"):
+        with_rpc(1)
+    assert not called
