@@ -143,6 +143,6 @@ def test_functions_that_want_rpc_are_refused_when_they_are_called():
     called = []
     with_rpc = torch.distributed.rpc.api._require_initialized(called.append)
     assert with_rpc.__name__ == "append"
-    with pytest.raises(NotImplementedError, match="append wants torch.distributed.rpc"):
+    with pytest.raises(NotImplementedError, match=r"append wants torch\.distributed\.rpc"):
         with_rpc(1)
     assert not called
