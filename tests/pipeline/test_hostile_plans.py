@@ -41,9 +41,9 @@ def two_ops():
     return made, raised, [str(w.message) for w in said], line
 
 
-def raising(error):
-    def method(self):
-        raise error
+def raising(make):
+    def method(self):  # a new one each time: what it refers to is not kept by this module
+        raise make()
 
     return method
 
@@ -60,7 +60,7 @@ class Silent(Batch):
 
 
 def batch(**methods):
-    made = type("Odd", (Silent,), {name: raising(error) for name, error in methods.items()})()
+    made = type("Odd", (Silent,), {name: raising(make) for name, make in methods.items()})()
     return lambda entries: Plan(batch=made)
 
 
@@ -81,7 +81,7 @@ HARMLESS = {
     "all entries taken out": cleared,
     "an entry taken out": one_lost,
     "a batch that is none": lambda e: Plan(batch=17),
-    "a batch that does not start": batch(start=ValueError("no luck")),
+    "a batch that does not start": batch(start=lambda: ValueError("no luck")),
 }  # fmt: skip
 
 
@@ -95,9 +95,9 @@ def test_all_is_computed(planned, plan):
 
 
 UNSENT = {
-    "an error": ValueError("no luck"),
-    "of an entry that is none": Unsent(99, ValueError("no luck")),
-    "of one before the first": Unsent(-1, ValueError("no luck")),
+    "an error": lambda: ValueError("no luck"),
+    "of an entry that is none": lambda: Unsent(99, ValueError("no luck")),
+    "of one before the first": lambda: Unsent(-1, ValueError("no luck")),
 }
 
 
@@ -141,7 +141,7 @@ def test_a_kernel_alone_that_was_not_sent_has_failed(planned):
 @pytest.mark.parametrize("method", ["send", "stop"])
 def test_a_batch_that_is_interrupted_each_time_does_not_hang(planned, method):
     """What it may not have sent has failed; the interrupt goes on."""
-    planned(batch(**{method: KeyboardInterrupt()}))
+    planned(batch(**{method: KeyboardInterrupt}))
     made, raised, _, _ = two_ops()
     assert isinstance(raised, KeyboardInterrupt)
     for t, right in zip(made, ([2, 2], [3, 3]), strict=True):

@@ -263,6 +263,13 @@ def laid_out(shape: Shape, strides: Shape, make: Callable[[Shape], Any]) -> Any:
     return data
 
 
+def relaid_as(data: Any, spec: Any) -> Any:
+    """A copy in the memory order that a rule gives its result."""
+    made = laid_out(spec.shape, spec.strides, lambda shape: np.empty(shape, data.dtype))
+    made[...] = data
+    return made
+
+
 def row_major(data: Any) -> Any:
     """An array (or NumPy scalar) in row-major order: NumPy's reductions keep their input's order.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, int32, to_floating
 
-from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, relaid_as, wrap
 from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
@@ -186,12 +186,3 @@ def complex_(real: Any, imag: Any) -> Any:
     data.real = real.raw_data
     data.imag = imag.raw_data
     return wrap(data if spec.strides is None else relaid_as(data, spec), spec.dtype)
-
-
-def relaid_as(data: Any, spec: Any) -> Any:
-    """A copy in the memory order that a rule gives its result."""
-    from ..arrays import laid_out
-
-    made = laid_out(spec.shape, spec.strides, lambda shape: np.empty(shape, data.dtype))
-    made[...] = data
-    return made

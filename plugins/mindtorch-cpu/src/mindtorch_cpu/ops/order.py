@@ -13,9 +13,8 @@ import numpy as np
 
 from mindtorch_core.backend import int64, wrap_dim
 
-from ..arrays import quietly, row_major, wrap
+from ..arrays import quietly, relaid_as, row_major, wrap
 from ..register import kernel, rule_of
-from .elementwise import relaid_as
 
 _UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 _FEW = 64  # up to here, making keys costs more than sorting them

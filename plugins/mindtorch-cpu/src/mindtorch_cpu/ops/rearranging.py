@@ -8,9 +8,8 @@ import numpy as np
 
 from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
-from ..arrays import NUMPY_OF, wrap
+from ..arrays import NUMPY_OF, relaid_as, wrap
 from ..register import kernel, rule_of
-from .elementwise import relaid_as
 
 
 @kernel("flip")
