@@ -1,4 +1,4 @@
-"""Reverse-mode automatic differentiation over the dispatcher."""
+"""Automatic differentiation over the dispatcher."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..gradients.node import Node
 from .function import Function
 
 if TYPE_CHECKING:
-    from . import functional, graph
+    from . import forward_ad, functional, graph
     from .gradient_checks import gradcheck, gradgradcheck
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",
@@ -45,6 +46,7 @@ __all__ = [
 
 # What is imported when it is first used, and the module it is in.
 _LAZY: Final = {
+    "forward_ad": "forward_ad",
     "functional": "functional",
     "gradcheck": "gradient_checks",
     "gradgradcheck": "gradient_checks",
@@ -58,6 +60,8 @@ def _late(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in ("_disable_profiler", "_profiler_enabled"):
         return getattr(importlib.import_module(f"{__name__}.profiler"), name)
+    if name == "_is_checkpoint_valid":
+        return _late("Variable")._execution_engine.is_checkpoint_valid
     if name == "Variable":
         return importlib.import_module(f"{__name__}.variable").Variable
     if where is None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from ..dispatch.keys import AUTOGRAD, is_grad_enabled, without_gradients
+from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, is_grad_enabled, without_gradients
 from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..gradients.duals import LEVELS as DUAL_LEVELS
 from ..gradients.node import Error
 from ..gradients.vmap_levels import LEVELS
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
 from ..values.own_frames import hide, reword
+from ..values.user_warnings import warn_user
+from .moving_calls import moving_call
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -69,7 +71,7 @@ class Function:
     """
 
     generate_vmap_rule: ClassVar[bool] = False
-    _backward_cls: ClassVar[type[_FunctionNode]]
+    _backward_cls: ClassVar[type[_FunctionNode]] = _FunctionNode
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -77,11 +79,10 @@ class Function:
         cls._backward_cls = type(f"{cls.__name__}Backward", (_FunctionNode,), members)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn_user(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, "
             f"so you should invoke them on the class itself.",
             DeprecationWarning,
-            stacklevel=2,
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -116,6 +117,14 @@ class Function:
         )
 
     vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Tangents of the outputs from those of the inputs: one for each output of `forward`."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward "
+            "mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
@@ -172,7 +181,10 @@ class Function:
             return (found,) if single else tuple(found)
 
         try:
-            outputs = record_call(cls._backward_cls, ctx, inputs, forward)
+            if DUAL_LEVELS and MASKS.keep & FORWARD:
+                outputs = moving_call(cls._backward_cls, ctx, inputs, forward, cls.jvp)
+            else:
+                outputs = record_call(cls._backward_cls, ctx, inputs, forward)
         except Exception as error:
             hide(error)
             raise

@@ -9,7 +9,6 @@ v = i those of its imaginary part.
 from __future__ import annotations
 
 import random
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
@@ -22,6 +21,8 @@ from ..gradients.handles import RemovableHandle
 from ..gradients.node import Node
 from ..tensors.tensor import Tensor
 from ..values.dtypes import complex128, float64
+from ..values.shapes import numel, show
+from ..values.user_warnings import warn_user
 from .differences import (
     GradcheckError,
     Mismatch,
@@ -35,6 +36,7 @@ from .differences import (
     within,
     written,
 )
+from .forward_checks import check_batches, check_tangents
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -74,17 +76,16 @@ def gradcheck(
             zero.
         check_grad_dtypes: also check that gradients have the dtypes of their inputs.
         check_batched_grad: accepted; batches of gradients are computed one by one.
-        check_batched_forward_grad: not supported, as there is no forward-mode differentiation.
-        check_forward_ad: not supported, for the same reason.
-        check_backward_ad: must stay True.
+        check_batched_forward_grad: also check that ``vmap`` computes several tangents at once.
+        check_forward_ad: also check tangents (`mindtorch_core.autograd.forward_ad`).
+        check_backward_ad: check gradients.
         fast_mode: compare along one random direction instead of element by element.
         masked: accepted; inputs are dense.
 
     Raises:
         GradcheckError: on a mismatch; the text gives both values.
-        ValueError: if no input requires grad.
+        ValueError: if no input requires grad, or batches of tangents are to be checked alone.
         RuntimeError: if elements of a checked input share memory.
-        NotImplementedError: if forward-mode differentiation was to be checked.
 
     Example:
         >>> x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
@@ -95,17 +96,21 @@ def gradcheck(
         raise AssertionError(
             "Expected at least one of check_forward_ad or check_backward_ad to be True"
         )
-    if check_forward_ad or check_batched_forward_grad:
-        raise NotImplementedError(
-            "there is no forward-mode differentiation here: leave check_forward_ad and "
-            "check_batched_forward_grad at False"
+    if check_batched_forward_grad and not check_forward_ad:
+        raise ValueError(
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True"
         )
     options = Options(
         eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, fast_mode
     )
     check = _Check(func, [inputs] if isinstance(inputs, Tensor) else list(inputs), options)
     try:
-        check.run()
+        if check_forward_ad and check.outputs:
+            check_tangents(check)
+        if check_backward_ad:
+            check.run()
+        if check_batched_forward_grad:
+            check_batches(check)
     except GradcheckError:
         if raise_exception:
             raise
@@ -115,11 +120,10 @@ def gradcheck(
 
 def _check_input(i: int, t: Tensor) -> None:
     if t._dtype is not float64 and t._dtype is not complex128:
-        warnings.warn(
+        warn_user(
             f"Input #{i} requires gradient and is not a double precision floating point or complex. "
             f"This check will likely fail if all the inputs are not of double precision floating point "
             f"or complex. (It is {t._dtype}.)",
-            stacklevel=5,
         )
     if any(step == 0 and n > 1 for step, n in zip(t._geometry()[0], t._shape, strict=True)):
         raise RuntimeError(
@@ -158,7 +162,7 @@ class _Check:
         self.outputs = [found[k] for k in self.positions]
         # As in PyTorch whole numbers must not change either, where they are all there is.
         self.whole = options.fast_mode and not self.outputs
-        self.count = len(tensors_among(result, self.whole))
+        self.shapes = [t._shape for t in tensors_among(result, self.whole)]
 
     def run(self) -> None:
         """Make all checks.
@@ -183,10 +187,17 @@ class _Check:
     def _values(self, positions: Sequence[int]) -> list[list[Any]]:
         """Elements of outputs, for the inputs as they are now."""
         found = tensors_among(self.func(*self.args), self.whole)
-        if len(found) != self.count:
+        if len(found) != len(self.shapes):
             raise GradcheckError(
-                f"func returned {self.count} tensors, and {len(found)} when an input had changed a little"
+                f"func returned {len(self.shapes)} tensors, and {len(found)} when an input had changed a "
+                f"little"
             )
+        for shape, t in zip(self.shapes, found, strict=True):
+            if numel(shape) != t.numel():
+                raise AssertionError(
+                    f"Expected `func` to return outputs with the same shape when inputs are perturbed by "
+                    f"{self.options.eps}, but got: shapes {show(shape)} and {show(t._shape)}."
+                )
         return [flat(found[k]) for k in positions]
 
     def _differences(
@@ -203,8 +214,6 @@ class _Check:
         up = self._values(positions)
         change(-eps)
         down = self._values(positions)
-        if any(len(a) != len(b) for a, b in zip(up, down, strict=True)):
-            raise GradcheckError("func returned another shape when an input had changed a little")
         return [
             [(a - b) / (2 * eps) for a, b in zip(u, d, strict=True)]
             for u, d in zip(up, down, strict=True)
@@ -231,7 +240,7 @@ class _Check:
     def _without_gradient(self) -> None:
         """No output requires grad: then none may depend on the inputs."""
         for t in self.wanted:
-            for _, _, columns in self._columns(t, range(self.count)):
+            for _, _, columns in self._columns(t, range(len(self.shapes))):
                 if any(value != 0 for column in columns for value in column):
                     raise GradcheckError("Numerical gradient for function expected to be zero")
 
@@ -430,8 +439,8 @@ def gradgradcheck(
         check_undefined_grad: as for `gradcheck`.
         check_grad_dtypes: as for `gradcheck`.
         check_batched_grad: accepted, as for `gradcheck`.
-        check_fwd_over_rev: not supported, as there is no forward-mode differentiation.
-        check_rev_over_rev: must stay True.
+        check_fwd_over_rev: check tangents of gradients.
+        check_rev_over_rev: check gradients of gradients.
         fast_mode: compare along one random direction instead of element by element.
         masked: accepted; inputs are dense.
     """

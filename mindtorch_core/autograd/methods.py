@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import AUTOGRAD
 from ..gradients import differentiation
 from ..gradients.handles import RemovableHandle, Table, add
@@ -141,6 +142,7 @@ def retains_grad(self: Tensor) -> bool:
     return any(place() is meta for place in meta.node.hooks.kept.get(meta.output_nr, ()))
 
 
+@guarded
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off its history, in place. Its ``grad`` stays.
 

@@ -7,7 +7,8 @@ from ..dispatch.nearest import lacking
 from .batched import debug_unwrap
 from .jacobians import hessian, jacfwd, jacrev
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state
-from .transforms import functionalize, grad, grad_and_value, jvp, linearize, vjp
+from .tangents import jvp, linearize
+from .transforms import functionalize, grad, grad_and_value, vjp
 from .vmap import vmap
 
 __all__ = [

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.functions import fn
-from ..dispatch.keys import AUTOGRAD, UNRESOLVED, DispatchKey
+from ..dispatch.keys import AUTOGRAD, FORWARD, UNRESOLVED, DispatchKey
 from ..dispatch.overrides import DISABLED
 from ..gradients.vmap_levels import LEVELS
 from ..tensors.tensor import Tensor
@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 _KEY: Final = int(DispatchKey.FuncTorchBatched)
-_NOT_TAKEN: Final = AUTOGRAD | UNRESOLVED
+_NOT_TAKEN: Final = AUTOGRAD | FORWARD | UNRESOLVED
 
 
 class Level:

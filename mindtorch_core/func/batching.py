@@ -19,6 +19,7 @@ from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
 from ..values.user_warnings import warn_user
+from . import duals
 from .batched import LEVELS, Batched, Level, batched, level_of
 from .rules import RULES, by_row, follows
 
@@ -155,3 +156,4 @@ def install() -> None:
 
 
 install()
+duals.install()

@@ -2,7 +2,8 @@
 
 What a Function gets and returns there stands for many samples. One node is made, for the tensors that
 hold them: its gradients are made samples again when it calls the Function's backward, inside the same
-levels as forward. Where the Function has a ``vmap`` of its own, that computes the outputs.
+levels as forward. So are tangents for its jvp. Where the Function has a ``vmap`` of its own, that computes
+the outputs.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..autograd.function import Function, refused_twice, run_backward
-from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, with_masks
+from ..autograd.moving_calls import moving_call
+from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, DispatchKey, is_grad_enabled, with_masks
 from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..gradients.duals import LEVELS as DUAL_LEVELS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .batched import LEVELS, Batched, Level, batched, held, level_of
@@ -82,6 +85,7 @@ class _MappedCtx(FunctionCtx):
     _inputs: tuple[_Input | None, ...]
     _outputs: tuple[Chain, ...] = ()
     _chains: tuple[Chain, ...] = ()
+    _forward_chains: tuple[Chain, ...] = ()
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -94,6 +98,10 @@ class _MappedCtx(FunctionCtx):
         pairs = [_opened(t) for t in self._to_save]
         self._to_save = tuple(t for t, _ in pairs)
         self._chains = tuple(chain for _, chain in pairs)
+        if self._for_forward is not None:
+            pairs = [_opened(t) for t in self._for_forward]
+            self._for_forward = tuple(t for t, _ in pairs)
+            self._forward_chains = tuple(chain for _, chain in pairs)
         self._dirty = tuple(_opened(t)[0] for t in self._dirty)
         self._non_differentiable = tuple(_opened(t)[0] for t in self._non_differentiable)
 
@@ -129,6 +137,31 @@ def _pulled_back(ctx: Any, grads: Args) -> Args:
         _brought(g, like) if like is not None and isinstance(g, Tensor) else g
         for g, like in zip(found, ctx._inputs, strict=False)
     ]
+    return (*made, *found[len(made) :])
+
+
+def _pushed(ctx: Any, *tangents: Any) -> Args:
+    """The tangents of what holds the outputs: the Function's jvp is called with samples."""
+    given = [
+        t if t is None or like is None else _closed(t, like.chain)
+        for t, like in zip(tangents, ctx._inputs, strict=True)
+    ]
+    kept = ctx._chains
+    if ctx._for_forward is not None:
+        ctx._chains = ctx._forward_chains
+    try:
+        returned = ctx._cls.jvp(ctx, *given)
+    finally:
+        ctx._chains = kept
+    found = returned if isinstance(returned, tuple) else (returned,)
+    made = []
+    for t, chain in zip(found, ctx._outputs, strict=False):
+        if not {number for _, number in _opened(t)[1]} <= {number for _, number in chain}:
+            raise RuntimeError(
+                f"The jvp of {ctx._cls.__name__} returned a tangent for each sample of an output that is the "
+                f"same for all samples"
+            )
+        made.append(_brought(t, _Input(t._shape, chain, True)) if isinstance(t, Tensor) else t)
     return (*made, *found[len(made) :])
 
 
@@ -196,7 +229,11 @@ def apply(cls: type[Function], args: Args, kwargs: dict[str, Any]) -> Any:
         ctx._open()
         return tuple(t for t, _ in pairs)
 
-    made = record_call(_MappedNode, ctx, [t for t, _ in opened], forward)
+    held_by = [t for t, _ in opened]
+    if DUAL_LEVELS and MASKS.keep & FORWARD:
+        made = moving_call(_MappedNode, ctx, held_by, forward, _pushed)
+    else:
+        made = record_call(_MappedNode, ctx, held_by, forward)
     same = {(id(t), chain): v for (t, chain), v in zip(opened, inputs, strict=True)}
     outputs = tuple(
         same[id(t), chain] if (id(t), chain) in same else _closed(t, chain)

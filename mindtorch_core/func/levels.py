@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ..autograd import grad as autograd_grad
-from ..gradients.grad_mode import enable_grad
+from ..gradients.duals import give, tangent_of
+from ..gradients.grad_mode import enable_grad, is_grad_enabled
 from ..gradients.walks import reachable
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.tensor import Tensor
@@ -32,9 +33,15 @@ def sample(t: Tensor, levels: Iterable[Level] | None = None) -> Tensor:
 
 
 class _Depth(threading.local):
-    """How many transforms of one thread are running, one inside the other."""
+    """The transforms of one thread that are running, one inside the other.
+
+    Attributes:
+        value: how many.
+        recorded: whether what the innermost returns is recorded: whether gradients were enabled around it.
+    """
 
     value = 0
+    recorded = True
 
 
 DEPTH: Final = _Depth()
@@ -47,6 +54,8 @@ def deeper(calls: bool = True) -> Iterator[None]:
     Args:
         calls: whether the function runs that is transformed, not only what it has recorded.
     """
+    before = DEPTH.recorded
+    DEPTH.recorded = is_grad_enabled()
     DEPTH.value += 1
     LEVELS.gradients += calls
     try:
@@ -55,6 +64,7 @@ def deeper(calls: bool = True) -> Iterator[None]:
     finally:
         LEVELS.gradients -= calls
         DEPTH.value -= 1
+        DEPTH.recorded = before
 
 
 class Leaf:
@@ -71,7 +81,9 @@ class Leaf:
         held = physical(t)
         # A view keeps what is differentiated around it; the function differentiates the view alone.
         self.own = not held.requires_grad
-        self.tensor: Tensor = held.detach().requires_grad_() if self.own else held.view_as(held)
+        self.tensor: Tensor = (
+            _without_history(held).requires_grad_() if self.own else held.view_as(held)
+        )
         self.given = sample(self.tensor)
         if self.own:
             self.tensor._transform_depth = DEPTH.value  # type: ignore[attr-defined]
@@ -96,7 +108,10 @@ def gradients(
 
 
 def cut(t: Any, leaves: Iterable[Leaf]) -> Any:
-    """A result without history, if nothing but the transform's own arguments is in that."""
+    """A result without history, if nothing but the transform's own arguments is in that.
+
+    Around a transform in ``no_grad`` there is none in any case.
+    """
     if not isinstance(t, Tensor):
         return t
     if level_of(t):
@@ -106,15 +121,24 @@ def cut(t: Any, leaves: Iterable[Leaf]) -> Any:
     if not t.requires_grad or meta is None:
         return t
     own = {leaf.tensor._autograd for leaf in leaves if leaf.own}
-    if meta in own:
-        return t.detach()
+    if meta in own or not DEPTH.recorded:
+        return _without_history(t, leaves)
     if meta.is_leaf or meta.node is None:
         return t
     for node in reachable([meta.node]):
         for edge in node.edges:
             if edge is not None and edge.is_leaf and edge not in own and not _of_inner(edge):
                 return t
-    return t.detach()
+    return _without_history(t, leaves)
+
+
+def _without_history(t: Tensor, leaves: Iterable[Leaf] = ()) -> Tensor:
+    """A tensor detached; what goes forward around a transform goes on."""
+    made: Tensor = t.detach()
+    tangent = tangent_of(t)
+    if tangent is not None:
+        give(made, cut(tangent, leaves))
+    return made
 
 
 def _of_inner(edge: AutogradMeta) -> bool:

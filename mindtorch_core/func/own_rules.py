@@ -9,8 +9,8 @@ from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, uint8
-from ..values.shapes import wrap_dim
-from .batched import Level, batched, held, level_of, plain
+from ..values.shapes import storage_extent, wrap_dim
+from .batched import Batched, Level, batched, held, level_of, plain
 from .rules import RULES, raised, rule, wrapped
 
 __all__ = ["call"]
@@ -98,6 +98,24 @@ def _unfold(level: Level, self: Any, dimension: int, size: int, step: int) -> An
         return NotImplemented
     at = wrap_dim(dimension, len(self._shape)) + 1
     return wrapped(raised(self, level, 0).unfold(at, size, step), level)
+
+
+@rule("as_strided")
+def _as_strided(
+    level: Level, self: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    if type(self) is not Batched or self._level != level.number:
+        return NotImplemented
+    inner = self._inner
+    whole = (level.size, *size), (inner.stride(self._bdim), *stride), storage_offset
+    return batched(fn.as_strided(inner, *whole), 0, level.number)
+
+
+@rule("new_empty_strided")
+def _new_empty_strided(level: Level, self: Any, size: Any, stride: Any, **kwargs: Any) -> Any:
+    each = storage_extent(tuple(size), tuple(stride), 0)
+    whole = self._inner.new_empty_strided((level.size, *size), (each, *stride), **kwargs)
+    return batched(whole, 0, level.number)
 
 
 @rule("movedim.intlist", "movedim", "moveaxis", "moveaxis.intlist")

@@ -68,7 +68,7 @@ def wrapped(result: Any, level: Level) -> Any:
 
 # Compositions that look at values, at memory, or at what is not there.
 _ONE_BY_ONE_NAMES: Final = """
-    _embedding_bag _embedding_bag_forward_only adjoint as_strided as_strided_copy as_strided_scatter
+    _embedding_bag _embedding_bag_forward_only adjoint as_strided_copy as_strided_scatter
     cov diag diag_embed diagflat embedding_bag embedding_bag.padding_idx fft_hfft fft_hfft2
     fft_hfftn fft_ifft fft_ihfft fft_ihfft2 fft_ihfftn fill_diagonal_ index_reduce linalg_cross
     linspace.Scalar_Tensor linspace.Tensor_Scalar linspace.Tensor_Tensor logspace.Scalar_Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
@@ -13,7 +13,7 @@ from ..values.own_frames import refusing
 from .batched import LEVELS, Level, batched, level_of
 from .levels import Leaf, cut, deeper, gradients, physical, sample
 
-__all__ = ["functionalize", "grad", "grad_and_value", "jvp", "linearize", "vjp"]
+__all__ = ["functionalize", "grad", "grad_and_value", "vjp"]
 
 Function = Callable[..., Any]
 
@@ -134,7 +134,8 @@ def grad_and_value(
             whole = physical(out)
             found = gradients([whole], watched.tensors, [fn.ones_like(whole)])
             grads, value = watched.results(found), watched.plain(out)
-        return (grads, (value, watched.plain(aux))) if has_aux else (grads, value)
+            aux = watched.plain(aux)
+        return (grads, (value, aux)) if has_aux else (grads, value)
 
     return both
 
@@ -160,7 +161,7 @@ def grad(func: Function, argnums: int | tuple[int, ...] = 0, has_aux: bool = Fal
     return gradient
 
 
-# ---- vjp and jvp --------------------------------------------------------------------------------
+# ---- vjp --------------------------------------------------------------------------------
 
 
 def _outputs(result: Any, name: str) -> tuple[list[Tensor], TreeSpec]:
@@ -193,6 +194,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
         watched = Watched(primals, "vjp")
         out, aux = _split_aux(func(*watched.given), has_aux, "vjp")
         whole, spec = _outputs(out, "vjp")
+        value, aux = watched.plain(out), watched.plain(aux)
     levels = list(LEVELS.stack)
 
     @refusing
@@ -211,8 +213,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
             made = [sample(cut(g, watched.leaves), levels) for g in found]
         return tree_unflatten(made, watched.spec)
 
-    value = watched.plain(out)
-    return (value, pulled_back, watched.plain(aux)) if has_aux else (value, pulled_back)
+    return (value, pulled_back, aux) if has_aux else (value, pulled_back)
 
 
 def _over_new_levels(known: list[Level], given: list[Any], call: Callable[[list[Any]], Any]) -> Any:
@@ -234,76 +235,30 @@ def _over_new_levels(known: list[Level], given: list[Any], call: Callable[[list[
     )
 
 
-def jvp(
-    func: Function,
-    primals: tuple[Any, ...],
-    tangents: tuple[Any, ...],
-    *,
-    strict: bool = False,
-    has_aux: bool = False,
-) -> Any:
-    """What ``func`` returns, and how it changes along tangents.
+def functionalize(func: Function, *, remove: str = "mutations") -> Function:
+    """A function that computes what ``func`` does, writes to its arguments included.
 
-    It is computed by two passes backward.
+    In PyTorch what differs is what a tracer sees of the call. There is none here: nothing is rewritten.
 
     Args:
         func: of trees of tensors.
-        primals: its arguments, a tuple.
-        tangents: of the same structure.
-        strict: accepted; results that do not depend on the arguments have zeros.
-        has_aux: as in `vjp`.
+        remove: ``mutations`` or ``mutations_and_views``.
 
     Raises:
-        RuntimeError: if the structures differ, or ``func`` returns what is no tensor.
+        RuntimeError: for another ``remove``.
+
+    Example:
+        >>> torch.func.functionalize(lambda x: x.add_(1))(torch.ones(2))
+        tensor([2., 2.])
     """
-    if not isinstance(primals, tuple):
+    if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
-            f"jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call "
-            f"f(*primals). Got {type(primals)}"
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}. Valid "
+            f"options are: remove='mutations' and remove='mutations_and_views'."
         )
-    directions, other = tree_flatten(tangents)
-    with deeper():
-        watched = Watched(primals, "jvp")
-        if other != watched.spec:
-            raise RuntimeError(
-                f"jvp(f, primals, tangents): Expected primals and tangents to have the same python "
-                f"structure. For example, if primals is a tuple of 3 tensors, tangents also must be. Got "
-                f"primals with structure {watched.spec} and tangents with structure {other}"
-            )
-        out, aux = _split_aux(func(*watched.given), has_aux, "jvp")
-        whole, spec = _outputs(out, "jvp")
-        dummies = [fn.zeros_like(o.detach()).requires_grad_() for o in whole]
-        pulled = gradients(whole, watched.tensors, dummies)
-        pushed = gradients(pulled, dummies, [physical(d) for d in directions])
-        own = [*watched.leaves, *map(_own_leaf, dummies)]
-        made = tree_unflatten([sample(cut(p, own)) for p in pushed], spec)
-    value = watched.plain(out)
-    return (value, made, watched.plain(aux)) if has_aux else (value, made)
 
+    @functools.wraps(func)
+    def same(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
 
-def _own_leaf(t: Tensor) -> Leaf:
-    leaf: Leaf = object.__new__(Leaf)
-    leaf.tensor, leaf.own, leaf.given = t, True, t
-    return leaf
-
-
-def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """What ``func`` returns, and a function from tangents to how that changes along them."""
-    value = func(*primals)
-
-    def pushed_forward(*tangents: Any) -> Any:
-        return jvp(func, primals, tangents)[1]
-
-    return value, pushed_forward
-
-
-def functionalize(func: Function, *, remove: str = "mutations") -> NoReturn:
-    """Refused: there is no transform that removes writes.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError(
-        "torch.func.functionalize rewrites in-place ops for tracers, and there is no tracer here: call the "
-        "function itself"
-    )
+    return same

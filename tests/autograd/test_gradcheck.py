@@ -5,6 +5,8 @@ import pytest
 import mindtorch_core as torch
 from mindtorch_core.autograd import gradcheck, gradgradcheck
 from mindtorch_core.autograd.gradient_checks import GradcheckError
+from mindtorch_core.dispatch.registry import registry
+from mindtorch_core.opdefs.define import op
 
 MODES = pytest.mark.parametrize("fast", [False, True], ids=["slow", "fast"])
 
@@ -228,6 +230,40 @@ def test_gradients_of_another_dtype():
     assert gradcheck(Fn.apply, x, check_grad_dtypes=True)  # the engine has converted it
 
 
+ROWS = {
+    "fewer elements": (lambda g: g[:2], r"incorrect size: \[2\] for input 0, which is \[3\]", True),
+    "another shape": (lambda g: g.reshape(3, 1), r"incorrect size: \[3, 1\] for input 0, which", True),
+    "less precise": (lambda g: g.float(), "mismatch: torch.float32 for input 0, which is torch.float64", False),
+    "complex": (lambda g: g + 0j, "mismatch: torch.complex128 for input 0, which is torch.float64", False),
+}  # fmt: skip
+
+
+@MODES
+@pytest.mark.parametrize(("grad", "text", "always"), ROWS.values(), ids=ROWS)
+def test_gradients_of_rows_that_do_not_fit_their_inputs(grad, text, always, fast):
+    """The engine takes those of the core's own ops as they are."""
+    with registry.scope():
+        op(
+            "gradcheck_row(Tensor self) -> Tensor",
+            doc="Copy.", decomposition=lambda x: x * 1, rule=lambda x: x, grad={"self": grad},
+            namespaces=("torch",),
+        )  # fmt: skip
+        with pytest.raises(GradcheckError, match=text):
+            gradcheck(torch.gradcheck_row, X, fast_mode=fast, check_grad_dtypes=True)
+        verdict = gradcheck(torch.gradcheck_row, X, fast_mode=fast, raise_exception=False)
+        assert verdict is not always
+
+
+def test_small_errors_that_add_up_along_a_direction():
+    off = torch.tensor([1, 1, -1], dtype=torch.float64)
+    function = define(lambda ctx, g: 1e3 * g * (1 + 9e-4 * off), lambda ctx, x: x * 1e3)
+    assert gradcheck(function, X)
+    with pytest.raises(
+        GradcheckError, match=r"random direction of input 0.*Element by element, no"
+    ):
+        gradcheck(function, X, fast_mode=True)
+
+
 # ---- arguments ----------------------------------------------------------------------------------
 
 
@@ -240,8 +276,31 @@ def test_refused_arguments():
         gradcheck(lambda x: x, X, check_backward_ad=False)
     with pytest.raises(AssertionError, match="at least one of check_fwd_over_rev"):
         gradgradcheck(lambda x: x, X, check_rev_over_rev=False)
-    with pytest.raises(NotImplementedError, match="no forward-mode"):
-        gradcheck(lambda x: x, X, check_forward_ad=True)
+    with pytest.raises(ValueError, match="requires check_forward_ad to be True"):
+        gradcheck(lambda x: x, X, check_batched_forward_grad=True)
+
+
+def moved(x):
+    return x.tolist() != [0.3, 1.7, -0.6]
+
+
+CHANGING = {
+    "a shorter output": (lambda x: x[: 2 if moved(x) else 3] * 2, AssertionError, r"\[3\] and \[2\]"),
+    "a longer output": (lambda x: x.repeat(2) if moved(x) else x, AssertionError, r"\[3\] and \[6\]"),
+    "on one side": (lambda x: x[: 2 if x[0] > 0.3 else 3], AssertionError, r"\[3\] and \[2\]"),
+    "the second output": (
+        lambda x: (x * 2, x[: 2 if moved(x) else 3]), AssertionError, r"\[3\] and \[2\]"
+    ),
+    "an output more": (lambda x: (x, x) if moved(x) else x, GradcheckError, "returned 1 tensors, and 2 when"),
+    "an output less": (lambda x: x if moved(x) else (x, x), GradcheckError, "returned 2 tensors, and 1 when"),
+}  # fmt: skip
+
+
+@MODES
+@pytest.mark.parametrize(("function", "kind", "text"), CHANGING.values(), ids=CHANGING)
+def test_outputs_that_change_their_number_or_shape(function, kind, text, fast):
+    with pytest.raises(kind, match=text):
+        gradcheck(function, X, fast_mode=fast)
 
 
 def test_low_precision_is_warned_of():

@@ -212,6 +212,47 @@ def functions(lib):
         def backward(ctx, g):
             return g
 
+    class Pushed(Mul):  # its jvp is another derivative than its backward
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(output, *inputs)
+
+        @staticmethod
+        def jvp(ctx, s, t):
+            out, a, b = ctx.saved_tensors
+            return 10 * s * b + 100 * t * a + out
+
+    class Ruled(Pushed):
+        generate_vmap_rule = False
+
+        @staticmethod
+        def vmap(info, in_dims, a, b):
+            a, b = (
+                t if d is None else t.movedim(d, 0) for t, d in zip((a, b), in_dims, strict=True)
+            )
+            return Ruled.apply(a, b), 0
+
+    class Calling(Pushed):  # calls one without a jvp
+        @staticmethod
+        def forward(a, b):
+            return Exp.apply(a) * b
+
+    class Pair(Pushed):  # an output that does not move
+        @staticmethod
+        def forward(a, b):
+            return a * b, b.argsort()
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.mark_non_differentiable(output[1])
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx, s, t):
+            a, b = ctx.saved_tensors
+            return 10 * s * b + 100 * t * a, None
+
     class Outer(Square):  # whose backward calls another
         @staticmethod
         def backward(ctx, g):
@@ -338,6 +379,60 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_as_pytorch(program):
     assert outcome(program, names(torch)) == outcome(program, names(pt))
+
+
+PUSHED = [
+    "jvp({f}.apply,(v,v+1),(v,v*2))",
+    "vmap(lambda a:jvp({f}.apply,(a,v),(v,a)))(x)",
+    "vmap(lambda t:jvp({f}.apply,(v,v+1),(t,v)))(x)",
+    "vmap(lambda a:jvp(lambda b:{f}.apply(b,v),(a,),(v,)),in_dims=1,out_dims=1)(x.T)",
+    "vmap(vmap(lambda a:jvp({f}.apply,(a,v),(a,v))),in_dims=1)(m)",
+    "vmap(lambda a:vmap(lambda b:jvp({f}.apply,(b,a),(v,a)))(x))(x)",
+    "jvp(vmap({f}.apply),(x,x+1),(x,x*2))",
+    "jvp(vmap({f}.apply,in_dims=(0,None),out_dims=1),(x,v),(x+1,v))",
+    "jvp(lambda a:vmap(lambda b:{f}.apply(b,v)*b)(a),(x,),(x+1,))",
+    "jvp(vmap(vmap({f}.apply),in_dims=1),(m,m+1),(m,m*2))",
+    "vmap(jvp,in_dims=(None,0,0))({f}.apply,(x,x),(x,x))",
+]
+
+# PyTorch loses the dimension of samples there, of an output that does not move, or of one input in two levels.
+PUSHED_OTHERWISE = {"Pair": (PUSHED[3], *PUSHED[7:9]), "Ruled": (PUSHED[5],)}
+
+
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [
+        (n, p)
+        for n in ("Pushed", "Ruled", "Calling", "Pair")
+        for p in PUSHED
+        if p not in PUSHED_OTHERWISE.get(n, ())
+    ],
+)
+def test_jvp_as_pytorch(name, program):
+    code = program.format(f=name)
+    assert outcome(code, names(torch)) == outcome(code, names(pt))
+
+
+def test_a_tangent_of_samples_for_an_output_of_all():
+    own = names(torch)
+
+    class Of(own["Pushed"]):
+        @staticmethod
+        def forward(a, b):
+            return b * 1
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(inputs[0])
+
+        @staticmethod
+        def jvp(ctx, s, t):
+            return ctx.saved_tensors[0]
+
+    with pytest.raises(RuntimeError, match="the same for all samples"):
+        own["jvp"](
+            lambda b: own["vmap"](lambda a: Of.apply(a, b))(own["x"]), (own["v"],), (own["v"],)
+        )
 
 
 SAMPLES = [  # what PyTorch does not do inside: marks of a context under a rule that it made

@@ -22,9 +22,13 @@ def names(lib):
     def loss(p, a, t):
         return functional.cross_entropy(f.functional_call(lin, p, (a[None],)), t[None])
 
+    class Lent(lib.nn.Module):  # shows an attribute where it is lent one
+        def forward(self, a):
+            return a * getattr(self, "lent", 1)
+
     return {
         **{name: getattr(f, name) for name in ("vmap", "grad", "vjp", "jvp", "jacrev", "jacfwd", "hessian")},
-        "torch": lib, "f": f, "F": functional, "x": lib.arange(1.0, 4.0), "m": m, "lin": lin, "loss": loss,
+        "torch": lib, "f": f, "F": functional, "x": lib.arange(1.0, 4.0), "m": m, "lin": lin, "loss": loss, "Lent": Lent,
         "w": lib.ones(3, requires_grad=True), "sq": lambda a: (a**3).sum(),
         "params": {k: v.detach() for k, v in lin.named_parameters()},
     }  # fmt: skip
@@ -64,6 +68,16 @@ PROGRAMS = [
     "grad(lambda d:(d['a']*d['b']).sum())({'a':x,'b':x})",
     "vmap(lambda a: jvp(torch.sin,(a,),(torch.ones_like(a),))[1])(m)",
     "jacrev(jacrev(sq))(x)",
+    "(lambda a:(f.functionalize(lambda b:b.add_(1)*2)(a),a))(x.clone())",
+    "grad(f.functionalize(lambda b:(b*2).mul_(b).sum(),remove='mutations_and_views'))(x)",
+    "f.functionalize(sq,remove='views')(x)",
+    "f.functional_call(lin,{'none':x},(x,))",
+    "f.functional_call(lin,{'none':x},(x,),strict=True)",
+    "f.functional_call(lin,{'none.of':x},(x,))",
+    "f.functional_call(lin,{'in_features':x},(x,))",
+    "f.functional_call(lin,{'weight':2},(x,))",
+    "f.functional_call(lin,{'':x},(x,))",
+    "f.functional_call(Lent(),{'lent':x},(x,))",
     "grad(lambda a: grad(lambda b: (a*b*b).sum())(x).sum())(x)",
 ]
 
@@ -76,8 +90,6 @@ def test_as_pytorch(program):
 def test_what_there_is_not():
     from mindtorch_core import func
 
-    with pytest.raises(NotImplementedError, match="functionalize"):
-        func.functionalize(lambda x: x)
     with pytest.raises(ValueError, match="multiple dictionaries"):
         func.functional_call(torch.nn.Linear(1, 1), ({"weight": 1}, {"weight": 2}), ())
     with pytest.raises(RuntimeError, match="same class"):

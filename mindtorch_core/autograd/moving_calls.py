@@ -1,0 +1,123 @@
+"""Calls of a `Function` whose inputs have tangents: its ``jvp`` gives those of the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..dispatch.functions import fn
+from ..dispatch.keys import FORWARD
+from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..gradients.duals import accompanied, changed, give, tangent_of, unseen
+from ..tensors.tensor import Tensor
+from ..values.dtypes import FLOATING
+from ..values.shapes import show
+
+__all__ = ["moving_call"]
+
+
+def moving_call(
+    node_class: type[FunctionNode],
+    ctx: FunctionCtx,
+    inputs: Sequence[Any],
+    forward: Callable[[], Sequence[Any]],
+    jvp: Callable[..., Any],
+) -> tuple[Any, ...]:
+    """`record_call`, and the outputs' tangents if an input has one.
+
+    Args:
+        node_class: as there, the others as well.
+        ctx: the call's context.
+        inputs: of the call.
+        forward: makes it.
+        jvp: ``jvp(ctx, *tangents)`` gives the tangents of the outputs.
+
+    Raises:
+        RuntimeError: if ``jvp`` gives another number of tangents than there are outputs, or one that does
+            not fit.
+    """
+    tangents = [tangent_of(v) for v in inputs]
+    if all(t is None for t in tangents):
+        return record_call(node_class, ctx, inputs, forward)
+
+    def called() -> tuple[Any, ...]:
+        constant: tuple[Any, ...] = ()
+
+        def noted() -> Sequence[Any]:
+            nonlocal constant
+            raw = forward()
+            constant = tuple(
+                r._dtype.category < FLOATING or any(r is t for t in ctx._non_differentiable)
+                for r in raw
+                if isinstance(r, Tensor)
+            )
+            return raw
+
+        outputs = record_call(node_class, ctx, inputs, noted)
+        given = _materialized(tangents, inputs) if ctx._materialize else tangents
+        _settle(ctx, inputs, outputs, _found(ctx, jvp, given, outputs), list(constant))
+        return outputs
+
+    found: tuple[Any, ...] = unseen(called)
+    return found
+
+
+def _materialized(tangents: list[Any], inputs: Sequence[Any]) -> list[Any]:
+    """Zeros in the place of missing tangents."""
+    return [
+        fn.zeros_like(v.detach())
+        if t is None and isinstance(v, Tensor) and v._dtype.category >= FLOATING
+        else t
+        for t, v in zip(tangents, inputs, strict=True)
+    ]
+
+
+def _found(
+    ctx: FunctionCtx, jvp: Callable[..., Any], tangents: list[Any], outputs: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """What ``jvp`` gives, which finds what was saved for it in ``ctx.saved_tensors``."""
+    kept = ctx._saved
+    if ctx._for_forward is not None:
+        ctx._saved = tuple(None if t is None else (t, t._version) for t in ctx._for_forward)
+    try:
+        found = jvp(ctx, *tangents)
+    finally:
+        ctx._saved, ctx._for_forward = kept, None
+    found = found if isinstance(found, tuple) else (found,)
+    if len(found) != len(outputs):
+        raise RuntimeError(
+            f"The jvp of a custom autograd.Function returned {len(found)} tangents for {len(outputs)} "
+            f"outputs"
+        )
+    return found
+
+
+def _settle(
+    ctx: FunctionCtx,
+    inputs: Sequence[Any],
+    outputs: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    constant: list[bool],
+) -> None:
+    """Give outputs their tangents, and what backward has saved of them."""
+    tensors = [(i, o) for i, o in enumerate(outputs) if isinstance(o, Tensor)]
+    for (i, o), fixed in zip(tensors, constant, strict=True):
+        tangent = tangents[i]
+        if any(o is v for v in inputs):
+            changed(o, tangent)
+            continue
+        o._keys &= ~FORWARD
+        if fixed or tangent is None:
+            continue
+        if tangent._shape != o._shape:
+            raise RuntimeError(
+                f"The jvp of a custom autograd.Function returned a tangent of size "
+                f"{show(tangent._shape)} for output {i}, which is of size {show(o._shape)}"
+            )
+        give(o, tangent)
+    ctx._saved = ctx._saved and tuple(
+        (each[0], accompanied(each[1], each[0], outputs[each[0]]))
+        if each is not None and isinstance(each[0], int)
+        else each
+        for each in ctx._saved
+    )
