@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final, TypedDict, Unpack
 
@@ -15,6 +14,7 @@ from ..dispatch.asked_wrongly import guarded
 from ..tensors.storage import Storage
 from ..values.devices import device
 from ..values.own_frames import refusing
+from ..values.user_warnings import warn_user
 from .options import (
     LoadEndianness,
     get_crc32_options,
@@ -89,9 +89,9 @@ def save(
         pickle_module: writes the structure in the place of ``pickle``, as ``dill`` can; PyTorch does
             not read such files.
         pickle_protocol: that module's; without one, what is written every pickle reader reads.
+        _use_new_zipfile_serialization: False writes as PyTorch did before version 1.6, what ``pickle`` can.
 
     Raises:
-        NotImplementedError: for the format before version 1.6 of PyTorch.
         TypeError: for an object that cannot be taken apart; the text says where in ``obj`` it is.
             Nothing is written then.
         pickle.PicklingError: for a class or function that cannot be imported by its name.
@@ -109,11 +109,11 @@ def save(
     from .writer import Writer
 
     if not _use_new_zipfile_serialization:
-        raise NotImplementedError(
-            "the format that PyTorch wrote before version 1.6 is not written: all later versions read "
-            "the zip archives that are written without this option"
-        )
-    if pickle_module is None or pickle_module.__name__ == "pickle":
+        from .legacy import write as write_legacy
+
+        writer = Writer(legacy=True)
+        write_legacy(writer.dump(obj), writer.counted(), f)
+    elif pickle_module is None or pickle_module.__name__ == "pickle":
         writer = Writer()
         write(writer.dump(obj), writer.storages, f)
     else:
@@ -190,7 +190,7 @@ def load(
                 "weights_only=False too if you trust the file"
             )
         if pickle_load_args:
-            warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+            warn_user("pickle_load_args only works if `weights_only=False`.")
         return read(f, map_location, mapped=bool(mmap))
     import pickle
 
@@ -245,10 +245,9 @@ def _restricted(wanted: bool | None, module: Any) -> bool:
     if only:
         return True
     if wanted is None and free:
-        warnings.warn(
+        warn_user(
             "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the `weights_only` "
             "argument was not explicitly passed to `torch.load`, forcing weights_only=False.",
-            stacklevel=3,
         )
         return False
     return module is None if wanted is None else wanted

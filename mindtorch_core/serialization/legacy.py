@@ -3,17 +3,44 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from ..tensors.storage import Storage
 from ..values.devices import row_of
+from .archive import opened
 from .names import StorageType
 
-__all__ = ["is_legacy", "load"]
+if TYPE_CHECKING:
+    from . import Path
+
+__all__ = ["is_legacy", "load", "write"]
 
 _MAGIC: Final = 0x1950A86A20F9469CFC6C
 _VERSION: Final = 1001
+_SYSTEM: Final = {
+    "protocol_version": _VERSION,
+    "little_endian": True,
+    "type_sizes": {"short": 2, "int": 4, "long": 4},
+}
+
+
+def write(structure: bytes, storages: Iterable[tuple[Storage, int]], f: Path | IO[bytes]) -> None:
+    """Write a file of this format.
+
+    Args:
+        structure: the pickle of the object.
+        storages: by their number in it, each with the size of its elements.
+        f: path, or file open for writing bytes.
+    """
+    held = list(storages)
+    keys = [str(number) for number in range(len(held))]
+    before = [pickle.dumps(part, 2) for part in (_MAGIC, _VERSION, _SYSTEM)]
+    with opened(f, "wb") as file:
+        file.write(b"".join((*before, structure, pickle.dumps(keys, 2))))
+        for storage, itemsize in held:
+            file.write((storage.size_bytes // itemsize).to_bytes(8, "little"))
+            file.write(storage.host_bytes())
 
 
 def is_legacy(start: bytes) -> bool:

@@ -6,10 +6,11 @@ place), and the tensors' bytes, row-major and little-endian, without gaps.
 
 from __future__ import annotations
 
+import ctypes
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from ..tensors.autograd_state import born
@@ -27,6 +28,7 @@ __all__ = [
     "load",
     "load_file",
     "load_metadata",
+    "load_shapes",
     "read_tensors",
     "save",
     "save_file",
@@ -94,7 +96,18 @@ def save_file(
         file.write(len(text).to_bytes(8, "little") + text)
         for _, t in ordered:
             if t.nbytes:
-                file.write(t._host())
+                file.write(memory_of(t) or t._host())
+
+
+def memory_of(t: Tensor) -> memoryview | None:
+    """The memory of a tensor as bytes, as long as it lives; None where they are not what a file has.
+
+    They are in host memory without gaps, row-major, and no conjugate or negative view.
+    """
+    plain = t._device.type == "cpu" and t.is_contiguous() and not (t.is_conj() or t.is_neg())
+    if not plain or not t.nbytes:
+        return None
+    return memoryview((ctypes.c_char * t.nbytes).from_address(t.data_ptr())).cast("B")
 
 
 def _checked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -152,7 +165,10 @@ def load_file(filename: Path | IO[bytes], device: str | device = "cpu") -> dict[
 
 
 def read_tensors(
-    filename: Path | IO[bytes], device: str | device = "cpu", names: Iterable[str] | None = None
+    filename: Path | IO[bytes],
+    device: str | device = "cpu",
+    names: Iterable[str] | None = None,
+    into: Callable[[str], Tensor | None] | None = None,
 ) -> Iterator[tuple[str, Tensor, memoryview]]:
     """One tensor of a file after the other, with its name and its bytes.
 
@@ -160,6 +176,8 @@ def read_tensors(
         filename: path, or file open for reading bytes.
         device: where to put them.
         names: those to read; all by default.
+        into: gives a tensor to read into by its name; one that has no `memory_of`, another dtype or shape
+            is left alone.
 
     Raises:
         RuntimeError: if the file is damaged, or lacks one of the names.
@@ -174,6 +192,14 @@ def read_tensors(
                 raise _damaged(f"it has no tensor {name!r}")
             d, shape, start, end = header[name]
             file.seek(begin + start)
+            target = None if into is None else into(name)
+            if target is not None and (target.dtype, tuple(target.shape)) == (d, shape):
+                memory = memory_of(target)
+                if memory is not None:
+                    if file.readinto(memory) != len(memory):  # type: ignore[attr-defined]
+                        raise RuntimeError(f"the file ends within tensor {name!r}")
+                    yield name, target, memory
+                    continue
             data = memoryview(file.read(end - start))
             if len(data) != end - start:
                 raise RuntimeError(f"the file ends within tensor {name!r}")
@@ -183,6 +209,16 @@ def read_tensors(
                 else runtime.empty(shape, None, d, where)
             )
             yield name, made, data
+
+
+def load_shapes(filename: Path | IO[bytes]) -> dict[str, tuple[dtype, tuple[int, ...]]]:
+    """The dtype and shape of each tensor in a safetensors file, by name.
+
+    Raises:
+        RuntimeError: if the file is damaged.
+    """
+    with opened(filename, "rb") as file:
+        return {name: entry[:2] for name, entry in _header(file)[0].items()}
 
 
 def load_metadata(filename: Path | IO[bytes]) -> dict[str, str]:

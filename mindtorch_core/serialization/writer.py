@@ -37,12 +37,16 @@ _ORDERED: Final = "collections OrderedDict"
 class Writer:
     """Writes one object.
 
+    Args:
+        legacy: whether references to storages are those of PyTorch before version 1.6.
+
     Attributes:
         out: the bytes so far.
         storages: the storages of the tensors written, by their number in the file.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, legacy: bool = False) -> None:
+        self._legacy = legacy
         self.out = bytearray(b"\x80\x02")
         self.storages: list[Storage] = []
         self._memo: dict[Any, int] = {}
@@ -62,6 +66,11 @@ class Writer:
             raise TypeError("cannot save obj: its containers are nested too deeply") from None
         self.out += b"."
         return bytes(self.out)
+
+    def counted(self) -> list[tuple[Storage, int]]:
+        """The storages, each with the size of the elements it is counted in."""
+        sizes = [1 if d is None else d.itemsize for _, _, d in self._numbers.values()]
+        return list(zip(self.storages, sizes, strict=True))
 
     # ---- the memo ------------------------------------------------------------------------------
 
@@ -324,13 +333,18 @@ class Writer:
         number, name, counted = self._numbered(storage, d)
         if d is None:
             name, counted = UNTYPED, None
+        if self._legacy and name == UNTYPED:
+            raise RuntimeError(
+                "the format before version 1.6 of PyTorch has no storages without a type: save without "
+                "_use_new_zipfile_serialization=False"
+            )
         self.out += b"("
         self._text("storage")
         self.name(name)
         self._text(str(number))
         self._text(str(storage.device))
         self._integer(storage.size_bytes // (1 if counted is None else counted.itemsize))
-        self.out += b"tQ"
+        self.out += b"NtQ" if self._legacy else b"tQ"  # None: not a part of another storage
 
 
 def _takes_itself_apart(kind: Any) -> bool:

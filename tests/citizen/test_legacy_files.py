@@ -102,3 +102,28 @@ def test_another_version():
     magic, rest = pickle.dumps(0x1950A86A20F9469CFC6C, 2), pickle.dumps(7, 2)
     with pytest.raises(RuntimeError, match="another version"):
         torch.load(io.BytesIO(magic + rest + rest))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_pytorch_reads_what_is_written_so(weights_only):
+    base = torch.arange(6.0).reshape(2, 3)
+    state = OrderedDict(a=base, part=base[1], i=torch.ones(3, dtype=torch.int64), e=torch.empty(0))
+    state["v"] = base[0].view(torch.int32)
+    state["b"] = torch.nn.Parameter(torch.ones(2, dtype=torch.bfloat16))
+    file = io.BytesIO()
+    torch.save({"model": state, "step": 3}, file, _use_new_zipfile_serialization=False)
+    for library in (pt, torch):
+        file.seek(0)
+        found = library.load(file, weights_only=weights_only)
+        assert (found["step"], list(found["model"])) == (3, list(state))
+        for key, expected in state.items():
+            assert found["model"][key].dtype == getattr(library, expected.dtype.name)
+            assert found["model"][key].tolist() == expected.tolist()
+        found["model"]["part"][0] = 9
+        assert found["model"]["a"][1, 0] == 9
+
+
+def test_what_the_format_cannot_say_is_refused():
+    for obj in (torch.ones(2).untyped_storage(), torch.ones(2, dtype=torch.uint16)):
+        with pytest.raises(RuntimeError, match="without a type"):
+            torch.save(obj, io.BytesIO(), _use_new_zipfile_serialization=False)

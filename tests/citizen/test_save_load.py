@@ -308,6 +308,4 @@ def test_options_of_pytorchs_calls(tmp_path):
         assert torch.load(path, encoding="latin1").tolist() == [1, 1]
     with pytest.raises(RuntimeError, match="explicit pickle_module"):
         torch.load(path, pickle_module=pickle, weights_only=True)
-    with pytest.raises(NotImplementedError, match=r"before version 1\.6"):
-        torch.save(t, path, _use_new_zipfile_serialization=False)
     assert torch.load(path, pickle_module=pickle).tolist() == [1, 1]

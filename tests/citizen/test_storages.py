@@ -97,6 +97,18 @@ CALLS = {
     "from part of a buffer": lambda lib: lib.UntypedStorage.from_buffer(
         b"abcdef", "native", 2, 1, dtype=lib.int16
     ),
+    "from all parts of buffers": lambda lib: [
+        lib.UntypedStorage.from_buffer(bytes(range(16)), "native", count, offset, dtype=getattr(lib, name)).tolist()
+        for name, size in (("uint8", 1), ("int16", 2), ("float32", 4), ("complex64", 8))
+        for offset in (0, 1, 8)
+        for count in (1, (16 - offset) // size)
+    ],
+    **{
+        f"from {count} elements behind {offset} of 8 bytes": lambda lib, count=count, offset=offset: (
+            lib.UntypedStorage.from_buffer(b"abcdefgh", "native", count, offset, dtype=lib.int16)
+        )
+        for count in (-1, 0, 3, 4, 5) for offset in (-1, 1, 2, 8, 9)
+    },
     "from a buffer turned": lambda lib: lib.FloatStorage.from_buffer(b"abcdefgh", "big"),
     "from a buffer too short": lambda lib: lib.FloatStorage.from_buffer(b"abcde", "big"),
     "from a buffer in no order": lambda lib: lib.FloatStorage.from_buffer(b"abcd", "middle"),

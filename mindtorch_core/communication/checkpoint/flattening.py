@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from ...tensors.tensor import Tensor
 
 __all__ = ["Stateful", "flattened", "put", "states_of"]
 
-Path = tuple[Any, ...]
+Path = tuple[str | int, ...]
 
 
 class _StatefulKind(type):
@@ -41,7 +42,7 @@ def states_of(state_dict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flattened(state: Mapping[str, Any]) -> dict[str, tuple[Path, Any]]:
-    """Values by their paths joined with dots, with the paths themselves.
+    """Values by their paths joined with dots, with the paths themselves: keys as texts, and numbers in lists.
 
     Dicts are gone into, and lists that hold tensors or dicts.
 
@@ -60,7 +61,7 @@ def flattened(state: Mapping[str, Any]) -> dict[str, tuple[Path, Any]]:
 def _walk(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, Mapping) and value:
         for key, each in value.items():
-            yield from _walk(each, (*path, key))
+            yield from _walk(each, (*path, str(key)))
     elif isinstance(value, list | tuple) and any(map(_branches, value)):
         for number, each in enumerate(value):
             yield from _walk(each, (*path, number))
@@ -75,14 +76,41 @@ def _branches(value: Any) -> bool:
     return isinstance(value, list | tuple) and any(map(_branches, value))
 
 
-def put(state: Any, path: Path, value: Any) -> None:
+def put(state: Any, path: Path, value: Any, *, make: bool = False) -> None:
     """Write a value where its path leads.
+
+    Args:
+        state: nested dicts and lists.
+        path: keys of dicts as texts, and numbers in lists.
+        value: to be written.
+        make: whether dicts and lists on the way are made.
 
     Raises:
         TypeError: if that is within a tuple.
     """
-    for key in path[:-1]:
-        state = state[key]
+    for key, after in pairwise(path):
+        if make:
+            _make(state, key, [] if isinstance(after, int) else {})
+        state = state[_key(state, key)]
     if isinstance(state, tuple):
         raise TypeError(f"the value at {path} lies in a tuple, which cannot be written: use a list")
-    state[path[-1]] = value
+    if make:
+        _make(state, path[-1], None)
+    state[_key(state, path[-1])] = value
+
+
+def _key(state: Any, key: str | int) -> Any:
+    """The key of a dict whose text it is."""
+    if isinstance(state, Mapping) and key not in state:
+        return next((own for own in state if str(own) == key), key)
+    return key
+
+
+def _make(state: Any, key: Any, empty: Any) -> None:
+    """Have a place for a key."""
+    if isinstance(state, list):
+        state.extend([None] * (key + 1 - len(state)))
+        if state[key] is None:
+            state[key] = empty
+    else:
+        state.setdefault(key, empty)

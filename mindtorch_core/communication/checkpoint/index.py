@@ -1,17 +1,21 @@
 """What lies in the folder of a checkpoint.
 
 Each rank that has something to write writes a safetensors file, and a second file of objects that are no
-tensors; both are named by the save and the rank. ``index.json`` says which belong to the checkpoint::
+tensors, one after the other as `torch.save` writes each; both are named by the save and the rank.
+``index.json`` says which belong to the checkpoint, and where in them each value is::
 
-    {"format": "mindtorch.checkpoint", "version": 1, "save": "9f2c...", "ranks": 2,
+    {"format": "mindtorch.checkpoint", "version": 2, "save": "9f2c...",
      "tensors": {"model.0.weight": {"dtype": "float32", "shape": [7, 5], "chunks": [
-         {"file": "9f2c...-00000.safetensors", "key": "model.0.weight@0,0", "offset": [0, 0],
-          "sizes": [4, 5], "crc32": 123}, ...]}},
-     "objects": {"epoch": "9f2c...-00000.objects"},
-     "files": {"9f2c...-00000.safetensors": 4096, ...}}
+         {"offset": [0, 0], "sizes": [4, 5], "file": "9f2c...-00000.safetensors",
+          "key": "model.0.weight@0", "crc32": 123}, ...]}},
+     "objects": {"epoch": {"file": "9f2c...-00000.objects", "start": 0, "size": 500, "crc32": 456}},
+     "files": {"9f2c...-00000.safetensors": 4096, ...},
+     "paths": {"model.0.weight": ["model", "0.weight"], "epoch": ["epoch"]}}
 
-It is put in place last and at once: until then the folder holds the checkpoint before, whole. Files that no
-index names are left over from a save that was interrupted; the next one removes them.
+``paths`` says where in the nested state each name was; what a planner of a program's own keeps in its
+place is in a file of its own, which ``planner`` names. The index is put in place last and at once: until
+then the folder holds the checkpoint before, whole. Files that no index names are left over from a save that
+was interrupted; the next one removes them.
 """
 
 from __future__ import annotations
@@ -19,74 +23,50 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["INDEX", "Chunk", "Entry", "Metadata", "read_index", "write_index"]
+from ...serialization import load as load_object
+from ...values.dtypes import DTYPES
+from ...values.shapes import Size
+from .metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    StorageMeta,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+
+__all__ = ["INDEX", "Place", "are_paths", "read_index", "write_index"]
 
 INDEX: Final = "index.json"
 _FORMAT: Final = "mindtorch.checkpoint"
-_VERSION: Final = 1
-_DATA: Final = re.compile(r"[0-9a-f]{16}-\d{5}\.(safetensors|objects)(\.part)?")
+_VERSION: Final = 2
+_DATA: Final = re.compile(r"[0-9a-f]{16}-(\d{5}\.(safetensors|objects)|planner)(\.part)?")
 
 
-@dataclass
-class Chunk:
-    """A box of a tensor, in a file.
+@dataclass(frozen=True)
+class Place:
+    """Where a value is.
 
     Attributes:
-        offset: where in the tensor it begins.
-        sizes: its shape.
         file: its name.
-        key: the name in the file.
         crc32: of its bytes.
+        key: of a tensor, the name in the file.
+        start, size: of an object, where its bytes begin, and how many there are.
+        whole: the size of the file.
     """
 
-    offset: list[int]
-    sizes: list[int]
-    file: str = ""
+    file: str
+    crc32: int
     key: str = ""
-    crc32: int = 0
-
-
-@dataclass
-class Entry:
-    """A tensor.
-
-    Attributes:
-        dtype: its name.
-        shape: of the whole.
-        chunks: boxes that cover it.
-    """
-
-    dtype: str
-    shape: list[int]
-    chunks: list[Chunk] = field(default_factory=list)
-
-
-@dataclass
-class Metadata:
-    """What a checkpoint holds.
-
-    Attributes:
-        save: a name of the save, another one each time.
-        ranks: how many processes have written it.
-        tensors: by name.
-        objects: files by the names of objects in them.
-        files: sizes by name.
-    """
-
-    save: str
-    ranks: int
-    tensors: dict[str, Entry] = field(default_factory=dict)
-    objects: dict[str, str] = field(default_factory=dict)
-    files: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def state_dict_metadata(self) -> dict[str, Any]:
-        """What is known of each name: an `Entry` of tensors, None of objects."""
-        return {**self.tensors, **dict.fromkeys(self.objects)}
+    start: int = 0
+    size: int = 0
+    whole: int = 0
 
 
 def sync_folder(path: Path) -> None:
@@ -98,12 +78,46 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-def write_index(folder: Path, found: Metadata, *, sync: bool) -> None:
-    """Make files the checkpoint of a folder, and remove those of others."""
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def are_paths(data: Any) -> bool:
+    """Whether a planner's data are what the index can say."""
+    return data is None or (
+        isinstance(data, dict)
+        and all(isinstance(name, str) and isinstance(path, tuple) for name, path in data.items())
+        and {type(key) for path in data.values() for key in path} <= {str, int}
+    )
+
+
+def write_index(
+    folder: Path, found: Metadata, *, sync: bool, planner: Mapping[str, int] | None = None
+) -> None:
+    """Make files the checkpoint of a folder, and remove those of others.
+
+    Args:
+        folder: of the checkpoint.
+        found: what it holds, with the `Place` of each value.
+        sync: whether it is on the disk before this returns.
+        planner: the file of the planner's data, and its size, unless the index says what they are.
+
+    Raises:
+        ValueError: if there is no place of a value.
+    """
+    places: Mapping[MetadataIndex, Place] = found.storage_data
+    files = {place.file: place.whole for place in places.values()} | dict(planner or {})
+    text = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "save": found.storage_meta and found.storage_meta.save_id,
+        **_told(found, places),
+        "files": files,
+        "paths": None if planner else found.planner_data,
+        "planner": next(iter(planner), "") if planner else "",
+    }
     part = folder / f"{INDEX}.part"
-    text = json.dumps({"format": _FORMAT, "version": _VERSION, **asdict(found)})
     with part.open("w", encoding="utf-8") as file:
-        file.write(text)
+        json.dump(text, file)
         file.flush()
         if sync:
             os.fsync(file.fileno())
@@ -113,8 +127,34 @@ def write_index(folder: Path, found: Metadata, *, sync: bool) -> None:
     if sync:
         sync_folder(folder)
     for each in folder.iterdir():
-        if _DATA.fullmatch(each.name) and each.name not in found.files:
+        if _DATA.fullmatch(each.name) and each.name not in files:
             each.unlink(missing_ok=True)
+
+
+def _told(found: Metadata, places: Mapping[MetadataIndex, Place]) -> dict[str, Any]:
+    tensors, objects = {}, {}
+    for name, entry in found.state_dict_metadata.items():
+        if isinstance(entry, BytesStorageMetadata):
+            place = _place(places, MetadataIndex(name))
+            objects[name] = {k: v for k, v in asdict(place).items() if k not in ("key", "whole")}
+            continue
+        chunks = []
+        for chunk in entry.chunks:
+            place = _place(places, MetadataIndex(name, chunk.offsets))
+            box = {"offset": [*chunk.offsets], "sizes": [*chunk.sizes]}
+            chunks.append({**box, "file": place.file, "key": place.key, "crc32": place.crc32})
+        kind = str(entry.properties.dtype).removeprefix("torch.")
+        tensors[name] = {"dtype": kind, "shape": [*entry.size], "chunks": chunks}
+    return {"tensors": tensors, "objects": objects}
+
+
+def _place(places: Mapping[MetadataIndex, Place], index: MetadataIndex) -> Place:
+    if index not in places:
+        raise ValueError(f"nobody has written {index.fqn} at {index.offset}")
+    return places[index]
+
+
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def read_index(folder: Path) -> Metadata:
@@ -133,16 +173,13 @@ def read_index(folder: Path) -> Metadata:
         ) from None
     try:
         read = json.loads(text)
-        if read.pop("format") != _FORMAT or read.pop("version") != _VERSION:
+        if read["format"] != _FORMAT or read["version"] != _VERSION:
             raise ValueError(f"its format is not {_FORMAT} of version {_VERSION}")
-        tensors = {
-            name: Entry(e["dtype"], e["shape"], [Chunk(**c) for c in e["chunks"]])
-            for name, e in read.pop("tensors").items()
-        }
-        found = Metadata(tensors=tensors, **read)
+        found = _heard(folder, read)
+        files = dict(read["files"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RuntimeError(f"{path} is damaged: {error}") from error
-    for name, size in found.files.items():
+    for name, size in files.items():
         if "/" in name or not _DATA.fullmatch(name):
             raise RuntimeError(f"{path} is damaged: it names the file {name!r}")
         try:
@@ -156,3 +193,27 @@ def read_index(folder: Path) -> Metadata:
                 f"{folder / name} is damaged: it has {there} bytes, and was written with {size}"
             )
     return found
+
+
+def _heard(folder: Path, read: Mapping[str, Any]) -> Metadata:
+    values: dict[str, Any] = {}
+    places: dict[MetadataIndex, Place] = {}
+    for name, entry in read["tensors"].items():
+        chunks = []
+        for number, each in enumerate(entry["chunks"]):
+            chunk = ChunkStorageMetadata(Size(each["offset"]), Size(each["sizes"]))
+            chunks.append(chunk)
+            index = MetadataIndex(name, chunk.offsets, number)
+            places[index] = Place(each["file"], each["crc32"], each["key"])
+        like = TensorProperties(DTYPES[entry["dtype"]])
+        values[name] = TensorStorageMetadata(like, Size(entry["shape"]), chunks)
+    for name, place in read["objects"].items():
+        values[name] = BytesStorageMetadata()
+        places[MetadataIndex(name)] = Place(**place)
+    data: Any = read["paths"]
+    if data is not None:
+        data = {name: tuple(path) for name, path in data.items()}
+    elif read["planner"]:
+        data = load_object(folder / read["planner"], map_location="cpu")
+    about = StorageMeta(checkpoint_id=folder, save_id=read["save"])
+    return Metadata(values, data, places, about, str(_VERSION))

@@ -2,103 +2,122 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
-from ...tensors.tensor import Tensor
 from ..beginning import new_group
 from ..groups import BEHALF, chosen, place
 from .errors import Together
-from .filesystem import FileSystemWriter, storage_at
+from .filesystem import FileSystemWriter
 from .flattening import states_of
-from .index import Chunk, Metadata
-from .planners import DefaultLoadPlanner, DefaultSavePlanner
-from .planning import Item, Own, offered, planned
+from .metadata import STATE_DICT_TYPE, Metadata
+from .planners import DefaultSavePlanner
+from .plans import SavePlan, SavePlanner, planner_of
+from .staging import AsyncStager, BlockingAsyncStager
+from .storage import StorageWriter, WriteResult, storage_at
 
-__all__ = ["async_save", "check_planner", "save", "save_state_dict"]
+__all__ = [
+    "AsyncCheckpointerType",
+    "AsyncSaveResponse",
+    "async_save",
+    "save",
+    "save_state_dict",
+    "takes_more",
+]
 
 Path = str | os.PathLike[str]
 _GROUPS: Final[dict[Any, Any]] = {}  # for what is written beside training
 
 
+class AsyncCheckpointerType(Enum):
+    """Who writes beside training: here a thread, whichever is asked for."""
+
+    THREAD = "thread"
+    PROCESS = "process"
+
+
 @dataclass
-class _Job:
-    """What a rank has to write."""
+class AsyncSaveResponse:
+    """What `async_save` gives where a stager copies beside training too.
 
-    writer: FileSystemWriter
-    found: Metadata
-    plan: list[Item]
-    own: Own
-
-    def write(self, together: Together) -> Metadata:
-        """Write it, with the other ranks; rank 0 puts the index in place."""
-        name = f"{self.found.save}-{together.rank:05}"
-
-        def files() -> tuple[dict[str, int], list[tuple[str, Chunk]], list[str]]:
-            chunks: list[tuple[str, Chunk]] = []
-            tensors: list[tuple[Chunk, Tensor]] = []
-            objects = {}
-            for item in self.plan:
-                value = self.own[item.name, item.offset]
-                if item.dtype:
-                    chunk = Chunk(list(item.offset), list(item.sizes), key=item.name)
-                    chunks.append((item.name, chunk))
-                    tensors.append((chunk, value))
-                else:
-                    objects[item.name] = value
-            return self.writer.write(name, tensors, objects), chunks, list(objects)
-
-        written = together.step("a rank could not write its part", files)
-        found = self.found
-        for rank, (sizes, chunks, objects) in enumerate(written):
-            found.files |= sizes
-            for key, chunk in chunks:
-                found.tensors[key].chunks.append(chunk)
-            for key in objects:
-                found.objects[key] = f"{found.save}-{rank:05}.objects"
-
-        def finish() -> None:
-            if together.rank == 0:
-                self.writer.finish(found)
-
-        together.step("the index could not be written", finish)
-        return found
-
-
-def _prepared(state_dict: Mapping[str, Any], writer: FileSystemWriter, together: Together) -> _Job:
-    """What this rank has to write; all ranks agree on it."""
-
-    def offer() -> tuple[str, list[Item]]:
-        if together.rank == 0:
-            writer.prepare()
-        items, values = offered(states_of(state_dict))
-        own.update(values)
-        return secrets.token_hex(8), items
-
-    own: Own = {}
-    offers = together.step("the state cannot be saved", offer)
-    name = offers[0][0]
-    found, plan = together.step(
-        "the ranks' states do not fit together", lambda: planned(name, [each[1] for each in offers])
-    )[together.rank]
-    return _Job(writer, found, plan[together.rank], own)
-
-
-def check_planner(planner: Any) -> None:
-    """Refuse planners that are not ours.
-
-    Raises:
-        TypeError: for those.
+    Attributes:
+        staging_completion: done when the state may be changed.
+        upload_completion: done when the checkpoint is there.
     """
-    if planner is not None and not isinstance(planner, DefaultLoadPlanner | DefaultSavePlanner):
-        raise TypeError(
-            f"planner must be a DefaultSavePlanner or DefaultLoadPlanner, got {type(planner).__name__}"
-        )
+
+    staging_completion: Future[None]
+    upload_completion: Future[Metadata]
+
+
+def takes_more(method: Any, name: str = "kwargs") -> bool:
+    """Whether a method has a parameter of this name."""
+    return name in inspect.signature(method).parameters
+
+
+def _written(
+    state_of: Callable[[], STATE_DICT_TYPE],
+    writer: StorageWriter,
+    planner: SavePlanner,
+    together: Together,
+) -> Metadata:
+    """Write a state with all ranks, as planner and storage say."""
+    first = together.rank == 0
+
+    def local() -> SavePlan:
+        state = state_of()
+        if takes_more(planner.set_up_planner, "storage_meta"):
+            about = writer.storage_meta()
+            planner.set_up_planner(state, storage_meta=about, is_coordinator=first)
+        else:  # a class of old
+            planner.set_up_planner(state, first)  # type: ignore[arg-type]
+        if takes_more(writer.set_up_storage_writer):
+            writer.set_up_storage_writer(first, rank=together.rank, use_collectives=True)
+        else:
+            writer.set_up_storage_writer(first)
+        return writer.prepare_local_plan(planner.create_local_plan())
+
+    plans = together.step("the state cannot be saved", local)
+
+    held: list[Metadata] = []
+
+    def whole() -> list[SavePlan] | None:
+        if not first:
+            return None
+        own, found = planner.create_global_plan(plans)
+        held.append(found)
+        return writer.prepare_global_plan(own)
+
+    own = together.step("the ranks' states do not fit together", whole)[0]
+    assert own is not None, "rank 0 has made it"
+
+    def write() -> list[WriteResult]:
+        return writer.write_data(planner.finish_plan(own[together.rank]), planner).wait()
+
+    results = together.step("a rank could not write its part", write)
+
+    def finish() -> Metadata | None:
+        if not first:
+            return None
+        writer.finish(held[0], results)
+        return held[0]
+
+    found = together.step("the index could not be written", finish)[0]
+    assert found is not None, "rank 0 has it"
+    return found
+
+
+def _by(planner: Any, writer: Any, checkpoint_id: Path | None) -> tuple[SavePlanner, StorageWriter]:
+    """Who plans and who writes: as given, or else the usual ones."""
+    return (
+        planner_of(planner, SavePlanner, DefaultSavePlanner),
+        storage_at(writer, checkpoint_id, StorageWriter, FileSystemWriter, "storage_writer"),
+    )
 
 
 def save(
@@ -119,8 +138,8 @@ def save(
     Args:
         state_dict: tensors, numbers, texts, containers of these, and `Stateful` objects.
         checkpoint_id: the path of a folder that all ranks see.
-        storage_writer: a `FileSystemWriter`, in its place.
-        planner: None, or a `DefaultSavePlanner`.
+        storage_writer: a `StorageWriter`; None for a `FileSystemWriter` of that folder.
+        planner: a `SavePlanner`; None for a `DefaultSavePlanner`.
         process_group: the ranks; None for all.
         no_dist: whether only this process saves.
         use_collectives: accepted; ranks agree by messages.
@@ -131,12 +150,10 @@ def save(
     Raises:
         CheckpointException: on all ranks, if one of them fails.
     """
-    check_planner(planner)
-    writer = storage_at(FileSystemWriter, storage_writer, checkpoint_id)
+    plans, writer = _by(planner, storage_writer, checkpoint_id)
     together = Together(process_group, alone=no_dist)
-    if _Line.last is not None:  # whose files this one might take for leftovers
-        _Line.last.join()
-    return _prepared(state_dict, writer, together).write(together)
+    _Line.join()  # a save that goes on: its files might be taken for leftovers
+    return _written(lambda: states_of(state_dict), writer, plans, together)
 
 
 def save_state_dict(
@@ -168,52 +185,55 @@ def async_save(
     async_stager: Any = None,
     no_dist: bool = False,
     use_collectives: bool = True,
-) -> Future[Metadata]:
+) -> Future[Metadata] | AsyncSaveResponse:
     """`save` that returns when the state has been copied, and writes beside training.
 
     Args:
         state_dict: as of `save`. It may be changed as soon as this returns.
         checkpoint_id: as of `save`.
         storage_writer: as of `save`.
-        planner: as of `save`.
+        planner: as of `save`; it is called beside training.
         process_group: as of `save`.
         async_checkpointer_type: accepted; a thread writes.
-        async_stager: None; tensors are copied to host memory.
+        async_stager: an `AsyncStager` that copies the state; None for the writer, if it is one, or a
+            `BlockingAsyncStager`.
         no_dist: as of `save`.
         use_collectives: as of `save`.
 
     Returns:
-        A future; ``result()`` waits until the checkpoint is on the disk, and raises what went wrong.
+        A future; ``result()`` waits until the checkpoint is there, and raises what went wrong. Where the
+        stager gives a future of the copy, both futures.
+
+    Raises:
+        CheckpointException: on all ranks, if the state of one cannot be copied.
     """
-    if async_stager is not None:
-        raise NotImplementedError(
-            "async_save copies tensors to host memory itself: no async_stager"
-        )
-    check_planner(planner)
-    writer = storage_at(FileSystemWriter, storage_writer, checkpoint_id)
+    plans, writer = _by(planner, storage_writer, checkpoint_id)
+    stager = async_stager or (writer if isinstance(writer, AsyncStager) else BlockingAsyncStager())
     together = Together(process_group, alone=no_dist)
-    job = _prepared(state_dict, writer, together)
-    chosen_items = {(item.name, item.offset) for item in job.plan}
-
-    def copy() -> None:
-        job.own = {key: _copied(value) for key, value in job.own.items() if key in chosen_items}
-
-    together.step("the state cannot be copied to host memory", copy)
+    if getattr(stager, "cache_staged_state_dict", False):
+        _Line.join()  # the copy that is being written
+    held: list[Any] = []
+    together.step(
+        "the state cannot be copied to host memory",
+        lambda: held.append(stager.stage(states_of(state_dict))),
+    )
+    (staged,) = held
     beside = Together(_group_beside(together), alone=together.alone)
     future: Future[Metadata] = Future()
     future.set_running_or_notify_cancel()
-    _begin(lambda: _fill(future, lambda: job.write(beside)))
+
+    def state() -> STATE_DICT_TYPE:
+        found: STATE_DICT_TYPE = staged.result() if isinstance(staged, Future) else staged
+        return found
+
+    _Line.begin(lambda: _fill(future, lambda: _written(state, writer, plans, beside)))
+    if isinstance(staged, Future):
+        copied: Future[None] = Future()
+        staged.add_done_callback(lambda done: _fill(copied, lambda: done.result() and None))
+        return AsyncSaveResponse(copied, future)
+    if stager.should_synchronize_after_execute:
+        stager.synchronize_staging()
     return future
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.detach().to("cpu", copy=True)
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    if isinstance(value, list | tuple) and type(value) in (list, tuple):
-        return type(value)(map(_copied, value))
-    return value
 
 
 def _group_beside(together: Together) -> Any:
@@ -230,7 +250,7 @@ def _group_beside(together: Together) -> Any:
     return found[1]
 
 
-def _fill(future: Future[Metadata], work: Callable[[], Metadata]) -> None:
+def _fill(future: Future[Any], work: Callable[[], Any]) -> None:
     try:
         future.set_result(work())
     except BaseException as error:  # noqa: BLE001 (it is raised by `result()`)
@@ -242,15 +262,22 @@ class _Line:
 
     last: threading.Thread | None = None
 
+    @classmethod
+    def join(cls) -> None:
+        """Wait for all."""
+        if cls.last is not None:
+            cls.last.join()
 
-def _begin(work: Callable[[], None]) -> None:
-    before, behalf = _Line.last, place()
+    @classmethod
+    def begin(cls, work: Callable[[], None]) -> None:
+        """Do something after what is under way, in a thread."""
+        before, behalf = cls.last, place()
 
-    def run() -> None:
-        BEHALF.set(behalf)
-        if before is not None:
-            before.join()
-        work()
+        def run() -> None:
+            BEHALF.set(behalf)
+            if before is not None:
+                before.join()
+            work()
 
-    _Line.last = threading.Thread(target=run, name="mindtorch-checkpoint")
-    _Line.last.start()
+        cls.last = threading.Thread(target=run, name="mindtorch-checkpoint")
+        cls.last.start()

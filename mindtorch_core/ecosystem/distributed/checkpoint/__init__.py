@@ -6,22 +6,50 @@ from typing import Any
 
 from ....communication.checkpoint.errors import CheckpointException
 from ....communication.checkpoint.filesystem import FileSystemReader, FileSystemWriter
-from ....communication.checkpoint.index import Metadata
-from ....communication.checkpoint.loading import load
-from ....communication.checkpoint.loading import load_state_dict as _load_state_dict
+from ....communication.checkpoint.hugging_face import (
+    HuggingFaceStorageReader,
+    HuggingFaceStorageWriter,
+)
+from ....communication.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    Metadata,
+    TensorStorageMetadata,
+)
 from ....communication.checkpoint.planners import DefaultLoadPlanner, DefaultSavePlanner
-from ....communication.checkpoint.saving import async_save, save
-from ....communication.checkpoint.saving import save_state_dict as _save_state_dict
+from ....communication.checkpoint.plans import (
+    LoadPlan,
+    LoadPlanner,
+    ReadItem,
+    SavePlan,
+    SavePlanner,
+    WriteItem,
+)
+from ....communication.checkpoint.storage import StorageReader, StorageWriter
 from ...absent import names_of
-from ..deprecated import warning
+from .state_dict_loader import load, load_state_dict
+from .state_dict_saver import async_save, save, save_state_dict
 
 __all__ = [
+    "BytesStorageMetadata",
     "CheckpointException",
+    "ChunkStorageMetadata",
     "DefaultLoadPlanner",
     "DefaultSavePlanner",
     "FileSystemReader",
     "FileSystemWriter",
+    "HuggingFaceStorageReader",
+    "HuggingFaceStorageWriter",
+    "LoadPlan",
+    "LoadPlanner",
     "Metadata",
+    "ReadItem",
+    "SavePlan",
+    "SavePlanner",
+    "StorageReader",
+    "StorageWriter",
+    "TensorStorageMetadata",
+    "WriteItem",
     "async_save",
     "load",
     "load_state_dict",
@@ -29,12 +57,7 @@ __all__ = [
     "save_state_dict",
 ]
 
-_OLD = (
-    "`{}_state_dict` is deprecated and will be removed in future versions.Please use `{}` instead."
-)
 _absent = names_of(__name__)
-load_state_dict = warning(_load_state_dict, _OLD.format("load", "load"))
-save_state_dict = warning(_save_state_dict, _OLD.format("save", "save"))
 
 
 def __getattr__(name: str) -> Any:

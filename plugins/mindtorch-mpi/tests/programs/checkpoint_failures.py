@@ -41,9 +41,9 @@ fails = Fails()
 
 
 class Writer(dcp.FileSystemWriter):
-    def prepare(self):
+    def prepare_global_plan(self, plans):
         fails("prepare")
-        super().prepare()
+        return super().prepare_global_plan(plans)
 
     def _file(self, name, write):
         if fails.stage == "half a file":
@@ -51,11 +51,11 @@ class Writer(dcp.FileSystemWriter):
         fails("half a file")
         return super()._file(name, write)
 
-    def finish(self, found):
+    def finish(self, metadata, results):
         if fails.stage == "half the index":
             (self.path / "index.json.part").write_text('{"format": "mindtorch.check')
         fails("half the index")
-        super().finish(found)
+        super().finish(metadata, results)
         fails("the index is there")
 
 
@@ -64,15 +64,17 @@ class Reader(dcp.FileSystemReader):
         fails("metadata")
         return super().read_metadata()
 
-    def read(self, chunks):
-        for number, found in enumerate(super().read(chunks)):
-            if number:
-                fails("read")
-            yield found
+    def read_data(self, plan, planner):
+        for stage, name in (("read", "resolve_tensor"), ("objects", "load_bytes")):
+            setattr(planner, name, self.failing(stage, getattr(planner, name)))
+        return super().read_data(plan, planner)
 
-    def read_objects(self, name):
-        fails("objects")
-        return super().read_objects(name)
+    def failing(self, stage, method):
+        def call(*args):
+            fails(stage)
+            return method(*args)
+
+        return call
 
 
 class Counter:
