@@ -3,21 +3,15 @@
     python benchmarks/communication.py              needs mindtorch-mpi; writes results/communication.json
     python benchmarks/communication.py --rounds 2   writes nothing
 
-Each library has two processes of its own, with one thread each, which take turns: those that have no turn
-wait at a socket. The figure is the wall time of a call, the mean of some, the least over all rounds.
-`DistributedDataParallel` of PyTorch is measured as it is and tuned (``gradient_as_bucket_view`` and
-``static_graph``).
-"""
+Each library has two processes of its own, with one thread each, which take turns (`ranks.py`). The figure
+is the wall time of a call, the mean of some, the least over all rounds. `DistributedDataParallel` of
+PyTorch is measured as it is and tuned (``gradient_as_bucket_view`` and ``static_graph``)."""
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
@@ -26,10 +20,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ranks import LIBRARIES, RANKS, Peer, serve
+
 from mindtorch_core.measuring.peers import machine
 
 RESULTS = Path(__file__).parent / "results" / "communication.json"
-RANKS = 2
 # How many numbers of 4 bytes, and how many calls a part of a turn has.
 SIZES = {"4 B": (1, 100), "4 KB": (1 << 10, 100), "1 MB": (1 << 18, 10), "64 MB": (1 << 24, 1)}
 # Widths of an MLP, and how many steps a part of a turn has: 9 k, 670 k and 8.4 million parameters.
@@ -40,6 +35,7 @@ MODELS = {
 }
 BATCH = 16
 PARTS = 5  # of a turn
+_MADE: dict[tuple[str, str], tuple[Callable[[], None], int]] = {}
 # Aims for our time over PyTorch's, and for a step over the same step without sums.
 AIMS = {
     "4 B": {"gloo": 0.15},
@@ -89,81 +85,25 @@ def call(torch: Any, name: str, kind: str) -> tuple[Callable[[], None], int]:
     return step(torch, widths, kind != "no_sync", **tuned), times
 
 
-def serve(library: str) -> None:
-    """Take turns until the benchmark ends: a line names a case, the answer is its time in ns."""
-    torch = importlib.import_module(library)
-    torch.distributed = importlib.import_module(f"{library}.distributed")
-    torch.set_num_threads(1)
-    torch.distributed.init_process_group("gloo" if library == "torch" else None)
-    made: dict[tuple[str, str], tuple[Callable[[], None], int]] = {}
-    link = socket.create_connection(("127.0.0.1", int(os.environ["BENCHMARK_PORT"])))
-    with link, link.makefile("rw", encoding="ascii") as turns:
-        for line in turns:
-            name, kind = json.loads(line)
-            if (name, kind) not in made:
-                made.clear()
-                made[name, kind] = call(torch, name, kind)
-            run, times = made[name, kind]
-            for _ in range(3):
-                run()
-            least = float("inf")
-            for _ in range(PARTS):
-                torch.distributed.barrier()
-                start = time.perf_counter_ns()
-                for _ in range(times):
-                    run()
-                least = min(least, (time.perf_counter_ns() - start) / times)
-            turns.write(f"{least}\n")
-            turns.flush()
-    torch.distributed.destroy_process_group()
+def answer(torch: Any, request: tuple[str, str]) -> float:
+    """The least time in ns of a call of a case and kind."""
+    if request not in _MADE:
+        _MADE.clear()
+        _MADE[request] = call(torch, *request)
+    run, times = _MADE[request]
+    for _ in range(3):
+        run()
+    least = float("inf")
+    for _ in range(PARTS):
+        torch.distributed.barrier()
+        start = time.perf_counter_ns()
+        for _ in range(times):
+            run()
+        least = min(least, (time.perf_counter_ns() - start) / times)
+    return least
 
 
 # ---- the benchmark ------------------------------------------------------------------------------
-
-
-class Peer:
-    """Two processes of a library."""
-
-    def __init__(self, library: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            free = probe.getsockname()[1]
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self._server.settimeout(60)
-        env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        env |= {"BENCHMARK_PORT": str(self._server.getsockname()[1])}
-        own = [__file__, "--serve", library]
-        if library == "torch":
-            env |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free), "WORLD_SIZE": str(RANKS)}
-            self._started = [
-                subprocess.Popen([sys.executable, *own], env={**env, "RANK": str(rank)})
-                for rank in range(RANKS)
-            ]
-        else:
-            command = [sys.executable, "-m", "mindtorch_core", "run", "-n", str(RANKS), *own]
-            self._started = [subprocess.Popen(command, env=env)]
-        self._links: list[Any] = []
-
-    def __enter__(self) -> Peer:
-        for _ in range(RANKS):
-            self._links.append(self._server.accept()[0].makefile("rw", encoding="ascii"))
-        return self
-
-    def turn(self, name: str, kind: str) -> float:
-        """The least time of a call in ns, of the rank that was slower."""
-        for link in self._links:
-            link.write(json.dumps([name, kind]) + "\n")
-            link.flush()
-        return max(float(link.readline()) for link in self._links)
-
-    def __exit__(self, *error: object) -> None:
-        for link in self._links:
-            link.close()
-        self._server.close()
-        for each in self._started:
-            try:
-                each.wait(20)
-            except subprocess.TimeoutExpired:
-                each.kill()
 
 
 @dataclass
@@ -187,14 +127,16 @@ def measured(rounds: int) -> dict[str, Figures]:
     cases += [(name, kind) for name in MODELS for kind in ("ddp", "tuned", "no_sync")]
     least: dict[tuple[str, str], float] = {}
     with ExitStack() as stack:
-        peers = {each: stack.enter_context(Peer(each)) for each in ("mindtorch", "torch")}
+        peers = {each: stack.enter_context(Peer(each, __file__)) for each in LIBRARIES}
         for _ in range(rounds):
             for name, kind in cases:
                 for library, peer in peers.items():
                     if kind == "tuned" and library == "mindtorch":
                         continue
                     key = name, f"{library} {kind}"
-                    least[key] = min(least.get(key, float("inf")), peer.turn(name, kind) / 1e3)
+                    least[key] = min(
+                        least.get(key, float("inf")), max(peer.ask([name, kind])) / 1e3
+                    )
     found = {name: Figures({k: round(v, 1) for (n, k), v in least.items() if n == name})
              for name in AIMS}  # fmt: skip
     for name, each in found.items():
@@ -231,7 +173,7 @@ def main() -> None:
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        serve(args.serve)
+        serve(args.serve, lambda torch, request: answer(torch, tuple(request)))
         return
     load = os.getloadavg()[0]
     found = measured(args.rounds or 4)

@@ -1,4 +1,4 @@
-"""Memory of a process that trains in parts, against one that trains a copy; throughput of checkpoints.
+"""Memory of a process that trains in parts, against one that trains a copy.
 
     python benchmarks/sharding.py                2 processes
     python benchmarks/sharding.py --ranks 4
@@ -6,7 +6,7 @@
 The model is a stack of layers that is trained by AdamW. "Held" counts the bytes of parameters, gradients and
 states of the optimizer after a step; "grown" is how much larger the process is then than before the model was
 made; "peak" is the same of its largest size. Each is of the rank that has most; the ratio is to that of
-`DistributedDataParallel`. Checkpoints are written and read by all ranks, with the disk waited for.
+`DistributedDataParallel`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import os
 import resource
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +46,11 @@ def held(model: Any, optimizer: Any) -> int:
     return sum(getattr(t, "_local_tensor", t).nbytes for t in found)
 
 
-def measured(mode: str, width: int, depth: int, folder: Path) -> dict[str, float]:
+def measured(mode: str, width: int, depth: int) -> dict[str, float]:
     """The figures of this rank."""
     import mindtorch_core as torch
     from mindtorch_core import distributed as dist
     from mindtorch_core import nn
-    from mindtorch_core.distributed import checkpoint
-    from mindtorch_core.distributed.checkpoint.state_dict import get_state_dict
     from mindtorch_core.distributed.fsdp import fully_shard
 
     dist.init_process_group()
@@ -78,28 +74,17 @@ def measured(mode: str, width: int, depth: int, folder: Path) -> dict[str, float
         now = size_now()
         optimizer.zero_grad()
     figures = {"held": taken, "grown": now - before, "peak": largest() - most}
-    own, of_optimizer = get_state_dict(model, optimizer)
-    state = {"model": own, "optimizer": of_optimizer}
-    for name, call in (("save", checkpoint.save), ("load", checkpoint.load)):
-        dist.barrier()
-        start = time.perf_counter()
-        call(state, checkpoint_id=folder)
-        figures[name] = time.perf_counter() - start
     every: list[Any] = [None] * dist.get_world_size()
     dist.all_gather_object(every, figures)
-    written = sum(each.stat().st_size for each in folder.iterdir())
     dist.destroy_process_group()
-    return {**{key: max(each[key] for each in every) for key in figures}, "bytes": written}
+    return {key: max(each[key] for each in every) for key in figures}
 
 
 def launched(mode: str, args: argparse.Namespace) -> dict[str, float]:
     """The figures of several processes that are started for them."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "mindtorch_core", "run", "-n", str(args.ranks), __file__]
-        command += ["--mode", mode, "--width", str(args.width), "--depth", str(args.depth)]
-        done = subprocess.run(
-            [*command, "--folder", folder], capture_output=True, text=True, timeout=600, check=True
-        )
+    command = [sys.executable, "-m", "mindtorch_core", "run", "-n", str(args.ranks), __file__]
+    command += ["--mode", mode, "--width", str(args.width), "--depth", str(args.depth)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     line = next(each for each in done.stdout.splitlines() if each.startswith("[0] {"))
     found: dict[str, float] = json.loads(line.removeprefix("[0] "))
     return found
@@ -114,10 +99,9 @@ def main() -> None:
     parser.add_argument("--width", type=int, default=1024, help="of layers: %(default)s")
     parser.add_argument("--depth", type=int, default=8, help="layers: %(default)s")
     parser.add_argument("--mode", choices=MODES, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.mode:
-        figures = measured(args.mode, args.width, args.depth, args.folder)
+        figures = measured(args.mode, args.width, args.depth)
         if os.environ["RANK"] == "0":
             print(json.dumps(figures))
         return
@@ -130,11 +114,7 @@ def main() -> None:
             f"{key} {figures[key] / 2**20:6.0f} ({figures[key] / found['copies'][key]:.2f})"
             for key in ("held", "grown", "peak")
         ]
-        rates = [
-            f"{key} {figures['bytes'] / 2**20 / figures[key]:5.0f} MiB/s"
-            for key in ("save", "load")
-        ]
-        print(f"{MODES[mode]:45}", *cells, *rates, sep="  ")
+        print(f"{MODES[mode]:45}", *cells, sep="  ")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Predict how long a training script's steps take on many ranks, and how efficient they are.
 
 The script, which trains by DistributedDataParallel or fully_shard, runs here on a few ranks as
-'mindtorch run -n' would run it. Its steps are then replayed with the times that messages take on the network
-that a file describes. What comes out is a prediction; beside it stands how well the same arithmetic foretells
-the runs that were measured. Options of this command stand before the script, those after it are the script's.
+'mindtorch run -n' would run it, and as the first of many ranks that do not exist. Its steps are then replayed
+with the times that messages take on the network that a file describes. What comes out is a prediction;
+beside it stands how well the same arithmetic foretells the runs that were measured. Options of this command
+stand before the script, those after it are the script's.
 
 Examples:
   mindtorch predict-scaling --ranks 1024 --network network.toml train.py
@@ -35,6 +36,7 @@ __all__ = ["add_arguments", "run"]
 
 _MOST_MEASURED: Final = 16  # ranks on one machine
 _AIM: Final = 0.15
+_ALIKE: Final = 0.1  # by how much times of computing may differ that are taken for the same
 _NOTE: Final = "These are predictions, not measurements."
 
 
@@ -73,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the script, predict, and print; returns the script's exit status."""
     from ..measuring.scaling.networks import NetworkError, read_network
     from ..measuring.scaling.plot import efficiency_plot
+    from ..measuring.scaling.steps import typical
 
     measured_at = _checked(options)
     try:
@@ -83,12 +86,14 @@ def run(options: argparse.Namespace) -> int:
     try:
         with output_aside():  # what the script prints is no part of the answer
             runs = {count: _steps(options, count) for count in measured_at}
-            _check_messages(options.script, runs)
-            beside = {n: _steps(options, n, alone=True) for n in measured_at if n > 1}
+            beside = {n: _steps(options, n, of=n) for n in measured_at if n > 1}
             hosts = {count: _host(count) for count in beside}
     except _Failed as error:
         return error.status
-    found = _predict(options, network, runs, beside, hosts)
+    with output_aside():
+        one = typical(runs[1][0])
+        alone = {1: one, **_alone(options, one, beside)}
+    found = _predict(network, alone, runs, beside, hosts)
     if options.plot:
         name = Path(options.script).name
         Path(options.plot).write_text(efficiency_plot(name, network.name, found.points), "utf-8")
@@ -171,15 +176,19 @@ def _launch(count: int, module: str, folder: Path, *args: str, **more: str) -> N
         raise _Failed(status)
 
 
-def _steps(options: argparse.Namespace, count: int, *, alone: bool = False) -> list[list[Step]]:
-    """The script's steps on each of some ranks, or in as many copies that do not work together."""
-    from ..measuring.scaling.noting import ALONE
+def _steps(options: argparse.Namespace, count: int, *, of: int = 0) -> list[list[Step]]:
+    """The script's steps on each of some ranks, or in as many copies, each the first of ``of`` ranks."""
+    from ..measuring.scaling.noting import IMAGINED
     from ..measuring.scaling.steps import read_steps
 
-    ranks = "1 rank" if count == 1 else f"{count} {'copies of one rank' if alone else 'ranks'}"
-    _say(f"running {options.script} on {ranks}")
+    ranks = "1 rank" if count == 1 else f"{count} ranks"
+    copies = "one copy" if count == 1 else f"{count} copies"
+    _say(
+        f"running {options.script} "
+        + (f"in {copies}, alone of {of} ranks" if of else f"on {ranks}")
+    )
     with tempfile.TemporaryDirectory(prefix="mindtorch-scaling-") as name:
-        more = {ALONE: "1"} if alone else {}
+        more = {IMAGINED: str(of)} if of else {}
         _launch(count, "noting", Path(name), options.script, *options.args, **more)
         reports = [Path(name, f"{rank}.json") for rank in range(count)]
         try:
@@ -192,18 +201,33 @@ def _steps(options: argparse.Namespace, count: int, *, alone: bool = False) -> l
             ) from None
 
 
-def _check_messages(script: str, runs: dict[int, list[list[Step]]]) -> None:
-    """See that one rank makes the calls that several make, as it is replayed.
+def _alone(
+    options: argparse.Namespace, one: Step, beside: dict[int, list[list[Step]]]
+) -> dict[int, Step]:
+    """The step of one rank of each number that is foretold, without the others.
 
-    Raises:
-        UsageError: if it makes none.
+    Where a rank of the largest number does what a single one does, the numbers between are not run. They end
+    before the first at which the script fails: a batch can be too small for so many.
     """
-    sending = [n for n, ranks in runs.items() if any(step.messages for step in ranks[0])]
-    if sending and sending[0] > 1:
-        raise UsageError(
-            f"{script} makes collective calls on {sending[0]} ranks and none on one, from which a prediction "
-            f"starts: let it begin the group, and wrap the model, on one rank as well"
-        )
+    from ..measuring.scaling.steps import typical
+
+    counts = _counts(options.ranks)[1:]
+    found: dict[int, Step] = {}
+    try:
+        if counts:
+            found[counts[-1]] = typical(_steps(options, 1, of=counts[-1])[0])
+            if found[counts[-1]].resembles(one, _ALIKE):
+                return dict.fromkeys(counts, one)
+    except _Failed:
+        _say(f"the script fails as one of {counts[-1]} ranks: looking for how many it runs on")
+    for count in counts:
+        try:
+            if count not in found:
+                found[count] = typical(_steps(options, 1, of=count)[0])
+        except _Failed:
+            _say(f"predictions end before {count} ranks: there the script fails")
+            break
+    return {count: found[count] for count in counts if count in found}
 
 
 def _host(count: int) -> Host:
@@ -220,8 +244,8 @@ def _host(count: int) -> Host:
 
 
 def _predict(
-    options: argparse.Namespace,
     network: Network,
+    alone: dict[int, Step],
     runs: dict[int, list[list[Step]]],
     beside: dict[int, list[list[Step]]],
     hosts: dict[int, Host],
@@ -233,7 +257,7 @@ def _predict(
     from ..measuring.scaling.prediction import predict
     from ..measuring.scaling.steps import compute_spread, lost_by_the_slowest, typical
 
-    step, cores = typical(runs[1][0]), os.cpu_count() or 1
+    cores = os.cpu_count() or 1
     checks = []
     for count, copies in beside.items():
         host, lost = hosts[count], lost_by_the_slowest(runs[count])
@@ -254,9 +278,9 @@ def _predict(
     points = [
         predict(step, count, lambda message, n=count: network.time(message.op, message.bytes, n),  # type: ignore[misc]
                 spread=spread, overlap=overlap)
-        for count in _counts(options.ranks)
+        for count, step in alone.items()
     ]  # fmt: skip
-    return _Found(step, spread, overlap, cores, checks, points)
+    return _Found(alone[1], spread, overlap, cores, checks, points)
 
 
 def _middle(ranks: list[list[Step]]) -> float:
@@ -304,7 +328,9 @@ class _Found:
             "overlap": self.overlap,
             "cores": self.cores,
             "checks": self.checks,
-            "predictions": [asdict(point) for point in self.points],
+            "predictions": [
+                {**asdict(point), "speedup": self._speedup(point)} for point in self.points
+            ],
         }
 
     def show(self, network: Network) -> None:
@@ -325,16 +351,20 @@ class _Found:
             print_table(head, rows, right=range(5))
         rows = [
             [str(p.ranks), f"{1e3 * p.seconds:.3f}", f"{1e3 * p.compute:.3f}",
-             f"{1e3 * p.waiting:.3f}", f"{100 * p.efficiency:.1f} %"]
+             f"{1e3 * p.waiting:.3f}", f"{self._speedup(p):.2f}", f"{100 * p.efficiency:.1f} %"]
             for p in self.points
         ]  # fmt: skip
         print()
-        head = ["ranks", "step ms", "computing", "waiting", "efficiency"]
-        print_table(head, rows, title=f"{network.name}. {_NOTE}", right=range(5))
+        head = ["ranks", "step ms", "computing", "waiting", "speed-up of a step", "efficiency"]
+        print_table(head, rows, title=f"{network.name}. {_NOTE}", right=range(6))
         if any(abs(c["error"]) > _AIM for c in self.checks):
             print("A check misses its aim: take these for a direction, and do not publish them.")
         elif not self.checks:
             print("Nothing was checked: --measure named one rank alone.")
+
+    def _speedup(self, point: Predicted) -> float:
+        """How much shorter a step is than on one rank: 1 where each rank's batch stays, at best."""
+        return self.points[0].seconds / point.seconds
 
     def _remark(self, check: dict[str, Any]) -> str:
         """What is to be said of a check."""

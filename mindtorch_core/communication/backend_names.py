@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, ClassVar
 
 from ..values.devices import device as _device
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "Backend",
@@ -34,7 +34,8 @@ class Backend(str):
     UCC: ClassVar[str] = "ucc"
     MPI: ClassVar[str] = "mpi"
     XCCL: ClassVar[str] = "xccl"
-    backend_list: ClassVar[list[str]] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
+    FAKE: ClassVar[str] = "fake"
+    backend_list: ClassVar[list[str]] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI, FAKE]
     # What stands for the communicator of a type of device, where a program asks for a name.
     default_device_backend_map: ClassVar[dict[str, str]] = {
         "cpu": GLOO,
@@ -50,6 +51,7 @@ class Backend(str):
         XCCL: ["xpu"],
         UCC: ["cpu", "cuda"],
         MPI: ["cpu", "cuda"],
+        FAKE: ["cpu", "cuda", "hpu", "xpu"],
     }
     _plugins: ClassVar[dict[str, tuple[Callable[..., Any], bool]]] = {}
 
@@ -76,10 +78,9 @@ class Backend(str):
         if own not in cls.backend_list:
             cls.backend_list.append(own)
         if devices is None:
-            warnings.warn(
+            warn_user(
                 f"Device capability of {name} unspecified, assuming `cpu` and `cuda` or `xpu`. Please "
                 "specify it via the `devices` argument of `register_backend`.",
-                stacklevel=2,
             )
         known = ["cpu", "cuda"] if devices is None else devices
         cls.backend_capability[own] = [known] if isinstance(known, str) else list(known)

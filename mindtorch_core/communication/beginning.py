@@ -18,6 +18,7 @@ from .calls import Call
 from .engine import Communicator, Engine
 from .errors import DistBackendError
 from .failures import Watch, await_keys, forget_failures
+from .fake import FAKE, FakeStore
 from .groups import (
     NON_MEMBER,
     WORLD,
@@ -29,7 +30,7 @@ from .groups import (
 from .groups import ProcessGroup as Members
 from .parts import known, parted
 from .process_group import ProcessGroup
-from .rendezvous import Found, find, rendezvous
+from .rendezvous import Found, alone, find, rendezvous
 from .stores import PrefixStore, Store
 from .tcp_store import TCPStore
 
@@ -112,7 +113,8 @@ def init_process_group(
 
     Args:
         backend: name of a communicator plugin such as ``mpi``, or several by device
-            (``cpu:mpi,npu:hccl``); ``gloo`` and ``nccl`` mean what is installed for such tensors.
+            (``cpu:mpi,npu:hccl``); ``gloo`` and ``nccl`` mean what is installed for such tensors, ``fake``
+            this process as one of many that do not exist.
         init_method: ``env://``, ``tcp://host:port`` or ``file:///path``; by default what has started
             the processes is asked: torchrun's variables, MPI, Slurm.
         timeout: of each call, 30 minutes by default.
@@ -139,7 +141,9 @@ def init_process_group(
     limit = DEFAULT_PG_TIMEOUT if timeout is None else timeout
     made = by_device(backend)
     first = next(iter(made.values()))
-    if store is not None:
+    if first is FAKE:
+        found = alone(init_method or "env://", rank, world_size)
+    elif store is not None:
         if world_size <= 0:
             raise AssertionError("world_size must be positive if using store")
         if rank < 0:
@@ -224,7 +228,7 @@ def renew(generation: int, command: Callable[[Sequence[int]], list[list[str]]]) 
 
 def _watch(store: Store, found: Found, limit: timedelta, *, again: bool) -> Watch | None:
     """What hears of other processes: through a store that rank 0 serves, for stores that cannot."""
-    if found.world_size == 1:
+    if found.world_size == 1 or isinstance(found.store, FakeStore):
         return None
     inner = found.store
     while isinstance(inner, PrefixStore):

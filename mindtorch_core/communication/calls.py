@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from ..deferred.observers import ASIDES, note_work
 from .errors import DistributedError
 
 __all__ = ["FINGERPRINT", "MONITORS", "REPORT", "Call"]
@@ -199,6 +200,19 @@ class Call:
         known = {self.ranks[self.rank]: self.described(), **(by_rank or {})}
         message = f"{self.op}, call {self.number} of the group {self.group!r}: {text}"
         return DistributedError(message, rank=rank, op=self.op, number=self.number, by_rank=known)
+
+    # ---- traces ----------------------------------------------------------------------------------
+
+    def ended(self, engine: str, start: float) -> None:
+        """Have profiles show the call, on a row of its group; engines say so when it is over.
+
+        Args:
+            engine: whose name begins the span's, as in ``mpi:all_reduce``.
+            start: when the ranks began with it, on the clock of `time.perf_counter`.
+        """
+        if ASIDES:
+            row = f"{engine}, group {self.group}"
+            note_work(f"{engine}:{self.op}", start, time.perf_counter(), row)
 
     # ---- waiting ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from ..plugins.loader import BackendStatus, Loader
 from ..values.errors import BackendUnavailableError
 from .backend_names import Backend
 from .engine import COMMUNICATOR_API, Engine
+from .fake import FAKE
 from .registered import Registered
 
 if TYPE_CHECKING:
@@ -63,11 +64,13 @@ def installed() -> list[str]:
 
 
 def engine(name: str) -> Engine:
-    """The engine of an installed plugin, which is loaded, or the one that the program has registered.
+    """The engine of an installed plugin, which is loaded, one that the program has registered, or ``fake``.
 
     Raises:
         BackendUnavailableError: if it is not installed, switched off, or cannot be used here.
     """
+    if name == FAKE.name:
+        return FAKE
     if registered := Backend._plugins.get(name.upper()):
         create, extended = registered
         devices = tuple(Backend.backend_capability[name.lower()])

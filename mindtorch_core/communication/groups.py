@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
+from ..values.user_warnings import warn_user
 from .calls import Call
 from .engine import Communicator, Engine
 from .failures import Watch
@@ -266,9 +266,8 @@ def outside(given: Any, op: str) -> bool:
     if is_member(given):
         return False
     rank = "" if WORLD.group is None else WORLD.group.position
-    warnings.warn(
+    warn_user(
         f"Running {op} on global rank {rank} which does not belong to the given group.",
-        stacklevel=3,
     )
     return True
 

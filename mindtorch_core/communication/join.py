@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
@@ -10,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..dispatch.functions import fn
 from ..values.devices import device
+from ..values.user_warnings import warn_user
 from .collectives import all_reduce
 from .groups import ProcessGroup, chosen
 from .work import Work
@@ -140,11 +140,10 @@ class Join:
         steps = 0
         while self._sum(0):
             if steps == _SKEW + 1:
-                warnings.warn(
+                warn_user(
                     f"Detected uneven input skew of greater than {_SKEW}. This means that rank "
                     f"{self._rank} has at least {_SKEW} fewer inputs than other currently-active ranks. "
                     "This level of skew could lead to performance degradation during training.",
-                    stacklevel=3,
                 )
             if self._throw_on_early_termination:
                 self._sum(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from ..dispatch.functions import fn
 from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
+from ..values.user_warnings import warn_user
 from .collectives import all_reduce
 from .futures import Future
 from .groups import chosen, is_member
@@ -159,12 +159,11 @@ class PeriodicModelAverager(ModelAverager):
         if period < 1:
             raise ValueError("Arg ``period`` must be a positive value.")
         if period == 1:
-            warnings.warn(
+            warn_user(
                 "When period is 1, no need to use model averaging because the communication cost of "
                 "all-reducing parameters will be no less than the cost of all-reducing gradients by "
                 "DistributedDataParallel in the backward pass. Therefore, only DistributedDataParallel "
                 "should be used for this case.",
-                stacklevel=2,
             )
         self.warmup_steps = warmup_steps
         self.period = period
@@ -210,12 +209,11 @@ class HierarchicalModelAverager(ModelAverager):
                 "The minimum period in arg ``period_group_size_dict`` must be a positive value."
             )
         if periods[-1] == 1:
-            warnings.warn(
+            warn_user(
                 "When the maximum period in arg ``period_group_size_dict`` is 1, no need to use model "
                 "averaging because the communication cost of all-reducing parameters will be no less than "
                 "the cost of all-reducing gradients by DistributedDataParallel in the backward pass. "
                 "Therefore, only DistributedDataParallel should be used for this case.",
-                stacklevel=2,
             )
         whole = self.process_group.size()
         if sizes[-1] != whole:

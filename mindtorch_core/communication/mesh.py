@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..frontend.creation import tensor as make
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int32
 from ..values.interrupts import leaving
+from ..values.user_warnings import warn_user
 from .beginning import new_group
 from .groups import WORLD, ProcessGroup, default_group, group_named
 from .mesh_axes import Axis, are_apart, axis_of, cut, length, row_major, rows
@@ -241,10 +241,9 @@ class DeviceMesh:
                 f" There is no {missing[0]!r}."
             )
         if any(name in flat for name in names):
-            warnings.warn(
+            warn_user(
                 "Slicing a flattened dim from root mesh will be deprecated in PT 2.11. "
                 "Users need to bookkeep the flattened mesh directly. ",
-                stacklevel=2,
             )
         axes = [known[name][0] for name in names]
         taken = [stride for axis in axes for _, stride in axis]

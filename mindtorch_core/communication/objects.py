@@ -33,8 +33,8 @@ def pickled(value: Any) -> Tensor:
 
 
 def unpickled(data: Tensor, size: int) -> Any:
-    """The object of a pickle, of which so many bytes are read."""
-    return pickle.loads(bytes(data[:size].numpy()))
+    """The object of a pickle, of which so many bytes are read; None if nothing came, from a ``fake`` rank."""
+    return pickle.loads(bytes(data[:size].numpy())) if size else None
 
 
 def _sizes(tensors: list[Tensor]) -> Tensor:

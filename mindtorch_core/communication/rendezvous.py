@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, urlparse
 
 from .engine import Engine
+from .fake import FakeStore
 from .stores import DEFAULT_TIMEOUT, FileStore, Store
 from .tcp_store import TCPStore
 
-__all__ = ["Found", "find", "register_rendezvous_handler", "rendezvous"]
+__all__ = ["Found", "alone", "find", "register_rendezvous_handler", "rendezvous"]
 
 
 class Found(NamedTuple):
@@ -101,20 +102,25 @@ def _by_tcp(
     raise RuntimeError("Unable to perform re-rendezvous using tcp:// method")
 
 
+def _asked(name: str, given: int = -1) -> str:
+    if given >= 0:
+        return str(given)
+    if name not in os.environ:
+        raise _missing("env", f"environment variable {name} expected, but not set")
+    return os.environ[name]
+
+
+def _ranks_asked(url: str, rank: int, world_size: int) -> tuple[int, int]:
+    """Rank and world size: given, in the URL, or in the environment."""
+    rank, world_size = _said(url, rank, world_size)
+    return int(_asked("RANK", rank)), int(_asked("WORLD_SIZE", world_size))
+
+
 def _by_environment(
     url: str, rank: int = -1, world_size: int = -1, timeout: timedelta = DEFAULT_TIMEOUT, **_: Any
 ) -> Iterator[Found]:
-    rank, world_size = _said(url, rank, world_size)
-
-    def asked(name: str, given: int = -1) -> str:
-        if given >= 0:
-            return str(given)
-        if name not in os.environ:
-            raise _missing("env", f"environment variable {name} expected, but not set")
-        return os.environ[name]
-
-    rank, world_size = int(asked("RANK", rank)), int(asked("WORLD_SIZE", world_size))
-    host, port = asked("MASTER_ADDR"), int(asked("MASTER_PORT"))
+    rank, world_size = _ranks_asked(url, rank, world_size)
+    host, port = _asked("MASTER_ADDR"), int(_asked("MASTER_PORT"))
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":  # the launcher serves it
         store: Store = TCPStore(host, port, world_size, False, timeout)
     else:
@@ -136,6 +142,18 @@ register_rendezvous_handler("tcp", _by_tcp)
 
 
 # ---- without an URL: what has started the processes ------------------------------------------------
+
+
+def alone(url: str, rank: int, world_size: int) -> Found:
+    """Who this process is where there are no others.
+
+    Raises:
+        ValueError: if nothing says so, or it cannot be.
+    """
+    rank, world_size = _ranks_asked(url, rank, world_size)
+    if not 0 <= rank < world_size:
+        raise ValueError(f"rank {rank} is none of {world_size} processes")
+    return Found(FakeStore(), rank, world_size)
 
 
 def find(engine: Engine, rank: int, world_size: int, timeout: timedelta) -> Found:

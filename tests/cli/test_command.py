@@ -146,7 +146,24 @@ def test_explain_sees_what_a_module_registers(tmp_path):
         (["explain", "add", "--device", "acme"], "No installed backend provides it"),
         (["explain", "add", "--device", "meta", "--autocast"], "autocast does not serve"),
         (["explain", "add", "--import", "no_such_module"], "cannot import 'no_such_module': ModuleNotFound"),
+        (["explain", "nn.Linear"], "nn.Linear is a module: ask for what its forward calls, F.linear"),
         (["ops", "--backend", "CUDAA"], "Did you mean cuda"),
+        (["run"], "name a script, or a module after -m, or a text after -c"),
+        (["run", "no_such.py"], "there is no file 'no_such.py'"),
+        (["run", "-n", "0", "-c", "1"], "-n wants a number of processes, got 0"),
+        (["run", "--elastic", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
+        (["run", "--plain", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
+        (["run", "--grace", "1", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
+        (["run", "--max-restarts", "0", "-c", "1"], "--max-restarts, --grace and --plain go with -n"),
+        (["run", "-n", "2", "--grace", "-1", "-c", "1"], "--grace wants a number of seconds, got -1"),
+        (["run", "-n", "2", "--grace", "inf", "-c", "1"], "--grace wants a number of seconds, got inf"),
+        (["run", "-n", "2", "--max-restarts", "-1", "-c", "1"], "not negative, got -1"),
+        (["trace", "no_such.py"], "there is no file 'no_such.py'"),
+        (["trace", "--graph-ops", "0", __file__], "--graph-ops must be at least 1, got 0"),
+        (["bench", "eager/no_such_case"], "has no case 'no_such_case': it has "),
+        (["wheel-torch", __file__], "is not a folder"),
+        (["new-backend", "acme", "--directory", "no_such"], "there is no folder 'no_such' to make mindtorch-acme in"),
+        (["verify", "--communicator", "mpi", "-n", "0"], "-n wants a number of processes, got 0"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_one_line_and_status_2(arguments, text, capsys):
@@ -188,6 +205,8 @@ def test_ops_lists_every_op_with_totals(capsys):
     assert data["device"] == "cpu"
     assert out.startswith(f"Ops on cpu (key CPU, supplied by {data['distribution']})")
     assert len(data["ops"]) == sum(data["totals"].values())
+    head = [line.split() for line in out.splitlines()[:12]]
+    assert all([how, str(n)] in head for how, n in data["totals"].items() if n or how == "missing")
     assert all(f"\n{each['op']} " in out for each in data["ops"])
     assert max(map(len, out.splitlines())) <= 100
 

@@ -1,5 +1,6 @@
 """`mindtorch predict-scaling`: its arithmetic by hand-computed values, and what it refuses."""
 
+import json
 import math
 import xml.etree.ElementTree as ET
 
@@ -15,15 +16,10 @@ from mindtorch_core.measuring.scaling.formulas import (
 )
 from mindtorch_core.measuring.scaling.networks import Level, Network, NetworkError, read_network
 from mindtorch_core.measuring.scaling.plot import efficiency_plot
-from mindtorch_core.measuring.scaling.prediction import Predicted, predict, replay
+from mindtorch_core.measuring.scaling.prediction import Predicted
 from mindtorch_core.measuring.scaling.steps import (
-    Event,
     Message,
     Step,
-    compute_spread,
-    lost_by_the_slowest,
-    read_steps,
-    typical,
 )
 from mindtorch_core.measuring.scaling.time_tables import TimeTable
 
@@ -194,64 +190,6 @@ def test_the_described_networks_can_be_read(name, pytestconfig):
     assert found.time("all_reduce", 1e8, 1024) > found.time("all_reduce", 1e8, 8) > 0
 
 
-# ---- steps and their replay ----------------------------------------------------------------------
-
-# Computes for a second, sends, computes for two, and waits.
-STEP = Step(
-    3.5,
-    (Message("all_reduce", 100),),
-    (Event("queue", 0, 1.0), Event("wait", 0, 3.0, 0.5)),
-)
-
-
-def test_what_is_not_waiting_is_computing():
-    assert STEP.compute == 3.0
-    assert STEP.bytes == 100
-
-
-@pytest.mark.parametrize(
-    ("seconds", "overlap", "waits"),
-    [(5.0, 0.0, 5.0), (5.0, 1.0, 3.0), (5.0, 0.5, 4.0), (1.0, 1.0, 0.0), (0.0, 0.0, 0.0)],
-)
-def test_messages_move_on_while_the_program_computes(seconds, overlap, waits):
-    assert replay(STEP, lambda message: seconds, 1.0, overlap) == pytest.approx(waits)
-
-
-def test_messages_move_one_after_the_other():
-    step = Step(
-        2.0,
-        (Message("all_reduce", 1), Message("all_reduce", 1)),
-        (
-            Event("queue", 0, 0.0),
-            Event("queue", 1, 0.0),
-            Event("wait", 1, 1.0),
-            Event("wait", 0, 1.0),
-        ),
-    )
-    assert replay(step, lambda message: 2.0, 1.0, 1.0) == pytest.approx(3.0)
-
-
-def test_a_prediction_adds_the_slowest_rank_and_the_waiting():
-    found = predict(STEP, 2, lambda message: 1.0, spread=0.1, overlap=0.0)
-    assert found.compute == pytest.approx(3.0 * slowest(2, 0.1))
-    assert found.waiting == pytest.approx(1.0)
-    assert found.seconds == pytest.approx(found.compute + found.waiting)
-    assert found.efficiency == pytest.approx(3.0 / found.seconds)
-
-
-def test_reports_are_read_without_the_steps_that_warm_up():
-    rows = [
-        {"seconds": float(i), "messages": [["all_reduce", 8]], "events": [["queue", 0, 0.1, 0.0]]}
-        for i in (90, 50, 1, 2, 3)
-    ]
-    steps = read_steps({"steps": rows})
-    assert [step.seconds for step in steps] == [1.0, 2.0, 3.0]
-    assert typical(steps).seconds == 2.0
-    assert compute_spread([steps]) == pytest.approx(1.4826 / 2)
-    with pytest.raises(ValueError, match="4 optimizer steps: a prediction wants 5"):
-        read_steps({"steps": rows[1:]})
-
-
 # ---- the plot ------------------------------------------------------------------------------------
 
 
@@ -302,20 +240,59 @@ def test_what_makes_no_sense_is_one_line(more, told, tmp_path, capsys, monkeypat
     assert said.count("\n") == 1
 
 
-def test_a_script_that_is_another_one_on_one_rank_is_told(tmp_path, capsys, monkeypatch):
+@pytest.fixture
+def foretold(tmp_path, capsys, monkeypatch):
+    """``foretold(steps)``: the table of predictions, and which numbers of ranks were run.
+
+    ``steps(count, of)`` gives a copy's step: one of ``count`` ranks, or alone of ``of`` ranks; None if it fails.
+    """
     (tmp_path / "net.toml").write_text(GOOD, "utf-8")
     script = tmp_path / "train.py"
     script.write_text("", "utf-8")
-    sent = [Message("all_reduce", 64)]
-    monkeypatch.setattr(
-        predict_scaling,
-        "_steps",
-        lambda _, count: [[Step(1.0, tuple(sent if count > 1 else []))] * 5] * count,
-    )
-    monkeypatch.setattr(predict_scaling, "_see_engine", lambda: None)
-    options = ["--ranks", "8", "--network", str(tmp_path / "net.toml"), "--measure", "1,2"]
-    assert main(["predict-scaling", *options, str(script)]) == 2
-    assert "makes collective calls on 2 ranks and none on one" in capsys.readouterr().err
+
+    def run(steps):
+        seen = []
+
+        def stand_in(_, count, *, of=0):
+            seen.append(of or count)
+            step = steps(count, of)
+            if step is None:
+                raise predict_scaling._Failed(1)
+            return [[step] * 5] * count
+
+        monkeypatch.setattr(predict_scaling, "_steps", stand_in)
+        monkeypatch.setattr(predict_scaling, "_see_engine", lambda: None)
+        options = ["--ranks", "16", "--network", str(tmp_path / "net.toml"), "--measure", "1"]
+        assert main(["predict-scaling", "--json", *options, str(script)]) == 0
+        return json.loads(capsys.readouterr().out)["predictions"], seen[1:]
+
+    return run
+
+
+def test_a_batch_that_stays_is_run_on_the_largest_number_alone(foretold):
+    found, seen = foretold(lambda count, of: Step(1.05 if of else 1.0))
+    assert seen == [16]
+    assert [p["ranks"] for p in found] == [1, 2, 4, 8, 16]
+    assert {p["compute"] for p in found} == {1.0}
+
+
+def test_a_batch_that_is_cut_is_run_on_each_number(foretold):
+    found, seen = foretold(lambda count, of: Step(0.1 + 1 / (of or 1)))
+    assert sorted(seen) == [2, 4, 8, 16]
+    assert [p["compute"] for p in found] == pytest.approx([0.1 + 1 / p["ranks"] for p in found])
+    assert found[1]["speedup"] == pytest.approx(1.1 / 0.6)
+    assert found[1]["efficiency"] == 1.0
+
+
+def test_other_messages_are_seen_too(foretold):
+    _, seen = foretold(lambda count, of: Step(1.0, (Message("all_gather", of),)))
+    assert sorted(seen) == [2, 4, 8, 16]
+
+
+def test_predictions_end_before_the_script_fails(foretold):
+    found, seen = foretold(lambda count, of: Step(1.0 / (of or 1)) if of <= 4 else None)
+    assert seen == [16, 2, 4, 8]
+    assert [p["ranks"] for p in found] == [1, 2, 4]
 
 
 def test_a_script_that_is_not_there(tmp_path, capsys):
@@ -340,67 +317,45 @@ def test_without_an_engine_there_is_one_error(tmp_path, capsys, monkeypatch):
     assert said.count("\n") == 1
 
 
-# ---- a machine whose cores are shared, in ticks ----------------------------------------------------
+# ---- what is printed -----------------------------------------------------------------------------
+
+MISSES = "misses the aim of 15 %"
+CROWDED = "more ranks than the 2 cores"
 
 
-def shared_machine(ranks, cores, others, compute, message, steps=40):
-    """What ranks note where other programs want the cores too: a tick a turn, for whoever has waited longest.
-
-    A step computes and sends one message, which goes once all have come and takes no core.
-    """
-    begun, left, lost = [0] * ranks, [compute] * ranks, [0] * ranks
-    came, ends = [None] * ranks, None
-    line = [*range(ranks), *[-1] * others]
-    rows, tick = [[] for _ in range(ranks)], 0
-    while len(rows[0]) < steps:
-        ready = [n for n, who in enumerate(line) if who < 0 or left[who]]
-        running = ready[:cores]
-        for n in ready[cores:]:
-            if line[n] >= 0:
-                lost[line[n]] += 1
-        tick += 1
-        for n in running:
-            who = line[n]
-            if who >= 0:
-                left[who] -= 1
-                came[who] = tick if not left[who] else None
-        line = [who for n, who in enumerate(line) if n not in running] + [line[n] for n in running]
-        if ends is None and None not in came:
-            ends = tick + (message if ranks > 1 else 0)
-        if ends is not None and tick >= ends:
-            for rank in range(ranks):
-                blocked, at = tick - came[rank], came[rank] - begun[rank]
-                events = [["queue", 0, at, 0.0], ["wait", 0, at, blocked]]
-                rows[rank].append({"seconds": tick - begun[rank], "lost": lost[rank], "events": events,
-                                   "messages": [["all_reduce", 8]]})  # fmt: skip
-            begun, left, lost = [tick] * ranks, [compute] * ranks, [0] * ranks
-            came, ends = [None] * ranks, None
-    return [read_steps({"steps": each}) for each in rows]
-
-
-@pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize(("cores", "others"), [(8, 0), (2, 0), (2, 1), (2, 5), (4, 12)])
-def test_what_other_programs_take_is_no_part_of_computing(ranks, cores, others):
-    alone = typical(shared_machine(1, cores, others, 100, 30)[0])
-    several = shared_machine(ranks, cores, others, 100, 30)
-    assert alone.compute == 100
-    assert {step.compute for steps in several for step in steps} == {100}
-    lost = lost_by_the_slowest(several)
-    foretold = predict(alone, ranks, lambda _: 30, spread=0.0, overlap=0.0, lost=lost).seconds
-    measured = sorted(step.seconds for steps in several for step in steps)
-    assert foretold == pytest.approx(measured[len(measured) // 2], rel=0.15)
-    assert (lost > 0) == (ranks + others > cores)
-    # A machine for each rank takes nothing from it.
-    assert predict(alone, ranks, lambda _: 30, spread=0.0, overlap=0.0).seconds == 130
-
-
-def test_messages_move_on_in_the_time_of_computing_alone():
-    lost = Step(9.5, STEP.messages, (Event("queue", 0, 3.0), Event("wait", 0, 9.0, 0.5)), 6.0)
-    assert lost.compute == 3.0
-    assert lost.running == pytest.approx(1 / 3)
-    assert replay(lost, lambda message: 5.0, 1.0, 1.0) == pytest.approx(3.0)
-
-
-def test_what_is_lost_at_the_end_of_waiting_counts_for_the_last_rank():
-    last, first = Step(12.0, lost=3.0, late=0.5), Step(5.0, late=9.0)
-    assert lost_by_the_slowest([[first], [last]]) == 3.5
+@pytest.mark.parametrize(
+    ("error", "crowded", "remark", "said"),
+    [
+        (0.15, False, "", ""),
+        (-0.15, False, "", ""),
+        (0.151, False, MISSES, "A check misses its aim: take these for a direction"),
+        (
+            -0.151,
+            True,
+            f"{MISSES}, {CROWDED}",
+            "A check misses its aim: take these for a direction",
+        ),
+        (0.1, True, CROWDED, ""),
+        (None, False, "", "Nothing was checked: --measure named one rank alone."),
+    ],
+)
+def test_the_tables_say_how_far_to_trust_them(error, crowded, remark, said, capsys):
+    check = {"ranks": 2, "measured_s": 0.01, "predicted_s": 0.0115, "lost_s": 0.002, "error": error,
+             "more_ranks_than_cores": crowded}  # fmt: skip
+    points = [Predicted(4, 0.02, 0.015, 0.005, 0.5)]
+    step = Step(3.5, (Message("all_reduce", 100),), ())
+    found = predict_scaling._Found(step, 0.05, 0.25, 2, [] if error is None else [check], points)
+    found.show(Network("a network", ()))
+    lines = capsys.readouterr().out.splitlines()
+    steps = f"{1e3 * step.seconds:.3f} ms, {len(step.messages)} messages of {step.bytes} bytes"
+    assert lines[0] == f"a step on one rank: {steps}; spread 5.0 %, overlap 25 %"
+    if error is not None:
+        row = ["2", "10.000", "11.500", "2.000", f"{100 * error:+.1f} %"]
+        assert [" ".join(row), remark] in [
+            [" ".join(line.split()[:6]), " ".join(line.split()[6:])] for line in lines
+        ]
+    assert "a network. These are predictions, not measurements." in lines
+    assert ["4", "20.000", "15.000", "5.000", "1.00", "50.0", "%"] in [
+        line.split() for line in lines
+    ]
+    assert (lines[-1].startswith(said)) if said else lines[-1].endswith("50.0 %")

@@ -1,8 +1,9 @@
 """Run a script as one rank and note what each training step computes, sends and waits for.
 
 ``python -m mindtorch_core.measuring.scaling.noting FOLDER SCRIPT ARGS...``; the report is
-``FOLDER/<rank>.json``. A step ends when an optimizer's ``step()`` returns. Where `ALONE` is set, each rank
-runs the script as if it were the only one, beside the others: they take memory and cores from each other.
+``FOLDER/<rank>.json``. A step ends when an optimizer's ``step()`` returns. Where `IMAGINED` names a number,
+each process runs the script as the first of so many ranks that do not exist, beside the others: they take
+memory and cores from each other.
 """
 
 from __future__ import annotations
@@ -11,21 +12,22 @@ import importlib
 import json
 import os
 import runpy
-import socket
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from ...communication.engine import Communicator, Engine, Ticket
+from ...communication import engines
+from ...communication.engine import Communicator, Engine, Finished, Ticket
+from ...communication.fake import FAKE
 from ...communication.groups import ProcessGroup
 from ...tensors.tensor import Tensor
 from .lost_time import LostTime
 
-__all__ = ["ALONE", "Notes", "main"]
+__all__ = ["IMAGINED", "Notes", "main"]
 
-ALONE: Final = "MINDTORCH_SCALING_ALONE"  # set for copies that do not work together
+IMAGINED: Final = "MINDTORCH_SCALING_IMAGINED"
 _WARM: Final = 2  # steps, after which copies wait for each other
 _PATIENCE: Final = 30.0  # seconds, at most
 
@@ -72,6 +74,10 @@ class Notes:
             now, lost = time.perf_counter(), self._lost_time()
         self._begun, self._lost, self._late = now, lost, 0.0
         self._messages, self._events = [], []
+
+    def imagined(self, begun: float) -> None:
+        """What was done since a time is what stands for a message: no part of the step."""
+        self._begun += time.perf_counter() - begun
 
     def queued(self, op: str, size: int, ticket: Ticket) -> Ticket:
         """A message was given to the communicator; returns the ticket to be waited for."""
@@ -141,7 +147,11 @@ class _Listening:
                 size = part.numel() * part.element_size() * self._inner.size
             else:
                 size = whole.numel() * whole.element_size() if whole is not None else 0
-            return notes.queued(name, size, method(call, *args))
+            begun = time.perf_counter()
+            ticket = method(call, *args)
+            if isinstance(ticket, Finished):
+                notes.imagined(begun)
+            return notes.queued(name, size, ticket)
 
         return noted
 
@@ -158,19 +168,18 @@ def _listen(notes: Notes) -> None:
     patched.communicator_for = communicator_for
 
 
-def _leave_others(folder: Path) -> Callable[[], None]:
-    """Be the only rank of a group; returns what waits for the others."""
-    rank, count = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    one = {"RANK": 0, "LOCAL_RANK": 0, "WORLD_SIZE": 1, "LOCAL_WORLD_SIZE": 1, "MASTER_PORT": port}
-    os.environ.update({name: str(value) for name, value in one.items()})
+def _imagine(count: int, folder: Path) -> Callable[[], None]:
+    """Be the first of so many ranks, without the others; returns what waits for other copies."""
+    rank, copies = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
+    os.environ.update(RANK="0", LOCAL_RANK="0", WORLD_SIZE=str(count))
+    patched: Any = engines
+    patched.engine = lambda name: FAKE
+    patched.installed = lambda: [FAKE.name]
 
     def meet() -> None:
         (folder / f"{rank}.here").touch()
         end = time.monotonic() + _PATIENCE
-        while len(list(folder.glob("*.here"))) < count and time.monotonic() < end:
+        while len(list(folder.glob("*.here"))) < copies and time.monotonic() < end:
             time.sleep(0.001)
 
     return meet
@@ -179,7 +188,8 @@ def _leave_others(folder: Path) -> Callable[[], None]:
 def main(folder: Path, script: str, args: list[str]) -> None:
     """Run the script, and write the report whatever becomes of it."""
     rank = os.environ["RANK"]
-    notes = Notes(_leave_others(folder)) if ALONE in os.environ else Notes()
+    count = os.environ.get(IMAGINED)
+    notes = Notes(_imagine(int(count), folder)) if count else Notes()
     _listen(notes)
     optimizers: Any = importlib.import_module("torch.optim.optimizer")
     optimizers.register_optimizer_step_post_hook(notes.end_step)

@@ -1,4 +1,4 @@
-"""A step's time on more ranks: what it computed, replayed with the messages' times of another network."""
+"""A step's time on more ranks: what one computes, replayed with the messages' times of another network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Predicted:
         seconds: of the step.
         compute: of these, computing of the slowest rank.
         waiting: of these, waiting for messages.
-        efficiency: the time of one rank alone, divided by the step's.
+        efficiency: the time that one of these ranks computes where nobody keeps it, divided by the step's.
     """
 
     ranks: int
@@ -83,8 +83,8 @@ def predict(
     """What a step of one rank becomes.
 
     Args:
-        step: of a run on one rank.
-        ranks: how many.
+        step: of a rank that waits for nobody.
+        ranks: how many there are.
         time: seconds of a message at so many ranks.
         spread: how far ranks' times of computing stray, as a share.
         overlap: see `replay`.

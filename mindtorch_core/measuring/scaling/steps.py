@@ -88,6 +88,12 @@ class Step:
         """What it sent, over all messages."""
         return sum(message.bytes for message in self.messages)
 
+    def resembles(self, other: Step, limit: float) -> bool:
+        """Whether it computes as long, up to a share, and sends as much."""
+        return (
+            self.bytes == other.bytes and abs(self.compute - other.compute) <= limit * other.compute
+        )
+
 
 def read_steps(report: Mapping[str, Any]) -> list[Step]:
     """The steps of a rank's report, without the two that warm up.

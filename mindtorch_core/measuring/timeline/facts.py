@@ -56,7 +56,10 @@ def facts_of(follower: Follower, script: str, args: Sequence[str], status: int) 
         "args": list(args),
         "status": status,
         "us": clock.since(follower.ended),
-        "threads": {str(number): name for number, name in follower.tracing.threads.items()},
+        "threads": {
+            str(number): name
+            for number, name in (follower.tracing.threads | follower.tracing.rows).items()
+        },
         "ops": ops,
         "left_out": follower.left_out,
         "pipelines": pipelines,

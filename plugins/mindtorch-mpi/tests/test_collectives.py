@@ -10,7 +10,9 @@ import pytest
         (2, "functional.py"),  # ops have gradients and are deferred
         (2, "training.py"),
         (2, "registered.py"),
+        (2, "traces.py {folder}"),
         (2, "forks.py"),  # forked children are no ranks
+        (4, "large.py"),
         (4, "mesh.py"),
         (4, "split_groups.py"),
     ],

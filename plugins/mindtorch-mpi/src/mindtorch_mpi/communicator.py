@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import time
 import zlib
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +24,7 @@ from mindtorch_core.communication import (
     Task,
 )
 
-from .memory import OPS, TYPES, as_bytes
+from .memory import OPS, PIECE, TYPES, Spare, as_bytes
 from .messages import Messages
 
 __all__ = ["MPICommunicator"]
@@ -56,6 +59,7 @@ class MPICommunicator(Communicator):
         """Steps that refuse to begin after a failure, and leave a note of one."""
         if self._broken is not None:
             raise call.error(f"the group failed before: {self._broken}", _culprit(self._broken))
+        start = time.perf_counter()
         try:
             yield from steps
         except DistributedError as error:
@@ -69,6 +73,8 @@ class MPICommunicator(Communicator):
         except BaseException as error:
             self._broken = error
             raise
+        finally:
+            call.ended("mpi", start)
 
     def _collective(
         self, call: Call, begin: Callable[[], MPI.Request], *kept: Tensor | None
@@ -84,6 +90,40 @@ class MPICommunicator(Communicator):
         def steps() -> Steps:
             yield from self._agree(call)
             yield from self._until(call, begin(), moving=True, kept=kept)
+
+        return self._queue(steps(), self._lane, call)
+
+    def _in_pieces(
+        self,
+        call: Call,
+        count: int,
+        step: int,
+        begin: Callable[[int, int], MPI.Request],
+        *kept: Tensor,
+    ) -> Task:
+        """Queue a large collective call as several, two of which are under way at a time.
+
+        For what it works with, MPI takes memory as large as a piece. That of large ones comes fresh from the
+        system, which fills it with zeros page by page; of small ones it is at hand, and in the cache.
+
+        Args:
+            call: who calls what.
+            count: of elements.
+            step: how many a piece has.
+            begin: starts a piece, from an element to another.
+            *kept: whose memory is used until it is done.
+        """
+
+        def steps() -> Steps:
+            yield from self._agree(call)
+            under_way: deque[MPI.Request] = deque()
+            for start in range(0, count, step):
+                under_way.append(begin(start, min(start + step, count)))
+                if len(under_way) == 2:
+                    used = (kept, begin, *under_way)  # also what `begin` has
+                    yield from self._until(call, under_way.popleft(), moving=True, kept=used)
+            used = (kept, begin)
+            yield from self._until(call, under_way.popleft(), moving=True, kept=used)
 
         return self._queue(steps(), self._lane, call)
 
@@ -124,17 +164,38 @@ class MPICommunicator(Communicator):
 
     def all_reduce(self, call: Call, tensor: Tensor, reduction: str) -> Task:
         """See `Communicator.all_reduce`."""
-        memory = [as_bytes(tensor), tensor.numel(), TYPES[_dtype(tensor)]]
-        op = OPS[reduction]
-        return self._collective(
-            call, lambda: self.comm.Iallreduce(MPI.IN_PLACE, memory, op=op), tensor
-        )
+        kind, op = TYPES[_dtype(tensor)], OPS[reduction]
+        memory, count, each = as_bytes(tensor), tensor.numel(), tensor.element_size()
+        if count * each <= 2 * PIECE:
+            whole = [memory, count, kind]
+            return self._collective(
+                call, lambda: self.comm.Iallreduce(MPI.IN_PLACE, whole, op=op), tensor
+            )
+
+        def piece(start: int, end: int) -> MPI.Request:
+            part = [memory[start * each : end * each], end - start, kind]
+            return self.comm.Iallreduce(MPI.IN_PLACE, part, op=op)
+
+        return self._in_pieces(call, count, PIECE // each, piece, tensor)
 
     def reduce(self, call: Call, tensor: Tensor, root: int, reduction: str) -> Task:
         """See `Communicator.reduce`."""
-        memory = [as_bytes(tensor), tensor.numel(), TYPES[_dtype(tensor)]]
-        op = OPS[reduction]
+        kind, op = TYPES[_dtype(tensor)], OPS[reduction]
+        whole, count, each = as_bytes(tensor), tensor.numel(), tensor.element_size()
         here = self.rank == root
+        if count * each > 2 * PIECE:  # MPI's own takes 20 times as long in two processes
+            spare = Spare(PIECE)
+
+            def piece(start: int, end: int) -> MPI.Request:
+                part = whole[start * each : end * each]
+                if not here:
+                    copy = spare.next()
+                    ctypes.memmove(copy.address, part.address, part.nbytes)
+                    part = copy
+                return self.comm.Iallreduce(MPI.IN_PLACE, [part, end - start, kind], op=op)
+
+            return self._in_pieces(call, count, PIECE // each, piece, tensor)
+        memory = [whole, count, kind]
         send, recv = (MPI.IN_PLACE, memory) if here else (memory, None)
         return self._collective(
             call, lambda: self.comm.Ireduce(send, recv, op=op, root=root), tensor
@@ -169,8 +230,24 @@ class MPICommunicator(Communicator):
     def reduce_scatter(self, call: Call, output: Tensor, tensor: Tensor, reduction: str) -> Task:
         """See `Communicator.reduce_scatter`."""
         kind, op = TYPES[_dtype(tensor)], OPS[reduction]
-        send = [as_bytes(tensor), output.numel(), kind]  # the block's, not the whole's
-        recv = [as_bytes(output), output.numel(), kind]
+        count, each = output.numel(), output.element_size()
+        if tensor.numel() * each > 2 * PIECE:
+            whole, into = as_bytes(tensor), as_bytes(output)
+            step = max(PIECE // (each * self.size), 1)
+            spare = Spare(step * each * self.size)
+
+            def piece(start: int, end: int) -> MPI.Request:
+                n = (end - start) * each
+                blocks = spare.next()
+                for r in range(self.size):
+                    at = whole.address + (r * count + start) * each
+                    ctypes.memmove(blocks.address + r * n, at, n)
+                recv = [into[start * each : end * each], end - start, kind]
+                return self.comm.Ireduce_scatter_block([blocks, end - start, kind], recv, op=op)
+
+            return self._in_pieces(call, count, step, piece, output, tensor)
+        send = [as_bytes(tensor), count, kind]  # the block's, not the whole's
+        recv = [as_bytes(output), count, kind]
         return self._collective(
             call, lambda: self.comm.Ireduce_scatter_block(send, recv, op=op), output, tensor
         )

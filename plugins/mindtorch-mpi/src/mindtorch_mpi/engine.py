@@ -150,10 +150,12 @@ class MPIEngine(Engine):
         from mpi4py import MPI
 
         from .communicator import MPICommunicator
+        from .memory import keep_small_memory
 
         if MPI.Query_thread() < MPI.THREAD_SERIALIZED:
             raise DistBackendError("MPI does not let more than one thread use it")
         if self._progress is None:
+            keep_small_memory()
             self._progress = Progress("mindtorch-mpi")
             self._process = os.getpid()
             atexit.register(self._finalize)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import Final
 
 from mpi4py import MPI
 
 from mindtorch_core import Tensor
 
-__all__ = ["OPS", "TYPES", "as_bytes"]
+__all__ = ["OPS", "PIECE", "TYPES", "Spare", "as_bytes", "keep_small_memory"]
 
 TYPES: Final = {
     "float32": MPI.FLOAT,
@@ -31,6 +32,34 @@ OPS: Final = {
     "bor": MPI.BOR,
     "bxor": MPI.BXOR,
 }
+
+
+# Bytes of a large collective call that are moved at once.
+PIECE: Final = 1 << 20
+
+
+class Spare:
+    """Memory for two pieces that are under way, in turns.
+
+    Args:
+        size: of each, in bytes.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._pieces = cycle([MPI.buffer.allocate(size), MPI.buffer.allocate(size)])
+
+    def next(self) -> MPI.buffer:
+        """The piece that was not given last."""
+        return next(self._pieces)
+
+
+def keep_small_memory() -> None:
+    """Have memory of the size of pieces stay in the process when it is freed.
+
+    The C library takes blocks above a bound from the system each time, and raises that bound to the size of
+    such a block when it is freed.
+    """
+    bytearray(4 * PIECE)
 
 
 def as_bytes(tensor: Tensor) -> MPI.buffer:

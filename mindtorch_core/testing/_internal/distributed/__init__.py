@@ -1,0 +1,1 @@
+"""``torch.testing._internal.distributed``: what tests of several ranks are written with."""

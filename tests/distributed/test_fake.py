@@ -1,0 +1,98 @@
+"""The backend ``fake``: one process as one of many ranks, beside PyTorch's."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_core import distributed as dist
+
+PROGRAM = Path(__file__).parent / "programs" / "fake_calls.py"
+
+
+def printed(*command):
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_calls_give_what_they_give_in_pytorch():
+    pytest.importorskip("torch")
+    pytest.importorskip("mindtorch_nn")
+    assert printed("-m", "mindtorch_core", "run", PROGRAM) == printed(PROGRAM)
+
+
+@pytest.fixture
+def group():
+    dist.init_process_group("fake", rank=2, world_size=1024)
+    yield
+    dist.destroy_process_group()
+
+
+@pytest.mark.usefixtures("group")
+def test_nobody_is_waited_for():
+    assert (dist.get_rank(), dist.get_world_size()) == (2, 1024)
+    dist.barrier()
+    dist.monitored_barrier()
+    part = dist.new_group([1, 2], use_local_synchronization=True)
+    assert part.rank() == 1
+    taken, given = torch.zeros(2048), torch.arange(2048.0)
+    dist.all_to_all_single(taken, given)
+    assert taken.nonzero().flatten().tolist() == [4, 5]
+    kept = torch.zeros(1)
+    dist.reduce_scatter_single(kept, torch.arange(1024.0))
+    assert kept.item() == 2
+    assert dist.get_process_group_ranks(part) == [1, 2]
+
+
+@pytest.mark.usefixtures("group")
+def test_objects_of_others_are_none():
+    ours, theirs, mine = ["here"], ["kept?"], ["?"]
+    dist.broadcast_object_list(ours, 2)
+    dist.broadcast_object_list(theirs, 0)
+    dist.scatter_object_list(mine, None, 0)
+    assert (ours, theirs, mine) == (["here"], [None], [None])
+
+
+@pytest.mark.usefixtures("group")
+def test_data_parallel_training_keeps_this_ranks_gradients():
+    nn = pytest.importorskip("mindtorch_nn")
+    layer, alone = nn.Linear(3, 2), nn.Linear(3, 2)
+    alone.load_state_dict(layer.state_dict())
+    for each in (nn.parallel.DistributedDataParallel(layer), alone):
+        each(torch.ones(2, 3)).sum().backward()
+    # The sum over all ranks is left as it is, and divided by their number.
+    assert torch.equal(layer.weight.grad * 1024, alone.weight.grad)
+
+
+def test_who_it_is_can_stand_in_the_environment(monkeypatch):
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "5")
+    dist.init_process_group("fake", store=dist.HashStore())
+    assert (dist.get_rank(), dist.get_world_size()) == (3, 5)
+    dist.destroy_process_group()
+    with pytest.raises(ValueError, match="rank 5 is none of 5 processes"):
+        dist.init_process_group("fake", rank=5)
+    monkeypatch.delenv("WORLD_SIZE")
+    with pytest.raises(ValueError, match="WORLD_SIZE expected"):
+        dist.init_process_group("fake")
+    assert not dist.is_initialized()
+
+
+def test_every_key_of_its_store_is_there():
+    from mindtorch_core.testing._internal.distributed.fake_pg import FakeStore
+
+    store = FakeStore()
+    store.set("a", "1")
+    store.wait(["a", "b"])
+    assert (store.get("a"), store.get("b"), store.check(["c"])) == (b"1", b"", True)
+    dist.init_process_group("fake", rank=0, world_size=2, store=store)
+    dist.destroy_process_group()
