@@ -41,7 +41,9 @@ def guarded(function: F, *, checks: bool = False) -> F:
         written = inner
     if isinstance(written, FunctionType):
         explain = _explain_call if checks else _explain
-        exchange(written, as_it_was(written), "who explains errors", _GUARD, explain=explain)
+        exchange(
+            written, as_it_was(written), "who explains errors", _GUARD, explain=explain, hide=hide
+        )
     return function
 
 
@@ -49,7 +51,11 @@ _GUARD: Final = Template("""\
 try:
     return @original(*@args, **@kwargs)
 except Exception as @error:
-    @explain(@original, @error, @args, @kwargs)
+    try:
+        @explain(@original, @error, @args, @kwargs)
+    except TypeError as @error:
+        @hide(@error)
+        raise
     raise
 """)
 
@@ -57,10 +63,16 @@ except Exception as @error:
 def _explain(
     function: FunctionType, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> None:
-    """Give the error of a failed call better words, if there are any, and hide frames."""
+    """Give the error of a failed call better words, if there are any, and hide frames.
+
+    Raises:
+        TypeError: in its place, if what is no tensor lacks an attribute.
+    """
     if not _not_taken(function, error):
         if isinstance(error, TypeError | AttributeError):
             wrong = _no_tensor(function, args, kwargs)
+            if wrong and isinstance(error, AttributeError):
+                raise TypeError(wrong) from None
             if wrong and not str(error).startswith(f"{function.__name__}(): "):
                 reword(error, wrong)
         elif isinstance(error, OSError) and error.filename is not None:
@@ -110,15 +122,16 @@ def _no_tensor(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, 
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     given = dict(zip(names, args, strict=False)) | kwargs
     for position, name in enumerate(names, 0 if names[:1] == ("self",) else 1):
-        kind = function.__annotations__.get(name)
+        kind = "Tensor" if name == "self" else function.__annotations__.get(name)
         if name not in given or kind not in _TENSORS:
             continue
         value = given[name]
         if hasattr(value, "_keys") or hasattr(type(value), "__torch_function__"):
             continue
         if value is not None or kind == _TENSORS[0]:
+            shown, at = (name, position) if position else ("input", 1)  # the method as a function
             return (
-                f"{function.__name__}(): argument '{name}' (position {position}) must be Tensor, not "
+                f"{function.__name__}(): argument '{shown}' (position {at}) must be Tensor, not "
                 f"{named(value)}"
             )
     return ""

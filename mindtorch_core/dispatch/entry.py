@@ -179,6 +179,21 @@ class OpEntry:
         return self._schema_record.schema
 
     @property
+    def needed_schema(self) -> OperatorSchema:
+        """The parsed schema, for what cannot do without.
+
+        Raises:
+            RuntimeError: where only kernels were registered.
+        """
+        schema = self._schema_record.schema
+        if schema is None:
+            raise RuntimeError(
+                f"Could not find schema for {self.name}, though it has kernels: define it with "
+                f"torch.library.define or Library.define"
+            )
+        return schema
+
+    @property
     def has_schema(self) -> bool:
         """Whether a schema was registered (without parsing it)."""
         return self._schema_record.text is not None

@@ -2,11 +2,11 @@
 
 A key is one bit of an int, and a higher bit is a higher priority: the winner of a mask is its
 highest bit. Names and relative order are PyTorch 2.4's (``c10/core/DispatchKey.h``), one bit for
-each pair of a functionality and a backend. Four keys are this project's own: the NPU backend has a
+each pair of a functionality and a backend. Some keys are this project's own: the NPU backend has a
 slot of its own below PrivateUse1, `DispatchKey.Pipeline` is directly below
-`DispatchKey.BackendSelect` and `DispatchKey.Inference` directly above it, and PrivateUse2 and 3
-have Autocast keys. Names that changed their place between PyTorch 2.4 and 2.13 (MAIA, Fake, Named)
-and test-only ones are left out.
+`DispatchKey.BackendSelect` and `DispatchKey.Inference` directly above it, `DispatchKey.ForwardGrad`
+is directly above those of autograd, and PrivateUse2 and 3 have Autocast keys. Names that changed their
+place between PyTorch 2.4 and 2.13 (MAIA, Fake, Named) and test-only ones are left out.
 """
 
 from __future__ import annotations
@@ -146,6 +146,7 @@ class DispatchKey(IntEnum):
     AutogradPrivateUse3 = auto()
     AutogradMeta = auto()
     AutogradNestedTensor = auto()
+    ForwardGrad = auto()
     Tracer = auto()
     # mixed precision
     AutocastCPU = auto()
@@ -248,6 +249,8 @@ ADINPLACE: Final = DispatchKey.ADInplaceOrView
 CONJUGATE: Final = int(DispatchKey.Conjugate)
 NEGATIVE: Final = int(DispatchKey.Negative)
 UNRESOLVED: Final = CONJUGATE | NEGATIVE
+# The bit of tensors that have a tangent.
+FORWARD: Final = int(DispatchKey.ForwardGrad)
 # Calls with these are handed on as they were written, before they are dispatched: to the
 # ``__torch_function__`` of their arguments' classes, and to that of the thread's function modes.
 FUNCTION_CLASSES: Final = int(DispatchKey.PythonDispatcher)

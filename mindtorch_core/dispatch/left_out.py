@@ -41,7 +41,7 @@ LEFT_OUT: Final = {
     "it is for PyTorch's compilers and tracers": """
         fork import_ir_module import_ir_module_from_buffer merge_type_from_type_comment
         parse_ir parse_schema parse_type_comment region_activation_memory_budget
-        sym_fresh_size triton_op unify_type_list wait wrap_triton
+        sym_fresh_size unify_type_list wait
     """,
     "it is a setting of PyTorch's C++ core": """
         get_file_path init_num_threads is_multithreading_enabled is_view_replay_enabled
@@ -49,13 +49,13 @@ LEFT_OUT: Final = {
         thread_safe_generator
     """,
     "PyTorch has removed or deprecated it": """
-        eig get_autocast_ipu_dtype get_autocast_xla_dtype impl_abstract
+        eig get_autocast_ipu_dtype get_autocast_xla_dtype
         is_autocast_ipu_enabled is_autocast_xla_enabled lstsq matrix_rank reinforce resize
         resize_as set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled solve symeig volatile
     """,
     "PyTorch does not mean it for users": """
-        assert_int_or_pair capture_logs check_backward_validity classproperty
+        assert_int_or_pair capture_logs classproperty
         const_data_ptr grad_dtype handle_torch_function
         has_torch_function index
         is_tensor_like name native_norm slice_inverse tree_map

@@ -6,7 +6,6 @@ kernels. Calling is the fast side and reads only those tables (`OpEntry.table`),
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -234,9 +233,9 @@ class OperatorRegistry(Transactions):
             entry = found or self._entry_or_new(name)
             before = entry.record(key)
             if before is not None and owner and before.distribution and before.fn is not fn:
-                warnings.warn(overriding(entry.name, key, before, record), stacklevel=2)
+                warn_user(overriding(entry.name, key, before, record))
             if owner and not entry.has_schema and entry.name.startswith("aten::"):
-                warnings.warn(unheard_of(entry.name, record, self.names()), stacklevel=2)
+                warn_user(unheard_of(entry.name, record, self.names()))
             self.generation += 1
             records = entry.records.get(key, ())
             at = len(records)

@@ -12,7 +12,8 @@ nothing to wrap there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 from ..values.errors import NoKernelError
 from .adapters import as_called, no_kernel, returned_wrongly, same_device, shown
@@ -29,6 +30,7 @@ from .keys import (
     expand_aliases,
 )
 from .registry import refuse_signature, registry
+from .retired import RETIRED, refusing
 
 __all__ = ["Step", "fill", "resolve", "steps"]
 
@@ -55,7 +57,15 @@ def fill(entry: OpEntry, mask: int) -> Kernel:
     The first result is checked against the schema, so that a kernel that returns too many or too
     few values is found out, and the calls after it pay nothing for the check.
     """
-    generation, kernel = _settled(entry, mask)
+    refuses = mask & RETIRED[0]
+    try:
+        generation, kernel = _settled(entry, mask)
+    except NoKernelError as error:
+        if refuses:  # that their backend was unloaded says more
+            return refusing(partial(_no_kernel, error))
+        raise
+    if refuses:
+        kernel = refusing(kernel)
 
     def first_call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -72,6 +82,10 @@ def fill(entry: OpEntry, mask: int) -> Kernel:
         return result
 
     return first_call
+
+
+def _no_kernel(error: NoKernelError, *args: Any, **kwargs: Any) -> NoReturn:
+    raise error
 
 
 def _serving(entry: OpEntry, mask: int) -> KernelRecord | None:

@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -22,6 +21,7 @@ from ..dispatch.keys import (
 from ..dispatch.registry import registry
 from ..values.devices import TABLE, DeviceRow, set_loader
 from ..values.errors import BackendConflictError, BackendUnavailableError
+from ..values.user_warnings import warn_user
 from .absence import unavailable, unknown_names
 from .checking import check_hooks, line_of, package_of
 from .device_module import DeviceModule
@@ -50,7 +50,6 @@ __all__ = [
 GROUP: Final = "mindtorch.backends"
 VARIABLE: Final = "MINDTORCH_BACKENDS"
 T = TypeVar("T")
-_CORE: Final = (os.path.dirname(os.path.dirname(__file__)), "<mindtorch ")  # files of the core
 
 
 class BackendStatus(SimpleNamespace):
@@ -247,10 +246,7 @@ def _forget_modules(ep: EntryPoint, names: Iterable[str]) -> None:
 
 def _warn(text: str) -> None:
     """Warn at the line outside of the core that asked for a device."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_CORE):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"mindtorch: {text}", RuntimeWarning, stacklevel=level)
+    warn_user(f"mindtorch: {text}", RuntimeWarning)
 
 
 def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
@@ -435,8 +431,8 @@ def unload(name: str) -> None:
     """Take a loaded backend's registrations back. For tests.
 
     What this thread's pipelines have recorded is launched first. Tensors and storages of the device
-    that are still alive raise `BackendUnavailableError` from then on, whatever is done with them,
-    also if a backend of that name is loaded again. Its default generators are forgotten.
+    that are still alive raise `BackendUnavailableError` from then on for every op and every look at
+    their memory, also if a backend of that name is loaded again. Its default generators are forgotten.
 
     Raises:
         KeyError: if no backend of that name is loaded.

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from .errors import BackendUnavailableError
 from .interrupts import from_entry
 from .own_frames import hide
 
@@ -51,7 +52,14 @@ class DeviceRow(NamedTuple):
     module: Any = None
 
 
-TABLE: Final[dict[str, DeviceRow]] = {}
+class _Table(dict[str, DeviceRow]):
+    """The rows by device type."""
+
+    def __missing__(self, type: str) -> DeviceRow:
+        raise unloaded(type) if type.__class__ is _RetiredType else KeyError(type)
+
+
+TABLE: Final = _Table()
 
 # Set by `mindtorch_core.plugins`: loads the plugin for a device type or raises saying why not.
 _loader: list[Callable[[str], DeviceRow]] = []
@@ -66,10 +74,63 @@ def row_of(type: str) -> DeviceRow:
     """The table row of a device type, loading its plugin when it is first asked for.
 
     Raises:
-        BackendUnavailableError: if no plugin supplies it; the text names the package.
+        BackendUnavailableError: if no plugin supplies it, or the one that did was unloaded; the text
+            names the package.
     """
     row = TABLE.get(type)
-    return row if row is not None else _loader[0](type)
+    if row is None:
+        if type.__class__ is _RetiredType:
+            raise unloaded(type)
+        row = _loader[0](type)
+    return row
+
+
+class _RetiredType(str):
+    """The type of a device whose backend was unloaded: it reads as before and is equal to no other.
+
+    So nothing that is kept by type, such as a row, is found for it, also when there is a backend of
+    that name again.
+
+    Attributes:
+        place: the device, as text.
+    """
+
+    place: str
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+
+def is_retired(d: device) -> bool:
+    """Whether the backend of a device was unloaded since something was put there."""
+    return d.type.__class__ is _RetiredType
+
+
+def unloaded(type: str) -> BackendUnavailableError:
+    """The error that whatever still lies on a device gives whose backend was unloaded."""
+    place = getattr(type, "place", type)
+    return BackendUnavailableError(
+        f"this was made on {place}, whose backend was unloaded: make it anew, also the torch.device",
+        device=str.__str__(type),
+    )
+
+
+def retire_devices(type: str) -> None:
+    """Make the devices of a type, and so what lies there, unusable: its backend goes.
+
+    A device that is asked for by that name later is another one.
+    """
+    global _HOST
+    names = [name for name, d in _INTERNED.items() if d.type == type]
+    for d in {_INTERNED.pop(name) for name in names}:
+        retired = _RetiredType(type)
+        retired.place, d.type = str(d), retired
+    if is_retired(_HOST):
+        _HOST = device("cpu")
 
 
 # Types that PyTorch knows: a string naming one parses even when no plugin serves it.
@@ -241,7 +302,7 @@ def accelerator_type() -> str:
     return found[0]
 
 
-_HOST: Final = device("cpu")
+_HOST = device("cpu")
 
 
 class _Default(threading.local):

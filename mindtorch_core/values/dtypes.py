@@ -178,7 +178,7 @@ ALIASES: Final[dict[str, dtype]] = {
     "bool": bool_,
 }
 
-_default: list[dtype] = [float32]
+DEFAULT: Final[list[dtype]] = [float32]  # the default floating type
 # Called before the default changes: what was put off, or remembered by other things alone, depends on it.
 BEFORE_DEFAULT: Final[list[Callable[[], None]]] = []
 
@@ -190,7 +190,7 @@ def get_default_dtype() -> dtype:
         >>> torch.get_default_dtype()
         torch.float32
     """
-    return _default[0]
+    return DEFAULT[0]
 
 
 def set_default_dtype(d: dtype) -> None:
@@ -214,15 +214,15 @@ def set_default_dtype(d: dtype) -> None:
         )
     if not (isinstance(d, dtype) and d.is_floating_point):  # type: ignore[redundant-expr]
         raise TypeError(f"only floating-point types are supported as the default type, got {d!r}")
-    if d is not _default[0]:
+    if d is not DEFAULT[0]:
         for prepare in BEFORE_DEFAULT:
             prepare()
-        _default[0] = d
+        DEFAULT[0] = d
 
 
 def default_complex() -> dtype:
     """The complex type that matches the default floating type."""
-    return _default[0].to_complex()
+    return DEFAULT[0].to_complex()
 
 
 _FROM_PYTHON: Final[dict[type, dtype]] = {bool: bool_, int: int64}
@@ -265,7 +265,7 @@ def of_number(value: Any) -> dtype:
         return int64
     if isinstance(value, Complex) and not isinstance(value, Real):
         return default_complex()
-    return _default[0]
+    return DEFAULT[0]
 
 
 # ---- single elements <-> bytes -------------------------------------------------------------
@@ -412,11 +412,6 @@ _FLOAT_LAYOUT: Final[dict[str, tuple[int, int]]] = {
     "bfloat16": (7, 127),
     "float32": (23, 127),
     "float64": (52, 1023),
-    "float8_e4m3fn": (3, 8),
-    "float8_e5m2": (2, 15),
-    "float8_e4m3fnuz": (3, 7),
-    "float8_e5m2fnuz": (2, 15),
-    "float8_e8m0fnu": (0, 127),
 }
 
 
@@ -437,23 +432,24 @@ class finfo:
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
     def __init__(self, type: dtype | None = None) -> None:
-        d = (_default[0] if type is None else as_dtype(type, "finfo", "type", 1)).to_real()
-        if d.name not in _FLOAT_LAYOUT:
-            raise TypeError(f"torch.finfo() requires a floating point input type, got {d!r}")
-        mantissa, exponent = _FLOAT_LAYOUT[d.name]
+        d = (DEFAULT[0] if type is None else as_dtype(type, "finfo", "type", 1)).to_real()
         self.dtype = d.name
         self.bits = d.itemsize * 8
-        self.eps = 2.0**-mantissa
-        self.max = (2.0 - self.eps) * 2.0**exponent
-        self.min = -self.max
-        self.tiny = self.smallest_normal = 2.0 ** (1 - exponent)
         form = FORMATS.get(d.name)
         if form is not None:
+            mantissa = form.mantissa
             self.max = max(v for v in decoded(d.name) if math.isfinite(v))
             self.min = -self.max if form.signed else decoded(d.name)[0]
-            self.tiny = self.smallest_normal = 2.0 ** (1 - form.bias) if form.signed else self.min
-            if d is float8_e5m2fnuz:
-                self.eps = 0.125  # as PyTorch has it
+            self.tiny = 2.0 ** (1 - form.bias) if form.signed else self.min
+        elif d.name in _FLOAT_LAYOUT:
+            mantissa, exponent = _FLOAT_LAYOUT[d.name]
+            self.max = (2.0 - 2.0**-mantissa) * 2.0**exponent
+            self.min = -self.max
+            self.tiny = 2.0 ** (1 - exponent)
+        else:
+            raise TypeError(f"torch.finfo() requires a floating point input type, got {d!r}")
+        self.smallest_normal = self.tiny
+        self.eps = 0.125 if d is float8_e5m2fnuz else 2.0**-mantissa  # that one as PyTorch has it
         digits = int(mantissa * 0.30102999566398120)
         self.resolution = 10.0**-digits
 

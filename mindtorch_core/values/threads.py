@@ -43,8 +43,7 @@ def set_num_threads(count: int) -> None:
         count: how many.
 
     Raises:
-        TypeError: if ``count`` is no int.
-        RuntimeError: if it is not positive.
+        RuntimeError: if ``count`` is no int, or not positive.
 
     Example:
         >>> threads = torch.get_num_threads()
@@ -54,7 +53,7 @@ def set_num_threads(count: int) -> None:
         >>> torch.set_num_threads(threads)
     """
     if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"set_num_threads expects an int, but got {type(count).__name__}")
+        raise RuntimeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {count}")
     _count[:] = [count]

@@ -9,21 +9,33 @@ from typing import Final
 
 from .own_frames import OURS
 
-__all__ = ["warn_user"]
+__all__ = ["user_frame", "warn_user"]
 
 _REGISTRY: Final = "__warningregistry__"  # where `warnings` notes what it has shown
+# Of Python's, what a user's line may reach mindtorch through.
+_BETWEEN: Final = frozenset({"contextlib", "copy", "functools"})
+
+
+def user_frame() -> FrameType | None:
+    """The nearest frame outside mindtorch's packages, and the package of who asks, that is not Python's."""
+    frame: FrameType | None = sys._getframe(1)
+    if frame is not None and frame.f_code is warn_user.__code__:
+        frame = frame.f_back
+    assert frame is not None
+    own = OURS | _BETWEEN | {_package(frame)}
+    while frame is not None and (_package(frame) in own or _generated(frame)):
+        frame = frame.f_back
+    return frame
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called mindtorch: the nearest one outside its packages.
+    """Warn at the line that called mindtorch: the nearest one outside its packages and the caller's own.
 
     Args:
         message: what is to be said.
         category: class of the warning.
     """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame):
-        frame = frame.f_back
+    frame = user_frame()
     if frame is None:
         warnings.warn(message, category, stacklevel=2)
         return
@@ -33,5 +45,9 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).partition(".")[0] in OURS
+def _generated(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<mindtorch ")
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]

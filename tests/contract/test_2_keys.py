@@ -58,6 +58,7 @@ NEEDED = [
 OWN = {
     *["NPU", "QuantizedNPU", "SparseNPU", "SparseCsrNPU", "NestedTensorNPU", "AutogradNPU"],
     *["AutocastNPU", "AutocastPrivateUse2", "AutocastPrivateUse3", "Pipeline", "Inference"],
+    "ForwardGrad",
 }
 
 CPU, Meta, NPU = DispatchKey.CPU, DispatchKey.Meta, DispatchKey.NPU

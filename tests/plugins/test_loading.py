@@ -407,7 +407,7 @@ plugins.unload("acme")
 assert plugins.load("bad").key == key
 registry.register_kernel("relu", key, lambda x: "the kernel of the second")
 from mindtorch_core.dispatch.dispatcher import dispatch_with_keyset
-assert dispatch_with_keyset("relu", key, None, a) == "the kernel of the second"
+assert dispatch_with_keyset("relu", key, None, torch.ones(2, device="meta")) == "the kernel of the second"
 assert not any(mask & key for e in registry for mask in e.table if e.name != "aten::relu")
 """
     )

@@ -180,3 +180,13 @@ for where, device in ((None, "acme:0"), ("cpu", "cpu"), ("acme:1", "acme:1")):
     assert back.tolist() == a.tolist() and back.stride() == a.stride()
 """
     )
+
+
+def test_a_backend_warns_at_the_users_line():
+    kernels = {"__name__": "acme.kernels"}
+    exec("from mindtorch_core.backend import warn_user\ndef slow(): warn_user('slow')", kernels)
+    plugin = {"__name__": "acme", "slow": kernels["slow"]}
+    exec("def kernel(): slow()", plugin)
+    with pytest.warns(UserWarning, match="^slow$") as caught:
+        plugin["kernel"]()
+    assert caught[0].filename == __file__

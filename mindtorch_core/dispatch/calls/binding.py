@@ -14,7 +14,7 @@ from ...values.layouts import layout
 from ...values.memory_formats import memory_format
 from ..overrides import keys_of_foreign, of_pytorch
 from ..registry import OpEntry
-from ..schema import Argument, OperatorSchema
+from ..schema import Argument
 
 __all__ = [
     "LEAST",
@@ -121,7 +121,7 @@ def named(value: Any) -> str:
 
 def tensor_type_error(entry: OpEntry, which: str, value: Any, *, method: bool = False) -> TypeError:
     """The error for an argument that should have been a tensor, or tensors."""
-    schema = _schema(entry)
+    schema = entry.needed_schema
     for position, a in enumerate(schema.arguments, 0 if method else 1):
         if a.name == which or (a.name == "self" and which == "input"):
             if a.is_list and isinstance(value, list | tuple):
@@ -137,13 +137,6 @@ def tensor_type_error(entry: OpEntry, which: str, value: Any, *, method: bool = 
                 f"not {named(value)}"
             )
     return TypeError(f"{schema.name}(): argument '{which}' must be Tensor")
-
-
-def _schema(entry: OpEntry) -> OperatorSchema:
-    schema = entry.schema
-    if schema is None:
-        raise TypeError(f"{entry.name} has no schema")
-    return schema
 
 
 def accepts(a: Argument, value: Any, *, numbers: bool = False) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Final
 from ...values.dtypes import PYTHON_TYPES
 from ...values.layouts import check_memory
 from ...values.own_frames import refusing
+from ...values.shapes import Size
 from ..entry import OpEntry
 from ..schema import OperatorSchema
 from .binding import operand_of, plain_number
@@ -85,9 +86,14 @@ if $name is None:
     $name = @$name
     if not $name:
         @REFUSE_NOTHING('$name')
-    if $name[0].__class__ is not @int:
-        $name = @TAKE_ONE('$name', $name)
+    @one = $name[0]
+    if @one.__class__ is not @int:
+        if @one.__class__ in @SHAPES and @one and @one[0].__class__ is @int and @len($name) == 1:
+            $name = @one
+        else:
+            $name = @TAKE_ONE('$name', $name)
 """)
+_SHAPES: Final = frozenset({tuple, list, Size})  # that a spread argument mostly is
 _OUT: Final = Template("""\
 if out is not None:
     return @WRITE_OUT(@FRONT, out, ($positional,), {$keywords})
@@ -131,9 +137,7 @@ def make_front(
     Raises:
         TypeError: if two arguments have one name in Python, or one has a name that it cannot have.
     """
-    schema = entry.schema
-    if schema is None:
-        raise TypeError(f"{entry.name} has no schema to make a function from")
+    schema = entry.needed_schema
     out = write_out is not None
     _check_names(entry.name, schema, out=out)
     aliased = has_names(schema) and not varargs
@@ -199,6 +203,7 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
         "HAND_ON": hand_on,
         "LISTS": (tuple, list),
         "PLAIN": NUMBERS,
+        "SHAPES": _SHAPES,
         "PYTHON_TYPES": PYTHON_TYPES,
         "TAKEN": taker(schema),
         "TAKE_ONE": refusing(partial(take_one, schema.name)),

@@ -5,10 +5,10 @@ PyTorch takes them still, with a warning, and optimizers of the years before 1.5
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...values.user_warnings import warn_user
 from ..schema import OperatorSchema
 from .binding import python_number
 from .parts import python_name
@@ -55,11 +55,9 @@ def newer(
     form = ", ".join(
         f"Number {scalars[places.index(i)]}" if i in places else "Tensor" for i in range(len(args))
     )
-    warnings.warn(
+    warn_user(
         f"{schema.name}({form}) is deprecated, as in PyTorch: give numbers by keyword, as in "
         f"{schema.name}({', '.join(tensors)}, {', '.join(f'{s}=...' for s in scalars[:extra])})",
-        UserWarning,
-        stacklevel=4,
     )
     numbers = [args[i] for i in places]
     rest = [v for i, v in enumerate(args) if i not in places]

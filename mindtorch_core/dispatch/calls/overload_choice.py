@@ -46,9 +46,7 @@ class Candidate:
 
 def candidate(entry: OpEntry) -> Candidate:
     """An overload as the Python function of a defined op is called."""
-    schema, d = entry.schema, entry.definition
-    if schema is None:
-        raise TypeError(f"{entry.name} has no schema")
+    schema, d = entry.needed_schema, entry.definition
     numbers = d is not None and d.operands.numbers
     first = schema.arguments[0] if schema.arguments else None
     return Candidate(

@@ -60,9 +60,7 @@ def hand_on(
     # A function that chooses among overloads; others call themselves, all by the names of today.
     if "kwargs" in given:
         return handle(shown, _all(values), given["args"], given["kwargs"])
-    if spread is not None and (len(spread[1]) != 1 or values[spread[0]] is not spread[1][0]):
-        values = {**values, spread[0]: spread[1]}
-    else:
+    if spread is not None and values[spread[0]] is not spread[1]:  # it came as a list
         spread = None
     how = _how(caller)
     args, kwargs = MODES.handed.get(shown, ((), None)) if how is None else ((), None)

@@ -43,9 +43,7 @@ def make_strict(entry: OpEntry, tensor_type: type) -> Callable[..., Any]:
     Arguments have the schema's names, are checked and converted before the call, and the number of
     results is checked after it.
     """
-    schema = entry.schema
-    if schema is None:
-        raise TypeError(f"{entry.name} has no schema to make a function from")
+    schema = entry.needed_schema
     scope = call_scope(entry, tensor_type)
     scope["RESULT"] = _result_checker(entry, schema)
     conversions = []
