@@ -10,7 +10,8 @@ from ..dispatch.registry import registry
 from ..values.dtypes import BEFORE_DEFAULT
 from . import record
 from .blocks import current_pipeline, flush_current
-from .context import Pipeline, pipeline_context
+from .context import Pipeline
+from .opening import pipeline_context
 from .pictures import attached as pictures
 from .programs import PROGRAMS
 from .replay.sites import forget_sites

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from ..values.interrupts import from_entry
+from ..values.references import LOOK
+from .demand import Claim
 from .dependence import memory_of
 from .observers import BESIDE
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RESUMED",
+    "SPARE",
     "STACK",
     "Block",
     "End",
@@ -52,6 +56,11 @@ class _Stack(threading.local):
 STACK: Final = _Stack()
 # Makes an object without calling its class, which takes three times as long.
 _new: Final = object.__new__
+_getrefcount: Final = sys.getrefcount
+_weakrefs: Final = weakref.getweakrefcount
+# Ends of blocks that are over, with pipelines that nobody else holds: the next blocks take them.
+SPARE: Final[list[End]] = []
+_SPARE: Final = 8  # of them
 
 
 class Block:
@@ -62,10 +71,12 @@ class Block:
         open: whether it has begun and not ended.
         stack, left: what `STACK` holds for its thread.
         watch: ends the block if the `with` statement goes without having done so.
+        claim: that of the pipeline, between two blocks; None for another one.
     """
 
-    __slots__ = ("left", "of", "open", "stack", "watch")
+    __slots__ = ("claim", "left", "of", "open", "stack", "watch")
 
+    claim: Claim | None
     left: list[weakref.ref[Pipeline]]
     of: Pipeline
     open: bool
@@ -96,6 +107,7 @@ def block_of(
     block.of, block.open = of, open
     block.stack, block.left = own["open"], own["left"]
     block.watch = None if end is None else weakref.ref(end, block.abandoned)
+    block.claim = None
     return block
 
 
@@ -109,18 +121,33 @@ class End:
     Attributes:
         of: the pipeline.
         block: the block, once it has begun.
+        spare: what the block will be; None for a new one.
     """
 
-    __slots__ = ("__weakref__", "block", "of")
+    __slots__ = ("__weakref__", "block", "of", "spare")
 
     of: Pipeline
     block: Block | None
+    spare: Block | None
 
     @from_entry
     def __call__(self, *exc_info: object) -> None:
         """Launch what was recorded, and end the block."""
         try:
-            self.of.leave(self.block)
+            of = self.of
+            of.leave(block := self.block)
+            if (
+                of.usual
+                and of.claim is None  # nothing is left over
+                and not of.aliases
+                and block is not None
+                and _getrefcount(of) <= 2 + LOOK  # only this and the block hold it
+                and not _weakrefs(of)
+                and len(SPARE) < _SPARE
+            ):
+                of.place = of.uncounted = of.counted = None
+                self.block, self.spare = None, block
+                SPARE.append(self)
         except BaseException:  # an interrupt, before the first line of that
             if self.block is not None and self.block.open:
                 self.of.close(self.block)
@@ -137,7 +164,11 @@ class Exit:
     def __get__(self, of: Pipeline | None, owner: type[Pipeline]) -> End | Callable[..., None]:
         if of is None:  # `contextlib.ExitStack` looks here, and holds what it finds
             return lambda of, *exc_info: _end(of)(*exc_info)
-        end = _end(of)
+        end = of.end
+        if end is None:
+            end = _end(of)
+        else:
+            of.end = None
         of.announced = weakref.ref(end)  # `__enter__` is what the statement calls next
         return end
 
@@ -145,7 +176,7 @@ class Exit:
 def _end(of: Pipeline) -> End:
     end = _new(End)
     end.of = of
-    end.block = None
+    end.block = end.spare = None
     return end
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import weakref
 from _thread import RLock  # what `threading.RLock()` makes, behind a function of Python's
@@ -26,17 +27,16 @@ from .blocks import (
     resume_all,
 )  # fmt: skip
 from .bounds import check_bound, size_of
-from .counts import Counts
 from .demand import Claim, claim_key, release_key
 from .dependence import bound_to_order, divided, memory_of, needed_for
 from .failures import Failed
 from .frames import request
 from .launch import Launch
-from .observers import PICTURES, TRACING
+from .observers import BESIDE, PICTURES, TRACING
 from .planning import plan_parts
 from .replay.known import END, NOTHING
 from .replay.replaying import Replaying
-from .replay.sites import site_here
+from .replay.sites import SITES, site_here
 from .shown import html_of, text_of
 from .trace import Entry
 from .unseen import drop_dead
@@ -44,17 +44,14 @@ from .unseen import drop_dead
 if TYPE_CHECKING:
     from .pictures.graph import Graph
 
-__all__ = [
-    "USED_ELSEWHERE",
-    "Pipeline",
-    "pipeline_context",
-]
+__all__ = ["MAX_BYTES", "MAX_OPS", "USED_ELSEWHERE", "Pipeline"]
 
 MAX_OPS: Final = 100_000
 MAX_BYTES: Final = 4 << 30
 # Why a pipeline flushes when an op in another one takes its results, or may write what its ops read.
 USED_ELSEWHERE: Final = "another pipeline"
 END_OF_BLOCK: Final = "end of block"
+_getframe: Final = sys._getframe
 
 
 class Pipeline(Replaying):
@@ -67,16 +64,14 @@ class Pipeline(Replaying):
         through_backward: whether `backward()` and `grad()` are recorded as well, instead of flushing.
         observer: what follows it, if it is traced.
         announced: what ends the block that is entered next.
+        end: what ends the next block, where that is there already.
         launching: whether its ops are just being run.
     """
 
-    announced: weakref.ref[End] | None = None
-    _blocks: int = 0  # how many are open: a pipeline may be entered again
-    _claim: Claim | None = None  # while blocks are open, or ops are left over
-    _turn: int = 0  # how often entries were taken
-    _thread: int = 0  # which one has entered it last, and the pipelines that are open there
-    _stack: Sequence[Pipeline] = ()
-    launching: bool = False
+    __slots__ = (
+        "__weakref__", "_blocks", "_stack", "_thread", "announced", "claim", "end", "launching",
+        "max_bytes", "max_ops", "observer",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -86,6 +81,14 @@ class Pipeline(Replaying):
         *,
         through_backward: bool = False,
     ) -> None:
+        super().__init__()
+        self.announced: weakref.ref[End] | None = None
+        self.end: End | None = None
+        self.claim: Claim | None = None  # while blocks are open, or ops are left over
+        self.launching = False
+        self._blocks = 0  # how many are open: a pipeline may be entered again
+        self._thread = 0  # which one has entered it last, and the pipelines that are open there
+        self._stack: Sequence[Pipeline] = ()
         if max_ops is not MAX_OPS or max_bytes is not MAX_BYTES:
             check_bound("max_ops", max_ops)
             check_bound("max_bytes", max_bytes)
@@ -96,7 +99,6 @@ class Pipeline(Replaying):
         self.max_bytes = max_bytes
         self.through_backward = through_backward
         self.lock = RLock()  # the claim has forked children find it free
-        self._counts = Counts()
 
     # ---- flushing ------------------------------------------------------------------------------
 
@@ -108,7 +110,7 @@ class Pipeline(Replaying):
             operands: all that the op may read or write, if that is all it does: a pipeline that goes
                 through backward launches no more than has to come before.
         """
-        self._counts.break_off(reason)
+        self.counts.break_off(reason)
         chosen = None
         if self.through_backward and operands is not None:
             self.forget_site()
@@ -126,7 +128,7 @@ class Pipeline(Replaying):
         Raises:
             PipelineError: if a recorded op failed; the rest was still computed.
         """
-        if self._claim is None:
+        if self.claim is None:
             return  # nothing is left, and nothing under way
         with self.lock:  # also where nothing is left to launch: it may be under way
             if self.recorded or self.expected is not NOTHING:
@@ -171,7 +173,7 @@ class Pipeline(Replaying):
         self.forget_site()
         chosen = needed_for(self.recorded, [storage.root])
         if chosen:
-            self._counts.break_off(reason)
+            self.counts.break_off(reason)
             self.flush_because(reason, chosen)
 
     def resume(self, read: Sequence[object], written: Sequence[object] = ()) -> None:
@@ -232,7 +234,7 @@ class Pipeline(Replaying):
                     return
                 self.unfold()
             while True:
-                turn, retold = self._turn, self.retold
+                turn, retold = self.taken, self.retold
                 # What is appended meanwhile, by the thread that owns the pipeline, stays for later.
                 recorded = self.recorded
                 count = len(recorded)
@@ -244,14 +246,14 @@ class Pipeline(Replaying):
                 launch = Launch(entries)
                 # Nothing is called from here until they are taken, so nothing comes between. A
                 # handler or finaliser that has launched them before must not have them run twice.
-                if self._turn == turn:
+                if self.taken == turn:
                     break
                 if chosen is not None:
                     return
             interrupt: BaseException | None = None
             try:
                 recorded[:count] = others
-                self._turn += 1
+                self.taken += 1
                 if retold is not None:
                     launch.under_way, launch.running = retold.positions, True
                     launch.retold, interrupt, self.retold = retold, retold.interrupt, None
@@ -281,7 +283,7 @@ class Pipeline(Replaying):
 
     def _launch(self, launch: Launch, reason: str) -> None:
         """Plan and run a launch."""
-        counts, entries = self._counts, launch.entries
+        counts, entries = self.counts, launch.entries
         nbytes = size_of(entries) if self.recorded else self.nbytes
         self.nbytes -= nbytes
         counts.flush(reason)
@@ -314,15 +316,15 @@ class Pipeline(Replaying):
         # Together: no interrupt comes between lines that call nothing.
         self.recorded[:0] = rest
         self.nbytes += nbytes
-        self._counts.launched += launched
+        self.counts.launched += launched
         del launch.entries[:]
         self._let_go()
 
     def _let_go(self) -> None:
         """Do without the Pipeline key where nothing is open or left over."""
-        if not self._blocks and not self.recorded and self._claim is not None:
-            self._claim = None
-            release_key()
+        if not self._blocks and not self.recorded and self.claim is not None:
+            release_key(self.claim)
+            self.claim = None
 
     # ---- what it shows -------------------------------------------------------------------------
 
@@ -343,7 +345,7 @@ class Pipeline(Replaying):
             how many ops were not deferred, by reason.
         """
         recording = None if self.observer is None else self.observer.recording
-        return self._counts.as_dict(len(self.recorded) + self.followed, recording)
+        return self.counts.as_dict(len(self.recorded) + self.followed, recording)
 
     @property
     def graph(self) -> Graph:
@@ -377,16 +379,25 @@ class Pipeline(Replaying):
         if self._blocks and current_pipeline() is not self:
             flush_current()  # so that what is recorded before comes before
         end = None if self.announced is None else self.announced()
-        block = block_of(self, own, end)
+        if end is None or (block := end.spare) is None or BESIDE:
+            block = block_of(self, own, end)
+        else:
+            block.stack, block.left = stack, own["left"]
         try:
-            if self._claim is None:
-                self._claim = claim_key(self.lock)
+            if self.claim is None:
+                block.claim = self.claim = claim_key(self.lock, block.claim)
             if self._stack is not stack:
                 self._thread, self._stack = own["thread"], stack
             if self.observer is not None:
                 self.observer.entered()
             elif not stack:
-                self.begin(self.place or site_here(self.max_ops, self.max_bytes))
+                user = _getframe(1)
+                site = SITES.get((id(user.f_code), user.f_lasti, self.max_ops, self.max_bytes))
+                self.site = site = self.place or site or site_here(self.max_ops, self.max_bytes)
+                if site is not None:
+                    site.entered += 1
+                    if site.known:
+                        self.follow_part(site)
             if end is not None:
                 end.block = block
             block.open = True  # from here on together
@@ -461,40 +472,21 @@ class Pipeline(Replaying):
             while stack[at] is not self:
                 at -= 1
             if self._blocks == 1:
-                self.forget_site()
+                if self.expected is not NOTHING:
+                    self.unfold()
+                self.site = self.before = self.identities = self.came = None
+                self.part, self.walks = 0, ()
             if self.observer is not None:
                 self.observer.left()
             block.open = False  # from here on together
             self._blocks -= 1
             del stack[at]
-        block.watch = None
         # What an interrupt has left over comes before what the thread does next.
         if self.recorded and not self._blocks:
             if block.stack:
                 self.leave_to(block.stack[-1])
             else:
                 block.left.append(weakref.ref(self))
-        self._let_go()
-
-
-def pipeline_context(
-    max_ops: int = MAX_OPS,
-    max_bytes: int = MAX_BYTES,
-    trace: bool = False,
-    *,
-    through_backward: bool = False,
-) -> Pipeline:
-    """A pipeline, to be entered with ``with``: ops are recorded, and run together when a value is needed.
-
-    Args:
-        max_ops: flush by itself when this many ops are recorded; so a long loop does not grow.
-        max_bytes: flush by itself when the recorded results would take this much memory.
-        trace: describe every op and when it ran, for `Pipeline.graph` and `export_chrome_trace`.
-        through_backward: have ``backward()`` and ``autograd.grad()`` recorded, not flush first.
-
-    Example:
-        >>> with torch.pipeline(): y = torch.ones(2) * 2
-        >>> y
-        tensor([2., 2.])
-    """
-    return Pipeline(max_ops, max_bytes, trace, through_backward=through_backward)
+        if self.claim is not None and not (self._blocks or self.recorded):
+            release_key(self.claim)
+            self.claim = None

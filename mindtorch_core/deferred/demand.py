@@ -27,11 +27,13 @@ class Claim:
 
     Attributes:
         lock: what its owner takes while it has the claim; free in forked children.
+        ref: what stands for it among `_CLAIMS`.
     """
 
-    __slots__ = ("__weakref__", "lock")
+    __slots__ = ("__weakref__", "lock", "ref")
 
     lock: Any
+    ref: weakref.ref[Claim]
 
 
 # Claims leave it as they die, wherever that is: nothing of Python's runs, so nothing interrupts it.
@@ -60,16 +62,19 @@ _LOCK: Final = fork_safe(threading.RLock())  # a finaliser may come here while t
 
 
 @_in_turns
-def claim_key(lock: Any = None) -> Claim:
+def claim_key(lock: Any = None, claim: Claim | None = None) -> Claim:
     """Put the key into every call.
 
     Args:
         lock: see `Claim`.
+        claim: one that was released; a new one where None is given.
     """
     included, active = PROCESS_INCLUDE, ACTIVE
-    claim = Claim()
-    claim.lock = lock
-    _CLAIMS.add(weakref.ref(claim, _LEAVE))
+    if claim is None:
+        claim = Claim()
+        claim.lock = lock
+        claim.ref = weakref.ref(claim, _LEAVE)
+    _CLAIMS.add(claim.ref)
     if included[0] & _KEY == 0:  # nothing is called from here on, so nothing comes between
         included[0] |= _KEY
         active += (1,)
@@ -77,9 +82,15 @@ def claim_key(lock: Any = None) -> Claim:
 
 
 @_in_turns
-def release_key() -> None:
-    """Take the key out if no claim is left; calls that find it needless come here too."""
+def release_key(claim: Claim | None = None) -> None:
+    """Take the key out if no claim is left; calls that find it needless come here too.
+
+    Args:
+        claim: one that ends, but may come again.
+    """
     included, active = PROCESS_INCLUDE, ACTIVE
+    if claim is not None:
+        _LEAVE(claim.ref)
     if not _CLAIMS and included[0] & _KEY != 0:  # as above: who claims now, puts it in again
         included[0] &= ~_KEY
         del active[-1:]

@@ -225,7 +225,7 @@ class Launch:
         for _ in range(_PATIENCE):
             try:
                 if interrupt is not None and not isinstance(interrupt, Exception):
-                    self._rescue(batch)
+                    self._send(batch, interrupted=True)
                 batch.stop()
                 break
             except Exception as error:  # noqa: BLE001
@@ -255,18 +255,12 @@ class Launch:
                 self._collected.append(Collected(i, entry))
                 self._one(i, entry)
                 entry = None
-        try:
-            batch.send()
-        except Unsent as unsent:
-            self._lose(unsent.position, unsent.cause)
-        except Exception as cause:  # noqa: BLE001 (whatever a backend raises is reported)
-            self._lose(0, cause)
-        self._collected.clear()
+        self._send(batch)
 
-    def _rescue(self, batch: Batch) -> None:
-        """Send what a batch holds of the ops before an interrupt, and nothing of the one it ended."""
+    def _send(self, batch: Batch, *, interrupted: bool = False) -> None:
+        """Send what a batch holds; of a kernel that an interrupt has ended, nothing."""
         try:
-            if self.running and batch.forget():
+            if interrupted and self.running and batch.forget():
                 self.under_way = ()
                 self.running = False
             batch.send()
@@ -350,7 +344,10 @@ class Launch:
             self._donated = getattr(compute, "donated", False)
             self.under_way = step.entries
             self.running = True
-            results = list(compute())
+            given = compute()
+            if given is None:
+                raise TypeError(f"{who} gave None for the results of a step")
+            results = list(given)
             if len(results) > len(entries):
                 raise RuntimeError(f"{who} gave {len(results)} results for {len(entries)} entries")
         except StepStopped as stopped:

@@ -56,18 +56,19 @@ PICTURES: Final = _Pictures()
 # What makes the observer of every new pipeline, innermost last.
 TRACING: Final[list[Callable[[], Observer]]] = []
 # Whom backends tell what they did beside ops.
-ASIDES: Final[list[Callable[[str, float, float], None]]] = []
+ASIDES: Final[list[Callable[[str, float, float, str], None]]] = []
 # Who is told of blocks that begin, and of ops of threads that have none while others have.
 BESIDE: Final[list[Callable[[str], None]]] = []
 
 
-def note_work(name: str, start: float, end: float) -> None:
-    """Tell traces and profiles what a backend did beside ops, such as compiling a kernel, in this thread.
+def note_work(name: str, start: float, end: float, row: str = "") -> None:
+    """Tell traces and profiles what a backend did beside ops, such as compiling a kernel.
 
     Args:
         name: what it was, in a few words.
         start: when it began, on the clock of `time.perf_counter`.
         end: when it ended.
+        row: where it is shown, if it was not this thread that was busy with it: a row of this name.
     """
     for listener in tuple(ASIDES):
-        listener(name, start, end)
+        listener(name, start, end, row)

@@ -94,9 +94,12 @@ def _asked(runtime: Runtime, entries: Sequence[Entry | None]) -> Plan | None:
             entries[:] = kept
     if changed:
         raise RuntimeError("it has changed the list of entries that it was given")
-    batch = None if plan is None else plan.batch
-    if batch is not None and not isinstance(batch, Batch):
-        raise TypeError(f"its batch is no Batch, but {batch!r}")
+    if plan is None:
+        return None
+    if not isinstance(plan, Plan):
+        raise TypeError(f"it gave {plan!r} where a Plan or None is expected")
+    if plan.batch is not None and not isinstance(plan.batch, Batch):
+        raise TypeError(f"its batch is {plan.batch!r} where a Batch or None is expected")
     return plan
 
 
@@ -112,12 +115,14 @@ def _covered(steps: Iterable[Step | None], entries: Sequence[Entry | None]) -> s
             continue
         for i in (*step.entries, *step.borrowed):
             if not 0 <= index(i) < len(entries):
-                raise ValueError(f"a step has entry {i} of {len(entries)}")
+                raise ValueError(
+                    f"a step has entry {i} of {len(entries)}, which are counted from 0"
+                )
         for i in step.entries:
             if i in covered:
                 e = entries[i]
                 what = "" if e is None else f", {e.op.name} recorded at {e.location}"
-                raise ValueError(f"two steps have entry {i}{what}")
+                raise ValueError(f"two steps have entry {i}{what}: one may have it as borrowed")
             covered.add(i)
     return covered
 

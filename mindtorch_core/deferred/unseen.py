@@ -12,11 +12,9 @@ from ..tensors.tensor import Tensor
 from ..values.references import if_counted
 from .trace import Entry
 
-__all__ = ["LOOKING", "drop_dead", "held_outside"]
+__all__ = ["drop_dead", "held_outside"]
 
 _getrefcount = sys.getrefcount
-# How often somebody has begun to look at all tensors there are, and so to hold them, and has ended it.
-LOOKING: Final = [0, 0]
 # Whoever asks for referrers refers to them: who is asking now, and how often somebody has begun to.
 _ASKING: Final[set[object]] = set()
 _ASKED: Final = [0]
@@ -74,12 +72,11 @@ _UNSEEN = _references_of_an_unseen_result()
 
 
 def held_outside(t: Tensor) -> bool:
-    """Whether anybody holds a tensor but entries, the caller, and who looks at all tensors; slow.
+    """Whether anybody holds a tensor but entries and the caller; slow.
 
-    No, as far as is known, while another thread asks this, or looks at all tensors: what the collector
-    gives it refers to ``t`` too.
+    No, as far as is known, while another thread asks this: what the collector gives it refers to ``t`` too.
     """
-    began, own = [*LOOKING], object()
+    own = object()
     try:
         _ASKING.add(own)
         _ASKED[0] += 1
@@ -89,7 +86,7 @@ def held_outside(t: Tensor) -> bool:
         alone = len(_ASKING) == 1 and _ASKED[0] == turn
     finally:
         _ASKING.discard(own)
-    return found and alone and began[0] == began[1] and began == LOOKING
+    return found and alone
 
 
 def _inside(t: Tensor) -> int:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import sys
 import threading
-import warnings
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from ..dispatch.exchanged import is_not_counted
 from ..dispatch.keys import DispatchKey, without_gradients
 from ..values.dtypes import INTEGER
 from ..values.interrupts import leaving
+from ..values.user_warnings import warn_user
 from .node import WATCHERS, Node
 
 if TYPE_CHECKING:
@@ -103,10 +102,9 @@ class detect_anomaly:
         self.prev = _Mode.enabled
         self.check_nan = check_nan
         self.prev_check_nan = _Mode.check_nan
-        warnings.warn(
+        warn_user(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only "
             "be enabled for debugging.",
-            stacklevel=2,
         )
 
     def __enter__(self) -> None:
@@ -138,18 +136,17 @@ def _remember_stack(self: Node) -> None:
     """Keep the forward call's stack in the metadata of a new node."""
     import traceback  # three milliseconds that few programs need
 
-    self.metadata["traceback_"] = traceback.format_stack(_user_frame()[0])
+    self.metadata["traceback_"] = traceback.format_stack(_user_frame())
     if _RUNNING.node is not None:
         self.metadata["parent_"] = _RUNNING.node
 
 
-def _user_frame() -> tuple[FrameType, int]:
-    """The innermost frame outside this package, and how many frames above the caller it is."""
-    frame, level = sys._getframe(1), 0
+def _user_frame() -> FrameType:
+    """The innermost frame outside this package."""
+    frame = sys._getframe(1)
     while frame.f_back is not None and _inside(frame):
         frame = frame.f_back
-        level += not is_not_counted(frame.f_code)
-    return frame, level
+    return frame
 
 
 def _inside(frame: FrameType) -> bool:
@@ -195,7 +192,6 @@ def _has_nan(g: Tensor) -> bool:
 def _show_origin(node: Node) -> None:
     """Warn with the forward call of a node, and of those in whose backward it was recorded."""
     head, what = f"Error detected in {node.name()}.", "caused the error"
-    level = _user_frame()[1]
     each: Node | None = node
     while each is not None:
         stack = each.metadata.get("traceback_")
@@ -206,7 +202,7 @@ def _show_origin(node: Node) -> None:
             )
         else:
             detail = f"Traceback of forward call that {what}:\n{''.join(stack)}"
-        warnings.warn(f"{head} {detail}", stacklevel=level + 1)
+        warn_user(f"{head} {detail}")
         each = each.metadata.get("parent_")
         if each is not None:
             head = f"\n\nPrevious calculation was induced by {each.name()}."

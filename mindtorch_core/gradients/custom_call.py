@@ -7,7 +7,6 @@ graph nobody walks is freed at once.
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -19,12 +18,14 @@ from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
 from ..values.dtypes import INTEGER
 from ..values.shapes import Shape, show
+from ..values.user_warnings import warn_user
 from . import packing
 from .conform import conform
 from .inference import refuse_saving
 from .inplace import rebase, refresh_views, refuse_leaves
 from .node import SHOWN, Node, freed_error
 from .saved import output_parts, saved_input, saved_output
+from .within import keeps_graph
 
 __all__ = ["FunctionCtx", "FunctionNode", "record_call"]
 
@@ -43,6 +44,7 @@ class FunctionCtx:
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
     _materialize = True
+    _for_forward: tuple[Any, ...] | None = None
     _saved: tuple[Saved | None, ...] | None = ()
     _node: weakref.ref[Node] | None = None
 
@@ -57,10 +59,8 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Accepted for Functions written for PyTorch, whose ``jvp`` finds the tensors; not kept.
-
-        There is no forward-mode differentiation that would call ``jvp``.
-        """
+        """Keep tensors for ``jvp``, which finds them in ``saved_tensors``."""
+        self._for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
         """Say which inputs forward changed in place; they must be among the outputs."""
@@ -84,6 +84,11 @@ class FunctionCtx:
         if self._saved is None:
             raise freed_error()
         return tuple(map(self._unpack, self._saved))
+
+    def maybe_clear_saved_tensors(self) -> None:
+        """Free in backward what `save_for_backward` kept, unless the walk keeps it for another one."""
+        if not keeps_graph():
+            self._saved = None
 
     def _unpack(self, saved: Saved | None) -> Tensor | None:
         if saved is None:
@@ -285,10 +290,9 @@ class _Outputs:
         returned = _positions(self.raw)
         for t in dirty:
             if id(t) not in self.positions:
-                warnings.warn(
+                warn_user(
                     "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
                     "have been mutated should be passed to ctx.mark_dirty().",
-                    stacklevel=5,
                 )
             elif id(t) not in returned:
                 raise RuntimeError(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import ACTIVE
 from ..tensors.tensor import Tensor
+from ..values.user_warnings import warn_user
 from .endings import QUEUED, backward_ended, ends
 from .engine import run
 from .node import GradientEdge
@@ -56,10 +56,9 @@ def backward(
                 "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                 "`backward()`. Please only use `grad_tensors`."
             )
-        warnings.warn(
+        warn_user(
             "`grad_variables` is deprecated. Use `grad_tensors` instead.",
             FutureWarning,
-            stacklevel=2,
         )
         grad_tensors = grad_variables
     keep = create_graph if retain_graph is None else retain_graph
@@ -128,11 +127,10 @@ def grad(
             "allow_unused=False."
         )
     if not only_inputs:
-        warnings.warn(
+        warn_user(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
             "gradient for other parts of the graph, please use torch.autograd.backward.",
             FutureWarning,
-            stacklevel=2,
         )
     roots = as_list(outputs)
     targets = inputs_of(inputs, "grad")

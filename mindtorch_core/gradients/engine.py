@@ -6,7 +6,7 @@ outputs, without a first pass that counts dependencies and without recursion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any
@@ -19,7 +19,7 @@ from .grad_mode import keep_mask
 from .hooks import call_with_hooks, run_tensor_hooks
 from .leaves import HookedLeaves, deliver, finish_leaf, hooked_gradient
 from .nesting import nests, too_deep
-from .node import HOOKED_LEAVES, Node
+from .node import HOOKED_LEAVES, SHOWN, Node
 from .walks import OBSERVED
 from .within import FINAL, end_pass, marks
 
@@ -60,9 +60,11 @@ def run(
     """
     targets: dict[Place, Any] | None = None
     needed: dict[Node, bool] | None = None
+    last: Callable[[Node, list[Any]], None] = _hooks_of_tensors
     if wanted is not None:
         targets = dict.fromkeys(map(_place, wanted))
         needed = _on_the_way(starts, targets)
+        last = partial(_run_last, keep) if accumulating else last
     walk = walks.Walk(starts, needed, targets) if OBSERVED else None
     own, active = MASKS.__dict__, ACTIVE
     # Without autocast: gradients are computed in the dtypes that the forward pass had.
@@ -80,10 +82,8 @@ def run(
         if HOOKED_LEAVES:
             collected: dict[AutogradMeta, Any] = {}
             finish = partial(_finish_hooked, None if accumulating else collected, create_graph)
-            hooked = HookedLeaves(starts, needed, finish)
-        leaves = _walk(starts, grads, keep, targets, needed, hooked)
-        if hooked is not None:
-            hooked.rest(leaves)
+            hooked = HookedLeaves(starts, needed, targets, finish)
+        leaves = _walk(starts, grads, keep, targets, needed, hooked, last)
         if accumulating or wanted is None or targets is None:
             deliver(leaves, create_graph)
             if FINAL:
@@ -131,18 +131,15 @@ def _finish_hooked(
 
 @marks("node")
 def _walk(
-    edges: Sequence[AutogradMeta | None],
-    results: Sequence[Any],
-    keep: bool,
-    targets: dict[Place, Any] | None,
-    needed: dict[Node, bool] | None,
-    hooked: HookedLeaves | None,
-) -> dict[AutogradMeta, Any]:
+    edges: Sequence[AutogradMeta | None], results: Sequence[Any], keep: bool,
+    targets: dict[Place, Any] | None, needed: dict[Node, bool] | None, hooked: HookedLeaves | None,
+    last: Callable[[Node, list[Any]], None],
+) -> dict[AutogradMeta, Any]:  # fmt: skip
     """Send gradients along edges, node after node; returns what arrived at the leaves.
 
     With ``targets``, what arrives at them is put into its values, and other leaves and nodes that
     do not lead to one (are not ``needed``) get nothing. ``hooked`` takes gradients of leaves that
-    have hooks as they become complete.
+    have hooks as they become complete, and ``last`` nodes at which it ends before the leaves.
 
     Most graphs are chains: the next node then is known without a trip through the heap. Gradients
     that were handed on are referred to no more, so that a leaf can take its only one over uncopied.
@@ -153,16 +150,17 @@ def _walk(
     watched = anomaly_mode.is_anomaly_enabled()
     following: Node | None = None
     arrived: list[Any] = []
+    undefined = False
     while True:
         i = 0
         for edge in edges:
             g = results[i]
             i += 1
-            if edge is None or g is None:
+            if edge is None or (g is None and not SHOWN.gradients):
                 continue
             node = edge.node
             if edge.is_leaf:
-                if targets is None or (edge, 0) in targets:
+                if g is not None and (targets is None or (edge, 0) in targets):
                     leaves[edge] = leaves[edge] + g if edge in leaves else g
             elif node is not None and (needed is None or node in needed):
                 if node is following:
@@ -175,6 +173,9 @@ def _walk(
                 else:
                     waiting = buffers[node] = [None] * node.outputs
                     heappush(heap, (-node.number, node))
+                if g is None:  # hooks are called all the same, and Functions
+                    undefined = True
+                    continue
                 at = edge.output_nr
                 waiting[at] = g if waiting[at] is None else waiting[at] + g
         g = results = waiting = None  # type: ignore[assignment]
@@ -189,13 +190,11 @@ def _walk(
         if following is None:
             return leaves
         node, following = following, None
-        if targets is not None and needed is not None and _collect(node, arrived, targets, needed):
+        if targets and needed is not None and _collect(node, arrived, targets, needed, last):
             edges, results, arrived = (), (), []
             continue
-        if watched or node.hooks is not None:
-            results = _evaluated(node, arrived, watched)
-        else:
-            results = node.apply(*arrived)
+        plain = not (watched or undefined or node.hooks is not None)
+        results = node.apply(*arrived) if plain else _evaluated(node, arrived, watched)
         arrived, edges = [], node.edges
         if not keep:
             node.release()
@@ -206,11 +205,17 @@ def _evaluated(node: Node, arrived: list[Any], watched: bool) -> Any:
     evaluate = anomaly_mode.evaluate if watched else None
     if node.hooks is not None:
         return call_with_hooks(node, node.hooks, arrived, evaluate)
+    if not node.custom and all(g is None for g in arrived):
+        return _nothing(node, arrived)
     return node.apply(*arrived) if evaluate is None else evaluate(node, arrived)
 
 
 def _collect(
-    node: Node, arrived: list[Any], targets: dict[Place, Any], needed: dict[Node, bool]
+    node: Node,
+    arrived: list[Any],
+    targets: dict[Place, Any],
+    needed: dict[Node, bool],
+    last: Callable[[Node, list[Any]], None],
 ) -> bool:
     """Keep the gradients that were asked for; returns whether the walk ends at this node.
 
@@ -218,12 +223,33 @@ def _collect(
     later.
     """
     ends = not needed[node]
-    if ends and node.hooks is not None:
-        run_tensor_hooks(node.hooks, arrived)
+    if ends:
+        last(node, arrived)
     for i, g in enumerate(arrived):
         if (node, i) in targets:
             targets[node, i] = g
     return ends
+
+
+def _hooks_of_tensors(node: Node, arrived: list[Any]) -> None:
+    """What `grad` does at a node at which its walk ends."""
+    if node.hooks is not None:
+        run_tensor_hooks(node.hooks, arrived)
+
+
+def _run_last(keep: bool, node: Node, arrived: list[Any]) -> None:
+    """What `backward` does there: it runs the node, of which nobody wants the gradients."""
+    evaluate = None if node.custom else _nothing
+    if node.hooks is not None:
+        call_with_hooks(node, node.hooks, arrived, evaluate)
+    elif node.custom:
+        node.apply(*arrived)
+    if not keep:
+        node.release()
+
+
+def _nothing(node: Node, arrived: list[Any]) -> tuple[None, ...]:
+    return (None,) * len(node.edges)
 
 
 def leading_to(starts: list[AutogradMeta], wanted: Sequence[AutogradMeta]) -> dict[Node, bool]:

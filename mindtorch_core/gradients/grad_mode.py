@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
-from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, set_masks
+from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, DispatchKey, is_grad_enabled, set_masks
 from ..tensors.autograd_state import INFERENCE
 from ..values.interrupts import from_entry
 
@@ -25,6 +25,9 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+# What inference mode switches off: gradients, and tangents as well.
+_DERIVATIVES: Final = AUTOGRAD | FORWARD
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -285,9 +288,9 @@ class inference_mode(_Context):
         self._previous += ((include, keep),)
         try:
             if self.mode:
-                set_masks(include | INFERENCE, keep & ~AUTOGRAD)
+                set_masks(include | INFERENCE, keep & ~_DERIVATIVES)
             else:
-                set_masks(include & ~INFERENCE, keep | AUTOGRAD)
+                set_masks(include & ~INFERENCE, keep | _DERIVATIVES)
         except BaseException:  # an interrupt, before anything was done
             del self._previous[-1]
             raise

@@ -59,7 +59,7 @@ def move_kept(before: AutogradMeta, t: Tensor) -> None:
 
 
 def run_tensor_hooks(hooks: Hooks, arrived: list[Any]) -> None:
-    """Let the hooks of a node's outputs see, or replace, the gradients that arrived.
+    """Let the hooks of a node's outputs see, or replace, the gradients that arrived, None among them.
 
     Args:
         hooks: of the node.
@@ -67,10 +67,9 @@ def run_tensor_hooks(hooks: Hooks, arrived: list[Any]) -> None:
     """
     for i, table in hooks.tensor.items():
         for hook in list(table.values()):
-            if arrived[i] is not None:
-                found = hook(arrived[i])
-                if found is not None:
-                    arrived[i] = _checked(arrived[i], found, hook)
+            found = hook(arrived[i])
+            if found is not None:
+                arrived[i] = _checked(arrived[i], found, hook)
     for i, places in hooks.kept.items():
         g = arrived[i]
         if g is not None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..dispatch.adapters import tensors_in
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.keys import ADINPLACE, AUTOGRAD, MASKS, UNRESOLVED, DispatchKey
 from ..dispatch.registry import registry
@@ -27,6 +28,7 @@ __all__ = ["install", "is_inference", "refuse_saving"]
 _SEQUENCES: Final = frozenset({tuple, list})
 
 
+@guarded
 def is_inference(input: Tensor) -> bool:
     """Whether a tensor was made in inference mode."""
     return bool(input._keys & INFERENCE)

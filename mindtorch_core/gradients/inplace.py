@@ -289,7 +289,7 @@ class CopySlices(Node):
             return (None,) * len(self.edges)
         base = self.base
         shape, strides, offset = base.geometry
-        memory = fn.empty_strided(shape, strides, dtype=g._dtype, device=g._device)
+        memory = g.new_empty_strided(shape, strides)
         memory.copy_(base.marked(g))
         part = self.view.part_of(memory, offset, base.dtype)
         inner = self.inner.apply(part.clone())

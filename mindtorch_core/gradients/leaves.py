@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.functions import fn
@@ -22,7 +22,7 @@ from ..values.layouts import strided
 from ..values.references import if_counted
 from ..values.shapes import Shape, contiguous_strides, is_dense
 from .hooks import run_posthooks, run_prehooks, run_tensor_hooks
-from .node import HOOKED_LEAVES
+from .node import HOOKED_LEAVES, accumulator
 from .walks import reachable
 from .within import marks
 
@@ -142,6 +142,7 @@ class HookedLeaves:
     Args:
         roots: where the walk begins.
         needed: what it visits: a node leads further if its value is true; None for everything.
+        targets: the places that gradients are wanted for; None for all.
         finish: called with a leaf's place and its gradient, when that is complete.
     """
 
@@ -149,6 +150,7 @@ class HookedLeaves:
         self,
         roots: Sequence[AutogradMeta],
         needed: dict[Any, bool] | None,
+        targets: Container[tuple[Any, int]] | None,
         finish: Callable[[AutogradMeta, Any], None],
     ) -> None:
         self._finish = finish
@@ -157,7 +159,7 @@ class HookedLeaves:
         self._waiting: dict[AutogradMeta, int] = {}  # how many gradients are still to come
         for edges in [roots, *(n.edges for n in nodes if needed is None or needed.get(n))]:
             for e in edges:
-                if e in hooked:
+                if e in hooked and (targets is None or (e, 0) in targets):
                     self._waiting[e] = self._waiting.get(e, 0) + 1
 
     def passed(self, edges: Iterable[AutogradMeta | None], leaves: dict[AutogradMeta, Any]) -> None:
@@ -168,27 +170,15 @@ class HookedLeaves:
                 if left is not None:
                     self._waiting[e] = left - 1
                     if left == 1:
-                        self._complete(e, leaves)
-
-    def rest(self, leaves: dict[AutogradMeta, Any]) -> None:
-        """The walk has ended: some nodes were not visited, as no gradient came to them."""
-        for e in [e for e in leaves if e in self._waiting]:
-            self._complete(e, leaves)
-
-    def _complete(self, leaf: AutogradMeta, leaves: dict[AutogradMeta, Any]) -> None:
-        del self._waiting[leaf]
-        if leaf in leaves:
-            self._finish(leaf, leaves.pop(leaf))
+                        del self._waiting[e]
+                        self._finish(e, leaves.pop(e, None))
 
 
 @marks("leaf")
 def hooked_gradient(meta: AutogradMeta, g: Any) -> Any:
     """A leaf's gradient after the hooks of the leaf."""
-    node = meta.node
-    if node is None or node.hooks is None:
-        return g
     arrived = [g]
-    run_tensor_hooks(node.hooks, arrived)
+    run_tensor_hooks(accumulator(meta).own_hooks(), arrived)
     return arrived[0]
 
 
@@ -197,12 +187,7 @@ def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     """Add a gradient to a leaf's ``grad``, with the hooks around that."""
     if GRADS_USED:
         _tell_of([meta])
-    node = meta.node
-    hooks = None if node is None else node.hooks
-    if hooks is None:
-        with _LOCK:
-            accumulate(meta, g, create_graph)
-        return
+    hooks = accumulator(meta).own_hooks()
     arrived = run_prehooks(hooks, [g])
     with _LOCK:
         if arrived[0] is not None:

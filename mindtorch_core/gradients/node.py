@@ -92,11 +92,13 @@ class Node:
         custom: whether a user's Function computes its gradient.
         splits: whether its outputs are several parts of its input, as those of ``split``.
         fields: what is in ``saved``.
+        held: where tensors are there, and of which kind each is.
     """
 
     custom: ClassVar[bool] = False
     splits: ClassVar[bool] = False
     fields: ClassVar[tuple[Field, ...]] = ()
+    held: ClassVar[tuple[tuple[int, str], ...]] = ()
 
     __slots__ = ("__weakref__", "conform", "edges", "hooks", "number", "outputs", "saved",
                  "storages")  # fmt: skip

@@ -64,6 +64,7 @@ def node_class(d: Derivative) -> type[Node]:
         "__slots__": (),
         "splits": d.listed,
         "fields": fields,
+        "held": tuple((f.at, f.kind) for f in fields if f.kind != "value"),
         **saved_attributes(fields),
     }
     if d.definition.grad is not None:

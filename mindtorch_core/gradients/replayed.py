@@ -11,28 +11,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from types import FrameType
 from typing import Any, Final
 
 from ..deferred.blocks import STACK
 from ..deferred.context import Pipeline
-from ..deferred.frames import INSIDE
 from ..deferred.programs.describing import Description
 from ..deferred.programs.program import Number, refs_of
-from ..deferred.replay.following import hand_out, takes
+from ..deferred.replay.following import hand_out, located, takes
 from ..deferred.replay.identities import Identities
-from ..deferred.replay.known import NOTHING, Expected, Known, Unmade
-from ..deferred.replay.matching import stands_at
+from ..deferred.replay.known import NOTHING, Expected, Known, Unmade, getter
 from ..deferred.trace import Entry, tensors_of
 from ..dispatch.keys import AUTOGRAD, MASKS
 from ..dispatch.registry import registry
 from ..tensors.autograd_state import AutogradMeta
+from ..tensors.tensor import Tensor
 from . import anomaly_mode
 from .engine import leading_to, run
 from .node import Node
 from .saved import Packed, unchanged
 
-__all__ = ["accumulate_gradients", "wanted_gradients"]
+__all__ = ["accumulate_gradients", "followed_seed", "wanted_gradients"]
 
 _LARGEST: Final = 2_000  # nodes of a walk
 Masks = tuple[int, int]
@@ -58,7 +56,7 @@ def accumulate_gradients(
         return
     walk = _begun(pipe, starts[0], grads[0], None)
     run(starts, grads, keep, create_graph, accumulating=True)
-    if walk is not None and walk.ended(pipe.recorded, [meta.grad for meta in walk.leaves]):
+    if walk is not None and walk.ended(pipe, [meta.grad for meta in walk.leaves]):
         pipe.walks = [*pipe.walks, walk]
 
 
@@ -91,7 +89,7 @@ def wanted_gradients(
             return followed
     walk = _begun(pipe, starts[0], grads[0], wanted)
     found = run(starts, grads, keep, create_graph, wanted)
-    if walk is not None and walk.ended(pipe.recorded, found):
+    if walk is not None and walk.ended(pipe, found):
         pipe.walks = [*pipe.walks, walk]
     return found
 
@@ -103,6 +101,33 @@ def _pipe_of(starts: list[AutogradMeta], keep: bool, create_graph: bool) -> Pipe
     if several or pipe.site is None or anomaly_mode.is_anomaly_enabled():
         return None
     return pipe
+
+
+def followed_seed(t: Tensor) -> Tensor | None:
+    """The ones that a walk starts from, where a block that comes again records them next; else None."""
+    pipe = STACK.open[-1] if STACK.open else None
+    if pipe is None or (e := pipe.expected).op is None:
+        return None
+    walk = e.next.walk
+    if (
+        walk is None
+        or walk.made_by is not e
+        or (t._shape, t._dtype) != e.spec[:2]
+        or t._device is not e.device
+        or (MASKS.include, MASKS.keep) != walk.masks
+        or registry.generation != walk.generation
+        or not _called_at(e)
+    ):
+        return None
+    values = pipe.values
+    with pipe.lock:
+        if pipe.expected is not e:  # a handler came between
+            return None
+        hand_out(pipe, values, e)
+        if pipe.expected is not e:
+            return None
+        pipe.expected = e.next
+    return values[e.out]  # type: ignore[no-any-return]
 
 
 def _begun(
@@ -122,12 +147,13 @@ class Walk:
     """One walk of a trace; it is built with tensors' identities and then speaks of their places.
 
     Attributes:
-        start, end: which of the recorded ops it has made.
+        start, end: which of the recorded ops it has made, as these were taken ``taken`` times.
         nodes: of each node the tensor that it has made, its class, the classes of what it saved, and
-            the tensors that its edges lead to.
+            the tensors that its edges lead to; in the end what gives the places in the graph of these.
         leaves: the leaves, with the gradients that they got.
         returns: whether these are returned, and not put into the leaves' ``grad``.
         root, seed: where it began, and the gradient there.
+        made_by: the op that made that: ones, for who gave none; None for another one.
         identities: where the graph was recorded by the part of the block before this one, the tensors
             of that part: nodes, root and leaves are places there.
         places: where the tensors stand by whose numbers nodes, leaves and root speak in the end.
@@ -138,6 +164,7 @@ class Walk:
     """
 
     identities: Identities | None = None
+    made_by: Expected | None = None
     owners: dict[int, int]
     numbers_before: list[Any] | None
     known_before: object
@@ -149,7 +176,7 @@ class Walk:
         self.returns = returns
         self.nodes = nodes
         self.leaves: list[Any] = leaves
-        self.start = self.end = 0
+        self.start = self.end = self.taken = 0
         self.inputs: list[tuple[int, int]] = []
         self.masks: Masks = (MASKS.include, MASKS.keep)
         self.generation = registry.generation
@@ -206,13 +233,15 @@ class Walk:
             leaves = {id(meta): meta for meta in wanted}
         given = [*leaves.values()] if wanted is None else wanted
         walk = cls(metas[id(start)], id(seed), nodes, given, wanted is not None)
-        walk.start, walk.identities = len(pipe.recorded), before
+        walk.start, walk.taken, walk.identities = len(pipe.recorded), pipe.taken, before
         walk.owners = {id(meta): metas[i] for i, meta in leaves.items()}
         return walk
 
-    def ended(self, entries: Sequence[Entry], found: Sequence[Any]) -> bool:
+    def ended(self, pipe: Pipeline, found: Sequence[Any]) -> bool:
         """Note what the walk has given, by leaf; whether it can be replayed."""
-        self.end = len(entries)
+        self.end = len(pipe.recorded)
+        if pipe.taken != self.taken:  # a handler has had the first of them launched
+            return False
         if any(g is None for g in found):
             return False
         self.leaves = [
@@ -244,6 +273,9 @@ class Walk:
                     there.add(n)
             there.update(e.outs)
         self.seed = place[self.seed]
+        before_it = chain[self.start - 1] if self.start else None
+        if before_it is not None and before_it.out == self.seed and _makes_ones(before_it):
+            self.made_by = before_it
         self.leaves = [(leaf, place[g]) for leaf, g in self.leaves]
         self._number_graph(place if before is None else None)
         counted = chain[: self.start]
@@ -277,8 +309,8 @@ class Walk:
 
         self.root = number(self.root)
         self.leaves = [(number(leaf), g) for leaf, g in self.leaves]
-        self.nodes = [
-            (number(made), kind, saved, tuple([None if i is None else number(i) for i in edges]))
+        self.nodes = [  # behind the places in the graph stands what an edge to none leads to
+            (number(made), kind, saved, getter([-1 if i is None else number(i) for i in edges]))
             for made, kind, saved, edges in self.nodes
         ]
         self.places = [*numbers]
@@ -311,13 +343,13 @@ class Walk:
             return None
         own: Sequence[Any] = values
         if self.numbers_before is None:
-            metas = [values[n]._autograd for n in self.places]
+            metas = [*[values[n]._autograd for n in self.places], None]
         elif before is None or before.known is not self.known_before:
             return None  # the part before has come to be another one
         elif not all(map(_same, before.numbers, self.numbers_before)):
             return None
         else:
-            own, metas = before.values, [before.metas[n] for n in self.places]
+            own, metas = before.values, [*[before.metas[n] for n in self.places], None]
         if metas[self.root] is not start or not self._wants(metas, wanted):
             return None
         nodes = self._nodes(metas)
@@ -369,12 +401,10 @@ class Walk:
                 or node.hooks is not None  # as `_plain`
                 or node.storages is not None
                 or _kinds(node) != saved
-                or not unchanged(node)
+                or node.edges != tuple(edges(metas))
+                or (node.held and not unchanged(node))
             ):
                 return None
-            for edge, to in zip(node.edges, edges, strict=True):
-                if edge is not (None if to is None else metas[to]):
-                    return None
             nodes.append(node)
         for leaf, _ in self.leaves:
             meta = metas[leaf]
@@ -411,6 +441,16 @@ def _of_identities(before: Identities) -> tuple[dict[int, int], dict[int, int]]:
             if not meta.is_leaf and meta.node is not None:
                 makers.setdefault(id(meta.node), n)
     return metas, makers
+
+
+def _makes_ones(e: Expected) -> bool:
+    """Whether an op is that by which `roots` makes the gradient that a walk starts from."""
+    return (
+        e.op is not None
+        and e.op.name == "aten::ones"
+        and e.kind == "made"
+        and e.kwargs.keys() <= {"dtype", "device"}
+    )
 
 
 def _empty(meta: AutogradMeta) -> bool:
@@ -450,7 +490,8 @@ def _numbers(e: Expected) -> list[Number]:
 
 def _called_at(e: Expected) -> bool:
     """Whether the user's line is that from which an op is expected to be called."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and INSIDE[frame.f_globals.get("__name__")]:
-        frame = frame.f_back
-    return frame is not None and stands_at(e, frame.f_code, frame.f_lasti)
+    try:
+        user = sys._getframe(e.depth)
+    except ValueError:
+        return located(e)
+    return (user.f_lasti == e.instruction and user.f_code is e.code) or located(e)

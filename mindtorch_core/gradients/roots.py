@@ -13,6 +13,7 @@ from ..tensors.tensor import Tensor
 from ..values.devices import row_of
 from ..values.shapes import show
 from .node import SHOWN, AccumulateGrad, GradientEdge
+from .replayed import followed_seed
 
 __all__ = ["as_list", "forget_ones", "inputs_of", "place_of", "places_of", "prepare"]
 
@@ -182,6 +183,8 @@ def _one(t: Tensor, shown: bool) -> Tensor:
     It is kept for the next time, while the same kernels are registered, and copied for users, who may
     write to it in ways that no version counts.
     """
+    if ACTIVE and (followed := followed_seed(t)) is not None:
+        return followed
     key = (t._shape, t._dtype, t._device)
     generation, kept = _ONES.get(key, _NOT_MADE)
     # A mode, a pipeline or inference mode decides what is made.

@@ -164,8 +164,8 @@ def versions_of(values: Any) -> list[int]:
 def unchanged(node: Node) -> bool:
     """Whether what a node saved is as it was: for nodes without packed values, whose `saved` is there."""
     saved: Any = node.saved
-    for _, at, kind, _ in node.fields:
-        if kind == "value" or (value := saved[at]) is None:
+    for at, kind in node.held:
+        if (value := saved[at]) is None:
             continue
         if kind == "output":
             if (s := value[5]) is not None and s.version != value[7]:

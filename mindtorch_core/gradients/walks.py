@@ -13,7 +13,7 @@ from typing import Any, Final
 from ..tensors.autograd_state import AutogradMeta
 from .node import AccumulateGrad, Node
 
-__all__ = ["CURRENT", "OBSERVED", "Walk", "collecting", "current_walk", "observe", "reachable"]
+__all__ = ["CURRENT", "OBSERVED", "Walk", "current_walk", "observe", "reachable"]
 
 # Holds an element as soon as something depends on the description of walks.
 OBSERVED: Final[list[None]] = []
@@ -91,16 +91,6 @@ CURRENT: Final = _Current()
 def current_walk() -> Walk | None:
     """The innermost walk of this thread, if walks are observed."""
     return CURRENT.walk
-
-
-def collecting() -> bool:
-    """Whether a walk that this thread is in visits only what leads to some inputs."""
-    walk = CURRENT.walk
-    while walk is not None:
-        if walk.targets is not None:
-            return True
-        walk = walk.outer
-    return False
 
 
 def observe() -> None:

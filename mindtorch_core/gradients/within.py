@@ -12,7 +12,16 @@ from typing import Any, Final, TypeVar
 
 from .node import Node, accumulator
 
-__all__ = ["FINAL", "current_node", "end_pass", "graph_task_id", "marks", "queue_callback"]
+__all__ = [
+    "FINAL",
+    "collecting",
+    "current_node",
+    "end_pass",
+    "graph_task_id",
+    "keeps_graph",
+    "marks",
+    "queue_callback",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,7 +43,11 @@ def marks(role: str) -> Callable[[F], F]:
 
 def _frame(*roles: str) -> FrameType | None:
     """The innermost frame that has one of the roles."""
-    frame: FrameType | None = sys._getframe(1)
+    return _outwards(sys._getframe(1), *roles)
+
+
+def _outwards(frame: FrameType | None, *roles: str) -> FrameType | None:
+    """This frame, or else the innermost one around it, that has one of the roles."""
     while frame is not None and _ROLES.get(frame.f_code) not in roles:
         frame = frame.f_back
     return frame
@@ -53,6 +66,22 @@ def graph_task_id() -> int:
     """A number of the backward pass that is under way; -1 outside."""
     frame = _frame("pass")
     return -1 if frame is None else id(frame)
+
+
+def keeps_graph() -> bool:
+    """Whether the backward pass that is under way leaves saved values in place; true outside."""
+    frame = _frame("pass")
+    return frame is None or bool(frame.f_locals["keep"])
+
+
+def collecting() -> bool:
+    """Whether a backward pass that is under way visits only what leads to some inputs."""
+    frame = _frame("pass")
+    while frame is not None:
+        if frame.f_locals["wanted"] is not None:
+            return True
+        frame = _outwards(frame.f_back, "pass")
+    return False
 
 
 def queue_callback(callback: Callable[[], Any]) -> None:

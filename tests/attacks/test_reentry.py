@@ -368,3 +368,26 @@ def test_inside_a_signal_handler(outer, inner):
     assert len(made) >= 30
     assert all(each == expected for each in made)
     assert state() == before
+
+
+def test_while_a_block_with_a_backward_pass_is_learnt():
+    """A handler that has the block launched while its pass is described, which is done once."""
+    inside = importlib.import_module("mindtorch_core.gradients.replayed").Walk.place.__code__
+    made = []
+
+    def seen(frame, event, arg):
+        if frame.f_code is inside and event == "call":
+            sys.setprofile(None)
+            made.append(forward())
+            sys.setprofile(seen)
+
+    run = types.FunctionType(outer_training.__code__.replace(), globals())
+    wanted = run()
+    for _ in range(4):
+        sys.setprofile(seen)
+        try:
+            assert run() == wanted
+        finally:
+            sys.setprofile(None)
+    assert made == [20.0] * len(made)
+    assert made

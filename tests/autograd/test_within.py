@@ -100,3 +100,44 @@ def test_nested_passes_end_one_by_one():
     y.register_hook(lambda g: torch.enable_grad()(inner)(g))
     y.sum().backward()
     assert told == ["inner", "between", "outer"]
+
+
+def asked_within(lib):
+    """What a function's backward hears of walking back once more, in three passes and in none."""
+    seen = []
+
+    class Ask(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(lib.autograd._is_checkpoint_valid())
+            return g
+
+    x = lib.ones(2, requires_grad=True)
+    seen.append(lib.autograd._is_checkpoint_valid())
+    Ask.apply(x).sum().backward()
+    lib.autograd.grad(Ask.apply(x).sum(), x)
+    Ask.apply(x).sum().backward(inputs=[x])
+
+    class Inner(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            with lib.enable_grad():
+                Ask.apply(lib.ones(2, requires_grad=True)).sum().backward()
+            return g
+
+    lib.autograd.grad(Inner.apply(x).sum(), x)
+    Inner.apply(x).sum().backward()
+    return seen
+
+
+def test_checkpoints_ask_whether_they_may_walk_back():
+    pt = pytest.importorskip("torch")
+    assert asked_within(torch) == asked_within(pt)

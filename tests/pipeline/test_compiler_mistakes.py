@@ -3,6 +3,7 @@
 # ruff: noqa: F811 (a fixture)
 
 import inspect
+import re
 import warnings
 
 import numpy as np
@@ -116,35 +117,77 @@ def test_a_wrong_output_fails_alone(compiler, times, mistake):
     block.check_afterwards()
 
 
+V = ValueError("v")
+NAMES = "IndexError: its executable names instruction"
+# What an executable does, and what the warning says of it.
 WITHOUT_LOSS = {
-    "too many outputs": lambda run, i, n: [*run(i, n), i[0]],
-    "too few outputs": lambda run, i, n: run(i, n)[1:],
-    "no outputs": lambda run, i, n: None,
-    "another error": raising(lambda: ValueError("v")),
-    "a failure beyond": raising(lambda: StepFailed(99, ValueError("v"))),
-    "a failure before": raising(lambda: StepFailed(-1, ValueError("v"))),
-    "a failure nowhere": raising(lambda: StepFailed("a", ValueError("v"))),
-    "a failure without a cause": raising(lambda: StepFailed(0, None)),
-    "a stop beyond": raising(lambda: Halted(99, {}, ValueError("v"))),
-    "a stop without a cause": raising(lambda: Halted(0, {}, None)),
-    "too much under way": raising(lambda: Halted(0, {}, ValueError("v"), 99)),
-    "nothing under way": raising(lambda: Halted(0, {}, ValueError("v"), 0)),
-    "a stop that made no dict": raising(lambda: Halted(1, None, ValueError("v"))),
-    "a check beyond": checked(lambda: [Check(99, lambda: True, IndexError())]),
-    "a check without an error": checked(lambda: [Check(0, lambda: True, None)]),
-    "no check": checked(lambda: [5]),
-}
+    "too many outputs": (
+        lambda run, i, n: [*run(i, n), i[0]], "RuntimeError: its executable gave {0} results for {1} outputs"
+    ),
+    "too few outputs": (
+        lambda run, i, n: run(i, n)[1:], "RuntimeError: its executable gave {2} results for {1} outputs"
+    ),
+    "no outputs": (lambda run, i, n: None, "TypeError: its executable gave None for {1} outputs"),
+    "another error": (raising(lambda: ValueError("v")), "ValueError: v"),
+    "a failure beyond": (
+        raising(lambda: StepFailed(99, V)), NAMES + " 99 of {1}, which are counted from 0"
+    ),
+    "a failure before": (
+        raising(lambda: StepFailed(-1, V)), NAMES + " -1 of {1}, which are counted from 0"
+    ),
+    "a failure nowhere": (
+        raising(lambda: StepFailed("a", V)), NAMES + " 'a' of {1}, which are counted from 0"
+    ),
+    "a failure without a cause": (
+        raising(lambda: StepFailed(0, None)), "TypeError: the cause of a StepFailed is an exception, not None"
+    ),
+    "a stop beyond": (raising(lambda: Halted(99, {}, V)), NAMES + " 99 of {1}, which are counted from 0"),
+    "a stop without a cause": (
+        raising(lambda: Halted(0, {}, None)), "TypeError: the cause of a Halted is an exception, not None"
+    ),
+    "one more under way than there are": (
+        raising(lambda: Halted(1, {}, V, 3)),
+        "IndexError: its executable has 3 instructions under way from 1 on, of {1}",
+    ),
+    "nothing under way": (
+        raising(lambda: Halted(0, {}, V, 0)),
+        "IndexError: its executable has 0 instructions under way from 0 on, of {1}",
+    ),
+    "a stop that made no dict": (
+        raising(lambda: Halted(1, None, V)),
+        "TypeError: what its executable has made is None, where a dict is expected",
+    ),
+    "a check beyond": (
+        checked(lambda: [Check(99, lambda: True, IndexError())]), NAMES + " 99 of {1}, which are counted from 0"
+    ),
+    "a check without an error": (
+        checked(lambda: [Check(0, all, None)]),
+        "TypeError: its executable gave Check(instruction=0, passed=<built-in function all>, error=None) for a "
+        "Check with an error",
+    ),
+    "no check": (checked(lambda: [5]), "TypeError: its executable gave 5 for a Check with an error"),
+}  # fmt: skip
+
+
+def without_loss(mistake, count):
+    """What a mistake does, and what is said of it where the program has so many instructions and outputs."""
+    around, text = WITHOUT_LOSS[mistake]
+    told = text if "Check(" in text else text.format(count + 1, count, count - 1)
+    return (
+        around,
+        f"the plan of toy (mindtorch-toy 1.0) failed, so its ops were launched one by one: {told}",
+    )
 
 
 @pytest.mark.parametrize("mistake", WITHOUT_LOSS)
 @replayed
 def test_other_mistakes_cost_a_warning(compiler, times, mistake):
     block = Block(compiler, times)
-    block.run(WITHOUT_LOSS[mistake])
+    around, said = without_loss(mistake, 3)
+    block.run(around)
     assert block.values() == RIGHT
     assert block.error is None
-    (said,) = block.said
-    assert said.startswith("the plan of toy (mindtorch-toy 1.0) failed, so its ops were launched")
+    assert block.said == [said]
     block.check_afterwards()
 
 
@@ -421,8 +464,9 @@ def test_a_wrong_output_of_a_captured_function(compiler, mistake):
 @pytest.mark.parametrize("mistake", WITHOUT_LOSS)
 def test_other_mistakes_in_a_captured_function(compiler, mistake):
     f = Captured(compiler)
-    with pytest.warns(RuntimeWarning, match="launched one by one"):
-        assert f.again(WITHOUT_LOSS[mistake]) == [[2.0, 2.0], [6.0, 6.0]]
+    around, said = without_loss(mistake, 2)
+    with pytest.warns(RuntimeWarning, match=f"{re.escape(said)}$"):
+        assert f.again(around) == [[2.0, 2.0], [6.0, 6.0]]
 
 
 @pytest.mark.parametrize("mistake", SHARING)

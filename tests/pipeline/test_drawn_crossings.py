@@ -61,3 +61,15 @@ def test_crossings_are_counted(seed):
     pairs = itertools.combinations([(above.index(a), below.index(b)) for a, b in edges], 2)
     expected = sum((a - c) * (b - d) < 0 for (a, b), (c, d) in pairs)
     assert layout._crossings(above, below, net) == expected
+
+
+@pytest.mark.parametrize("wide", [0, 39, 79])
+def test_long_chains_are_straight(wide):
+    """What one layer wants, all layers know after one sweep in each direction."""
+    order = [[2 * i, 2 * i + 1] for i in range(80)]
+    up = {v: [v - 2] if v > 1 else [] for layer in order for v in layer}
+    down = {v: [v + 2] if v < 158 else [] for v in up}
+    widths = {v: 400.0 if v // 2 == wide else 10.0 for v in up}
+    x = layout._columns(SimpleNamespace(up=up, down=down), order, widths)
+    for chain in (0, 1):
+        assert [x[layer[chain]] for layer in order] == pytest.approx([x[chain]] * 80)

@@ -99,3 +99,15 @@ def test_none_does_not_stand_for_a_tensor_that_has_not_come_yet():
 
     for bias, wanted in [(b, [5, 6]), (None, [2, 2])] * 4 + [(b, [5, 6])] * 5 + [(None, [2, 2])]:
         assert block(bias).tolist() == [wanted]
+
+
+class Listed(list):
+    """Such lists have no hash, and are not what PyTorch calls a list of ints only by their class."""
+
+
+def test_arguments_of_a_class_of_the_users_own():
+    for n in range(1, 5):
+        x = torch.full((30, 40), float(n))
+        with torch.pipeline():
+            y = ((x * 2).sum(Listed([0])) * 2 + 1) * 3
+        assert y.tolist() == [(120 * n + 1) * 3.0] * 40

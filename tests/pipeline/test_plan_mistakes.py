@@ -48,6 +48,10 @@ def given_instead(entries, result):
     return Plan([Step((0, 1), lambda: [result, eagerly(entries[1])])])
 
 
+class Warns(str):
+    """Of a mistake that nothing is lost by, what the warning says after the backend's name."""
+
+
 MISTAKES = {
     "wrong shape": (one_step_each(lambda r: [r[0].reshape(2, 1)]), r"gave \[2, 1\] torch.float32 where"),
     "wrong dtype": (one_step_each(lambda r: [r[0].double()]), r"gave \[2\] torch.float64 where"),
@@ -58,17 +62,34 @@ MISTAKES = {
         lambda self, e: given_instead(e, e[0].args[0].view(2)), "gave memory of an operand"
     ),
     "too few": (one_step_each(lambda r: []), "gave 0 results for the 1 entries of a step"),
-    "too many": (one_step_each(lambda r: [*r, *r]), None),
+    "too many": (one_step_each(lambda r: [*r, *r]), Warns(f"RuntimeError: {BACKEND} gave 2 results for 1 ent")),
     "too many for one": (one_step_each(lambda r: [(*r, r[0].clone())]), "gave 2 results where there are 1"),
     "none": (one_step_each(lambda r: [None]), "left out a result that somebody can see"),
-    "not a list": (one_step_each(lambda r: None), None),
-    "raises": (one_step_each(raises(ValueError("no luck"))), None),
+    "not a list": (one_step_each(lambda r: None), Warns(f"TypeError: {BACKEND} gave None for the results of a")),
+    "raises": (one_step_each(raises(ValueError("no luck"))), Warns("ValueError: no luck$")),
     "forgets": (lambda self, e: Plan([Step((1,), lambda: [eagerly(e[1])])]), "has no step for it"),
     "forgets all": (lambda self, e: Plan([None, Step((1,))]), "has no step for it"),
-    "twice": (lambda self, e: Plan([Step((0, 1)), Step((1,))]), None),
-    "beyond": (lambda self, e: Plan([Step((0, 1, 2))]), None),
-    "plan raises": (lambda self, e: 1 // 0, None),
-    "no plan": (lambda self, e: 17, None),
+    "twice": (
+        lambda self, e: Plan([Step((0, 1)), Step((1,))]),
+        Warns(r"ValueError: two steps have entry 1, aten::mul recorded at .*test_plan_mistakes\.py:\d+: one may "
+              r"have it as borrowed$"),
+    ),
+    "beyond": (
+        lambda self, e: Plan([Step((0, 1, 2))]),
+        Warns("ValueError: a step has entry 2 of 2, which are counted from 0$"),
+    ),
+    "before": (
+        lambda self, e: Plan([Step((0, 1), borrowed=(-1,))]),
+        Warns("ValueError: a step has entry -1 of 2, which are counted from 0$"),
+    ),
+    "plan raises": (lambda self, e: 1 // 0, Warns("ZeroDivisionError: integer division")),
+    "no plan": (
+        lambda self, e: 17, Warns("TypeError: it gave 17 where a Plan or None is expected$")
+    ),
+    "no batch": (
+        lambda self, e: Plan(batch=17),
+        Warns("TypeError: its batch is 17 where a Batch or None is expected$"),
+    ),
 }  # fmt: skip
 
 
@@ -91,10 +112,9 @@ def test_what_a_plan_gets_wrong_is_named_and_nothing_else_is_lost(planned, mista
             made.append(x2 * 3)
 
     line = inspect.getsourcelines(block)[1] + 2
-    if text is None:
-        with pytest.warns(
-            RuntimeWarning, match=f"{BACKEND} failed, so its ops were launched"
-        ) as said:
+    if isinstance(text, Warns):
+        told = f"{BACKEND} failed, so its ops were launched one by one: {text}"
+        with pytest.warns(RuntimeWarning, match=told) as said:
             block()
         assert len(said) == 1
         assert said[0].filename == __file__

@@ -2,12 +2,15 @@
 PyTorch. Fusion is made to happen on tensors of a few elements, cut into tiles of very few.
 """
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from programs import Program, assert_alike, programs, run
 
 import mindtorch_core as torch
+from mindtorch_core.deferred.programs.describing import Description
 from mindtorch_core.values.devices import row_of
 from mindtorch_cpu.fusion.limits import LIMITS
 
@@ -65,3 +68,20 @@ UPDATED = (
 def test_programs_agree_with_pytorch(program):
     pt = pytest.importorskip("torch")
     assert_alike(program, check(program, 3), run(program, pt), "PyTorch")
+
+
+def test_operands_whose_memory_an_op_has_still_to_make():
+    """A block with such an operand is not described: it could not be told from one whose memory is there."""
+    made = torch.ones(4)
+    with torch.pipeline():
+        asked = {
+            "made": made,
+            "a view of what is made": made[1:],
+            "nothing": torch.ones(0).sin(),
+            "pending": made.sin(),
+            "a view of what is pending": made.cos()[1:],
+        }
+        found = {n: Description.needs_more(SimpleNamespace(inputs=[t])) for n, t in asked.items()}
+        assert Description.needs_more(SimpleNamespace(inputs=[made, asked["pending"]]))
+    assert [n for n, needs in found.items() if needs] == ["pending", "a view of what is pending"]
+    assert not Description.needs_more(SimpleNamespace(inputs=[*asked.values()]))

@@ -6,8 +6,8 @@ import warnings
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.deferred.counts import Counts
 from mindtorch_core.deferred.replay import following, replaying
+from mindtorch_core.deferred.replay.known import Known
 
 
 def repeated(block, given, wanted, times=5):
@@ -247,7 +247,7 @@ def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_
 
     for comes in [True] * 4 + [False] * 4 + [True] + [False] * 3:
         assert block(comes) == 4
-    work, calls = Counts.replayed, []
+    work, calls = Known.keep_spare, []
 
     def interrupted(*args):
         calls.append(1)
@@ -255,7 +255,7 @@ def test_a_handler_that_records_what_another_trace_goes_on_with_as_one_is_to_be_
             handler()
         return work(*args)
 
-    monkeypatch.setattr(Counts, "replayed", interrupted)
+    monkeypatch.setattr(Known, "keep_spare", interrupted)
     assert block(False) == 4
     assert calls
     assert kept[-1].tolist() == [4, -11]

@@ -6,7 +6,9 @@ import threading
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.gradients import replayed
 from mindtorch_core.nn import functional
+from mindtorch_core.utils._python_dispatch import TorchDispatchMode
 
 
 class Net:
@@ -116,8 +118,39 @@ class OneLeafHasGone(Net):
             self.w[0] = self.w[0].detach().clone().requires_grad_()
 
 
+class Scaled(torch.autograd.Function):
+    """Its gradient is what Python says at the time."""
+
+    factor = 1
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * Scaled.factor
+
+
+class FormulasInPython(Net):
+    def loss(self):
+        return Scaled.apply(super().loss()) * 1.0
+
+    def at(self, i):
+        Scaled.factor = 1 + i // 4
+
+
 @pytest.mark.parametrize(
-    "kind", [OtherNumbers, NegativeZero, OtherGraph, Accumulating, WithoutGradients, OneLeafHasGone]
+    "kind",
+    [
+        OtherNumbers,
+        NegativeZero,
+        OtherGraph,
+        Accumulating,
+        WithoutGradients,
+        OneLeafHasGone,
+        FormulasInPython,
+    ],
 )
 @pytest.mark.parametrize("through", [True, False])
 def test_guards(kind, through):
@@ -145,15 +178,16 @@ def hooked(net, i, seen):
 
 
 @pytest.mark.parametrize("block", ["through", "default"])
+@pytest.mark.parametrize("runs", [range(5, 7), range(5)], ids=["later", "at first"])
 @pytest.mark.parametrize("what", ["leaf", "result", "node", "accumulated"])
-def test_hooks_are_called(what, block):
+def test_hooks_are_called(what, runs, block):
     def gradients(block):
         net, seen, found = Net(), [], []
         for i in range(8):
             net.before()
             with BLOCKS[block]():
                 hooks, loss = hooked(net, i, seen)
-                handle = hooks[what]() if i in (5, 6) else None
+                handle = hooks[what]() if i in runs else None
                 loss.backward()
             found.append([w.grad.tolist() for w in net.w])
             if handle is not None:
@@ -162,7 +196,7 @@ def test_hooks_are_called(what, block):
 
     found, seen = gradients(block)
     assert (found, seen) == gradients("eager")
-    assert len(seen) == 2
+    assert len(seen) == len(runs)
 
 
 @pytest.mark.parametrize("block", ["through", "default"])
@@ -197,8 +231,6 @@ def test_a_graph_is_walked_once(block):
 
 @pytest.mark.parametrize("block", ["through", "default"])
 def test_dispatch_modes_see_the_ops(block):
-    from mindtorch_core.utils._python_dispatch import TorchDispatchMode
-
     class Names(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             names.append(str(func))
@@ -335,3 +367,58 @@ def test_what_was_saved_has_changed_in_a_compiled_call():
     for _ in range(3):
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             step()
+
+
+@pytest.mark.parametrize("through", [True, False])
+def test_the_ones_of_a_walk_are_followed_with_it(monkeypatch, through):
+    given, hand_out = [], replayed.hand_out
+
+    def noted(pipe, values, e):
+        given.append(e.op.name)
+        hand_out(pipe, values, e)
+
+    monkeypatch.setattr(replayed, "hand_out", noted)
+    assert Net().run(8, True, through) == Net().run(8, piped=False)
+    assert given.count("aten::ones") >= 4
+
+
+@pytest.mark.parametrize("through", [True, False])
+def test_a_walk_starts_from_ones_like_what_it_begins_at(through):
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    ways = [
+        lambda y: (y.sum(), None),
+        lambda y: (y.sum().reshape(1), None),
+        lambda y: (y.double().sum(), None),
+        lambda y: (y.sum(), torch.tensor(3.0)),
+        lambda y: (y.sum(), torch.ones(())),
+    ]
+    for way in [*(ways[i] for i in (0, 0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0)), *ways, *ways, *ways]:
+        w.grad = None
+        with torch.pipeline(through_backward=through):
+            root, gradient = way(w * w)
+            root.backward(gradient)
+        wanted = 3 if way is ways[3] else 1
+        assert w.grad.tolist() == [2 * wanted, -4 * wanted]
+
+
+def test_another_mode_than_that_of_the_walk_makes_its_own_ones():
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    seen = []
+
+    class Note(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    def block(mode):
+        w.grad = None
+        with torch.pipeline(through_backward=True):
+            loss = (w * w).sum()
+            with mode:
+                loss.backward()
+        return w.grad.tolist()
+
+    for noted in [False] * 4 + [True, False, True]:
+        seen.clear()
+        assert block(Note() if noted else contextlib.nullcontext()) == [2, -4]
+        assert any("ones" in name for name in seen) is noted

@@ -90,9 +90,9 @@ def test_unloading_forgets_traces(toy):
     for _ in range(4):
         with torch.pipeline():
             torch.ones(2) + 1
-    assert any(site.known for site in sites._SITES.values())
+    assert any(site.known for site in sites.SITES.values())
     plugins.unload("toy")
-    assert not sites._SITES
+    assert not sites.SITES
     plugins.load("toy")
 
 

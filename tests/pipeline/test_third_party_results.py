@@ -3,6 +3,8 @@
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.dispatcher import dispatch
+from mindtorch_core.dispatch.registry import registry
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +70,27 @@ def test_a_part_of_other_memory_lies_as_was_promised(run, part):
     for a, b in zip(ops(x), run(ops, x), strict=True):
         assert a.tolist() == b.tolist()
         assert b.is_contiguous()
+
+
+class Unhashable(dict):
+    """What no program can be told by."""
+
+
+@pytest.mark.parametrize("options", [Unhashable(by=3), {"by": 3}, bytearray(3), {0, 1, 2}])
+def test_arguments_that_cannot_be_hashed(options):
+    """Blocks are computed as ever, without a warning; functions are not captured, and say why."""
+    name = "third_results::scaled"
+    with registry.scope():
+        registry.register(
+            name, "cpu", lambda x, o: x * len(o), meta=lambda x, o: torch.empty_like(x)
+        )
+        x = torch.arange(3.0)
+        wanted = ((x + 1) * len(options)).tolist()
+        (found,) = run_in_blocks(lambda x: [dispatch(name, None, x + 1, options)], x)
+        assert found.tolist() == wanted
+        step = torch.pipeline.capture(lambda x: dispatch(name, None, x + 1, options))
+        with pytest.raises(
+            torch.CaptureError, match="an argument of one of its ops cannot be kept"
+        ) as e:
+            step(x)
+        assert e.value.result.tolist() == wanted

@@ -48,7 +48,7 @@ def trace_events(histories: Sequence[History]) -> list[Event]:
     for history in histories:
         timed += _of_pipeline(history)
     for tracing in {id(h.tracing): h.tracing for h in histories}.values():
-        threads |= tracing.threads
+        threads |= tracing.threads | tracing.rows
         timed += [
             _span(name, "backend", start, end, thread)
             for name, start, end, thread in tracing.asides

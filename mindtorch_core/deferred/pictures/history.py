@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...values.forks import fork_safe
 from ..context import Pipeline
@@ -19,6 +20,8 @@ from .graph import Graph
 from .nodes import Flush, Node, Span
 
 __all__ = ["Block", "History", "Tracing", "graph_of", "history_of"]
+
+_NO_THREAD: Final = 1 << 31  # systems give threads smaller numbers
 
 
 class StampedEntries(list[Any]):
@@ -58,13 +61,15 @@ class Tracing:
     Attributes:
         histories: one for each pipeline.
         threads: names of the threads that took part.
-        asides: what backends did beside ops: a name, when it began and ended, and the thread.
+        rows: names of what was busy and is no thread, by numbers that no thread has.
+        asides: what backends did beside ops: a name, when it began and ended, and the thread or row.
     """
 
     def __init__(self) -> None:
         self.asides: list[tuple[str, float, float, int]] = []
         self.histories: list[History] = []
         self.threads: dict[int, str] = {}
+        self.rows: dict[int, str] = {}
         self.describer = Describer()
         self.lock = fork_safe(threading.RLock())
 
@@ -81,9 +86,12 @@ class Tracing:
         self.threads.setdefault(number, threading.current_thread().name)
         return number
 
-    def aside(self, name: str, start: float, end: float) -> None:
+    def aside(self, name: str, start: float, end: float, row: str = "") -> None:
         """Keep what a backend did beside ops."""
-        self.asides.append((name, start, end, self.this_thread()))
+        number = _NO_THREAD + zlib.crc32(row.encode()) % _NO_THREAD if row else self.this_thread()
+        if row:
+            self.rows[number] = row
+        self.asides.append((name, start, end, number))
 
     def graph(self) -> Graph:
         """What all of them have launched, in order."""

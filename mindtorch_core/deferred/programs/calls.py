@@ -76,11 +76,7 @@ class Call:
         checks: Sequence[Any] = ()
         if isinstance(results, Checked):
             results, checks = results
-        results = list(results)
-        if len(results) != len(program.outputs):
-            raise RuntimeError(
-                f"its executable gave {len(results)} results for {len(program.outputs)} outputs"
-            )
+        results = program.as_outputs(results)
         if checks:
             self._note(verify(checks, program))
         return self._results(dict(zip(program.outputs, results, strict=True)))

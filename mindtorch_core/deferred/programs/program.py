@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...values.devices import device
@@ -157,8 +157,25 @@ class Program:
         except TypeError:
             at = -1
         if not 0 <= at < count:
-            raise IndexError(f"its executable names instruction {instruction!r} of {count}")
+            raise IndexError(
+                f"its executable names instruction {instruction!r} of {count}, which are counted from 0"
+            )
         return self.positions[at]
+
+    def as_outputs(self, results: Iterable[Any] | None) -> list[Any]:
+        """What an executable gave, a result for each output.
+
+        Raises:
+            TypeError: if it gave nothing.
+            RuntimeError: if it gave too few, or too many.
+        """
+        count = len(self.outputs)
+        if results is None:
+            raise TypeError(f"its executable gave None for {count} outputs")
+        found = [*results]
+        if len(found) != count:
+            raise RuntimeError(f"its executable gave {len(found)} results for {count} outputs")
+        return found
 
     def depending_on(self, instruction: int) -> frozenset[int]:
         """Outputs, and inputs that are written, whose elements depend on those of an instruction."""
@@ -219,11 +236,17 @@ class Halted(BaseException):
         """
         try:
             if not isinstance(self.made, dict):
-                raise TypeError(f"what its executable has made is a dict, not {self.made!r}")
+                raise TypeError(
+                    f"what its executable has made is {self.made!r}, where a dict is expected"
+                )
             start = program.position(self.instruction)
-            if self.under_way < 1:
-                raise IndexError(f"its executable has {self.under_way} instructions under way")
-            return start, program.position(self.instruction + self.under_way - 1) + 1
+            last = self.instruction + self.under_way - 1
+            if not self.instruction <= last < len(program.positions):
+                raise IndexError(
+                    f"its executable has {self.under_way} instructions under way from {self.instruction} "
+                    f"on, of {len(program.positions)}"
+                )
+            return start, program.positions[last] + 1
         except (TypeError, IndexError) as mistake:
             if not isinstance(self.cause, Exception):
                 raise self.cause from None

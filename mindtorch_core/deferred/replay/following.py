@@ -54,17 +54,24 @@ class Following:
         tried: the traces that were followed, or tried, since the last flush.
     """
 
+    # What is read several times for each op stands in slots, which are found fastest.
+    __slots__ = (
+        "aliases", "expected", "known", "lock", "nbytes", "numbers", "recorded", "skipped", "tried",
+        "values",
+    )  # fmt: skip
+
     recorded: list[Entry]
     lock: Any
-    # What pipelines begin with is found at the class: most are made, entered, left, and that is all.
-    nbytes: int = 0
-    known: Known | None = None
-    skipped: Sequence[Expected] = ()
-    tried: Sequence[Known] = ()
-    expected = NOTHING
-    values: list[Any] = _NONE
-    numbers: list[Any] = _NONE
-    aliases: tuple[weakref.ref[Tensor], ...] = ()
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        self.known: Known | None = None
+        self.skipped: Sequence[Expected] = ()
+        self.tried: Sequence[Known] = ()
+        self.expected = NOTHING
+        self.values: list[Any] = _NONE
+        self.numbers: list[Any] = _NONE
+        self.aliases: tuple[weakref.ref[Tensor], ...] = ()
 
     def fill_aliases(self) -> None:
         """Give aliases their payloads, now that the memory is there."""

@@ -6,7 +6,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import CodeType
 from typing import Any, Final
 
@@ -26,9 +26,11 @@ from .identities import Identities
 
 _getrefcount = sys.getrefcount
 _weakrefs = weakref.getweakrefcount
+_storage_of, _dict_of = attrgetter("_storage"), attrgetter("__dict__")
 
 __all__ = [
-    "END", "NOTHING", "Expected", "Known", "Ready", "Unmade", "are_apart", "partition", "strides_of",
+    "END", "NOTHING", "Expected", "Known", "Ready", "Unmade", "are_apart", "getter", "partition",
+    "strides_of",
 ]  # fmt: skip
 
 
@@ -122,8 +124,9 @@ class Ready:
         executable: computes the block.
         program: what it computes; its values stand at their numbers among those of the trace.
         did: how many ops there are, how many of them it computes, and the memory that it takes at most.
-        again: gives the results that may be handed out again by the next run.
-        gone: places of all other values.
+        seen: places of the results that can be seen.
+        spare: by the classes of what stands at `Known.hidden`, what gives the results that may be handed
+            out again by the next run, and the places of all other values.
         in_order: whether it is right however the inputs share memory, see `Executable`.
         trusted: whether nobody looks at what it gives, see there.
         inputs: gives what it takes, of the values.
@@ -132,17 +135,21 @@ class Ready:
     """
 
     __slots__ = (
-        "again", "did", "executable", "gone", "in_order", "inputs", "plain", "program", "trusted",
+        "did", "executable", "in_order", "inputs", "plain", "program", "seen", "spare", "trusted",
     )  # fmt: skip
 
-    again: Callable[[list[Any]], tuple[Any, ...]]
-    gone: Sequence[int]
     plain: bool
 
-    def __init__(self, executable: Executable, program: Program, size: int) -> None:
+    def __init__(
+        self, executable: Executable, program: Program, size: int, seen: tuple[int, ...]
+    ) -> None:
         self.executable = executable
+        self.seen: Final = seen
+        self.spare: dict[
+            tuple[type, ...], tuple[Callable[[list[Any]], Sequence[Any]], Sequence[int]]
+        ] = {}
         self.program = program
-        self.inputs = _getter(program.inputs)
+        self.inputs = getter(program.inputs)
         self.did: Final = size, len(program.positions), int(getattr(executable, "peak_bytes", 0))
         self.in_order: bool = getattr(executable, "in_order", False)
         self.trusted: bool = getattr(executable, "trusted", False)
@@ -237,7 +244,7 @@ class Known:
             walk.place(self, found)
         self.identities = Identities.of(found)
         self._seen: dict[tuple[Any, ...], tuple[int, ...]] = {}
-        self._of_made = _getter(self.made)
+        self._of_made = getter(self.made)
 
     def _chain(self, entries: Sequence[Entry], found: Description) -> Expected:
         following = END
@@ -305,10 +312,7 @@ class Known:
         executable = kept.executable
         self.ready[seen] = None
         if executable is not None:
-            ready = Ready(executable, kept.program, self.size)
-            again = sorted(self._again.difference(seen))
-            ready.again = _getter(again)
-            ready.gone = [n for n in range(self.nowhere) if n not in again]
+            ready = Ready(executable, kept.program, self.size, seen)
             ready.plain = ready.trusted and not (self.written or self.views)
             self.ready[seen] = ready  # whole: an interrupt may come at any of these lines
         return True
@@ -325,13 +329,18 @@ class Known:
         """
         if self.spare:
             return
-        again, gone = ready.again(values), ready.gone
-        if self.hidden:  # backward passes that were followed have made only some of them
-            gone = [*gone, *[n for n, t in enumerate(values) if t.__class__ is Unmade]]
-            again = tuple([t for t in again if t.__class__ is not Unmade])
-        for t in again:
-            s = t._storage
-            if t._data is not None or _weakrefs(t) or _weakrefs(s) or t.__dict__:
+        # Backward passes that were followed have made only some of them.
+        made = tuple([values[n].__class__ for n in self.hidden]) if self.hidden else ()
+        try:
+            again_of, gone = ready.spare[made]
+        except KeyError:
+            again_of, gone = ready.spare[made] = self._spare_of(ready, values)
+        again = again_of(values)
+        storages = [*map(_storage_of, again)]
+        if any(map(_weakrefs, again)) or any(map(_weakrefs, storages)) or any(map(_dict_of, again)):
+            return
+        for t, s in zip(again, storages, strict=True):
+            if t._data is not None:
                 return
             s.pending = s.views = t._autograd = None
             s.version = 0
@@ -340,13 +349,20 @@ class Known:
             spare[n] = None
         self.spare.append(spare)
 
+    def _spare_of(
+        self, ready: Ready, values: list[Any]
+    ) -> tuple[Callable[[list[Any]], Sequence[Any]], Sequence[int]]:
+        again = self._again.difference(ready.seen)
+        again = {n for n in again if values[n].__class__ is not Unmade}
+        return getter(sorted(again)), [n for n in range(self.nowhere) if n not in again]
+
     def seen(self, values: list[Any]) -> tuple[int, ...]:
         """Places of what was made that somebody refers to, to itself or its storage."""
         made = self._of_made(values)
         # What the same counts say is known.
         counts: tuple[Any, ...] = (
-            *[_getrefcount(t) for t in made],
-            *[_getrefcount(t._storage) for t in made],
+            *map(_getrefcount, made),
+            *map(_getrefcount, map(_storage_of, made)),
         )
         del made
         if self.hidden:
@@ -377,14 +393,11 @@ class Known:
         )
 
 
-def _getter(places: Sequence[int]) -> Callable[[list[Any]], tuple[Any, ...]]:
-    """What gives the values at some places, as a tuple."""
+def getter(places: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
+    """What gives the values at some places."""
     if len(places) > 1:
         return itemgetter(*places)
-    if not places:
-        return lambda values: ()
-    (place,) = places
-    return lambda values: (values[place],)
+    return itemgetter(slice(places[0], places[0] + 1 or None) if places else slice(0))
 
 
 def are_apart(tensors: Sequence[Tensor]) -> bool:

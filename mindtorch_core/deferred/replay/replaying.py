@@ -5,15 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from ...tensors.tensor import Tensor
-from ...values.dtypes import get_default_dtype
+from ...values.dtypes import DEFAULT
 from ...values.references import LOOK
 from ...values.shapes import numel
 from ..aliases import without_aliases
+from ..counts import Counts
 from ..failures import Failed, error_of
+from ..frames import user_line
 from ..owners import Owners
 from ..planning import warn_of_plan
 from ..programs.checks import Check, Checked, Unchecked, verify
@@ -28,13 +30,11 @@ from .matching import retraced
 from .retold import Retold
 from .sites import HOPELESS, Site
 
-if TYPE_CHECKING:
-    from ..counts import Counts
-
 __all__ = ["Replaying", "computed"]
 
 _BELOW: Final = ~int(AUTOGRAD | ADINPLACE | DispatchKey.Pipeline | DispatchKey.Python)
 _BY: Final = "the executable"
+_NONE: Final[list[Any]] = []  # the values where nothing is followed; never written
 _getrefcount = sys.getrefcount
 _clock = time.perf_counter
 
@@ -52,42 +52,52 @@ class Replaying(Following):
         came: the trace that the part before was, where it was replayed or learned.
         retold: what an executable has given that could not be settled at once; the first of the entries
             are its ops.
+        usual: whether bounds and the like are those of most pipelines: it may serve for several blocks.
+        uncounted: what a replay has done, as `Counts.replayed` takes it, until somebody asks.
     """
 
-    _counts: Counts
-    _turn: int
+    __slots__ = (
+        "_unprepared", "before", "came", "counted", "identities", "part", "place", "retold",
+        "site", "taken", "through_backward", "uncounted", "usual", "walks",
+    )  # fmt: skip
+
     through_backward: bool
-    place: Site | None = None
-    site: Site | None = None
-    part: int = 0
-    walks: Sequence[Any] = ()
-    identities: Identities | None = None
-    before: Before | None = None
-    came: Known | None = None
-    retold: Retold | None = None
-    _unprepared: tuple[Known, tuple[int, ...]] | None = None
 
-    def begin(self, site: Site | None) -> None:
-        """Follow what is known of a block that begins."""
-        self.site = site
-        if self.part:
-            self.part = 0
-            self.walks, self.identities, self.before, self.came = (), None, None, None
-        if site is not None:
-            site.entered += 1
-            if site.known:
-                self._follow_part()
+    def __init__(self) -> None:
+        super().__init__()
+        self.usual = False
+        self.uncounted: tuple[Any, ...] | None = None
+        self.counted: Counts | None = None
+        self.place: Site | None = None
+        self.site: Site | None = None
+        self.part = 0
+        self.walks: Sequence[Any] = ()
+        self.identities: Identities | None = None
+        self.before: Before | None = None
+        self.came: Known | None = None
+        self.retold: Retold | None = None
+        self.taken = 0  # how often entries were taken
+        self._unprepared: tuple[Known, tuple[int, ...]] | None = None
 
-    def _follow_part(self) -> None:
-        site, came = self.site, self.came
-        if site is None:
-            return
-        known = None
+    @property
+    def counts(self) -> Counts:
+        """What it has done so far."""
+        counts, uncounted = self.counted, self.uncounted
+        if counts is None:
+            counts = self.counted = Counts()
+        if uncounted is not None:
+            self.uncounted = None
+            counts.replayed(*uncounted)
+        return counts
+
+    def follow_part(self, site: Site) -> None:
+        """Follow what is known of the part of the block that begins."""
+        came, known = self.came, None
         if came is not None and came.part == self.part - 1:
             known = came.next_part
         if known is None and (known := site.known.get(self.part)) is not None:
             known = known.next_time or known
-        if known is None or known.default is not get_default_dtype():
+        if known is None or known.default is not DEFAULT[0]:
             return
         if site.missed >= HOPELESS:
             site.forget()
@@ -107,7 +117,7 @@ class Replaying(Following):
 
     def others(self) -> Sequence[Known]:
         """Traces that may come in the stead of the one that is followed."""
-        site, default = self.site, get_default_dtype()
+        site, default = self.site, DEFAULT[0]
         if site is None or len(site.traces.get(self.part, ())) < 2:
             return ()
         others = site.others(self.part, self.tried)
@@ -117,7 +127,8 @@ class Replaying(Following):
         """What the block has recorded was launched: its next part begins."""
         self.walks = ()
         self.part += 1
-        self._follow_part()
+        if self.site is not None:
+            self.follow_part(self.site)
 
     def learn(self, count: int) -> None:
         """Remember what a block that has come again records, or have it compiled.
@@ -127,6 +138,10 @@ class Replaying(Following):
         """
         site, unprepared, self._unprepared = self.site, self._unprepared, None
         came, self.came = self.came, None
+        walks, self.walks = (
+            self.walks,
+            (),
+        )  # a handler that has this part launched must not place them
         self.identities = self.before = None
         learns = site is not None and site.entered >= 2 and not site.hopeless
         if learns or self.through_backward:
@@ -142,7 +157,7 @@ class Replaying(Following):
                     self._comes_after(came, known)
                     return
             site.missed += self.part in site.known
-            if (learned := site.learn(self.part, entries, self.walks)) is not None:
+            if (learned := site.learn(self.part, entries, walks)) is not None:
                 self._comes_after(came, learned)
                 self.identities, learned.identities = learned.identities, None
                 if self.identities is not None:
@@ -161,14 +176,14 @@ class Replaying(Following):
 
     def drop_aliases(self, count: int) -> None:
         """Have entries read what earlier ones have handed out: other tensors over it look like users."""
-        turn = self._turn
+        turn = self.taken
         found = without_aliases(self.recorded[:count])
-        if self._turn == turn:  # else a handler or finaliser has launched them
+        if self.taken == turn:  # else a handler or finaliser has launched them
             self.recorded[:count] = found
 
     def walk_followed(self) -> None:
         """Count a backward pass that was followed as a whole."""
-        self._counts.walks += 1
+        self.counts.walks += 1
 
     def forget_site(self) -> None:
         """Follow and learn nothing more in this block."""
@@ -225,11 +240,15 @@ class Replaying(Following):
         # launched it all, has ended what was followed; what it follows now is still to be launched.
         if self.expected is not END or self.values is not values:
             return False
-        self.expected, self.values, self.known, self.nbytes = NOTHING, [], None, 0
-        self._turn += 1
+        self.expected, self.values, self.known, self.nbytes = NOTHING, _NONE, None, 0
+        self.taken += 1
         found, wrong, raised, retold, interrupt = None, False, None, None, None
         try:
-            found = _run(ready, values, numbers)
+            inputs = [*ready.inputs(values)]
+            for t in inputs:
+                if t._data is None:
+                    t._settled()
+            found = computed(ready.executable, inputs, numbers)
         except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
             wrong, raised = True, error
         while True:
@@ -253,16 +272,36 @@ class Replaying(Following):
         if retold is not None:
             del values[:], found, raised, interrupt, retold  # only entries refer to results
             return False
-        if len(site.known) > 1 or self.before is not None:
-            self._keep_for_backward(known, site, values, numbers)
-        known.keep_spare(ready, values)
-        place = site.place if ends else None
-        self._counts.replayed(reason, place, ready.did, _clock() - start)
-        site.fitted(known)
-        self._comes_after(self.came, known)
+        did = reason, (site.place if ends else None) or user_line(), ready.did, _clock() - start
+        self._note(known, ready, site, values, numbers, did)
         if interrupt is not None:
             raise interrupt
         return True
+
+    def _note(
+        self,
+        known: Known,
+        ready: Ready,
+        site: Site,
+        values: list[Any],
+        numbers: list[Any],
+        did: tuple[Any, ...],
+    ) -> None:
+        """Keep what the next part of the block, or the next run of it, has use for; count what was done."""
+        if self.uncounted is None:
+            self.uncounted = did
+        else:
+            self.counts.replayed(*did)
+        if len(site.known) > 1 or self.before is not None:
+            self._keep_for_backward(known, site, values, numbers)
+        known.keep_spare(ready, values)
+        if site.missed > -HOPELESS:
+            site.missed -= 1
+        if known.next_time is not None or site.known.get(known.part) is not known:
+            site.came(known)
+        came, self.came = self.came, known
+        if came is not None and came.part == known.part - 1:
+            came.next_part = known
 
     def _miss(self, known: Known, site: Site, seen: tuple[int, ...]) -> None:
         """There is nothing to call where these results can be seen: it is made, unless that was tried."""
@@ -345,15 +384,6 @@ def _fill(t: Tensor) -> None:
     storage = t._storage
     if t._data is None and storage is not None and storage.memory is not None:
         t._fill(storage)
-
-
-def _run(ready: Ready, values: list[Any], numbers: list[Any]) -> Any:
-    """Compute what was followed."""
-    inputs = [*ready.inputs(values)]
-    for t in inputs:
-        if t._data is None:
-            t._settled()
-    return computed(ready.executable, inputs, numbers)
 
 
 def _announce(

@@ -13,7 +13,7 @@ from ..programs.describing import Undescribable
 from ..trace import Entry
 from .known import Known
 
-__all__ = ["HOPELESS", "Site", "forget_sites", "site_here"]
+__all__ = ["HOPELESS", "SITES", "Site", "forget_sites", "site_here"]
 
 _BOUND: Final = 512
 _LARGEST: Final = 20_000  # ops of a trace
@@ -61,13 +61,6 @@ class Site:
         self.known.clear()
         self.traces.clear()
 
-    def fitted(self, known: Known) -> None:
-        """A trace was followed to its end."""
-        if self.missed > -HOPELESS:
-            self.missed -= 1
-        if known.next_time is not None or self.known.get(known.part) is not known:
-            self.came(known)
-
     def others(self, part: int, tried: Sequence[Known]) -> list[Known]:
         """The traces of a part that were not tried, the last ones first."""
         return [known for known in reversed(self.traces.get(part, ())) if known not in tried]
@@ -107,7 +100,7 @@ class Site:
         return known
 
 
-_SITES: OrderedDict[tuple[int, int, int, int], Site] = OrderedDict()
+SITES: OrderedDict[tuple[int, int, int, int], Site] = OrderedDict()
 
 
 def site_here(max_ops: int, max_bytes: int) -> Site | None:
@@ -119,11 +112,7 @@ def site_here(max_ops: int, max_bytes: int) -> Site | None:
     """
     if LOOK == NEVER:
         return None
-    caller = sys._getframe(2)
-    found = _SITES.get((id(caller.f_code), caller.f_lasti, max_ops, max_bytes))  # as `site_of`
-    if found is not None:  # what is passed over below has none
-        return found
-    frame: FrameType | None = caller
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_globals.get("__name__") in _BETWEEN:
         frame = frame.f_back
     if frame is None:
@@ -134,18 +123,18 @@ def site_here(max_ops: int, max_bytes: int) -> Site | None:
 def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
     """The site of a code object, or of whatever else enters blocks."""
     key = id(owner), at, max_ops, max_bytes
-    found = _SITES.get(key)
+    found = SITES.get(key)
     if found is None:
         found = Site(owner, at)
-        _SITES[key] = found
-        while len(_SITES) > _BOUND:
-            _SITES.popitem(last=False)
+        SITES[key] = found
+        while len(SITES) > _BOUND:
+            SITES.popitem(last=False)
     return found
 
 
 def forget_sites() -> None:
     """Forget all traces: they hold what backends have compiled, and kernels."""
-    _SITES.clear()
+    SITES.clear()
 
 
 _BETWEEN: Final = frozenset({"contextlib", "mindtorch_core.deferred.context"})
