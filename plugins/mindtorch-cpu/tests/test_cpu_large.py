@@ -41,8 +41,9 @@ def everything_is_large():
                     patch.setattr(module, "LARGE", 2)
                 if name.startswith("mindtorch_cpu.") and hasattr(module, "FEW"):
                     patch.setattr(module, "FEW", 2)
-                if name.startswith("mindtorch_cpu.") and hasattr(module, "BLOCK"):
-                    patch.setattr(module, "BLOCK", 6)
+                for block in ("BLOCK", "LONG_BLOCK"):
+                    if name.startswith("mindtorch_cpu.") and hasattr(module, block):
+                        patch.setattr(module, block, 6)
             patch.setattr(rows, "PIECE", 2)
             for limit in ("_GROUP", "_SHORT", "_PIECE", "_COPIED", "_FEW_SUMS"):
                 patch.setattr(summation, limit, 2)

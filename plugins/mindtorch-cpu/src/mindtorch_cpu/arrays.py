@@ -263,10 +263,15 @@ def laid_out(shape: Shape, strides: Shape, make: Callable[[Shape], Any]) -> Any:
     return data
 
 
-def relaid_as(data: Any, spec: Any) -> Any:
-    """A copy in the memory order that a rule gives its result."""
-    made = laid_out(spec.shape, spec.strides, lambda shape: np.empty(shape, data.dtype))
-    made[...] = data
+def laid_as(data: Any, spec: Any) -> Tensor:
+    """A tensor of an array, in the memory order that a rule gives its result."""
+    if spec.strides is None:
+        return wrap(data, spec.dtype)
+    laid = laid_out(spec.shape, spec.strides, lambda shape: np.empty(shape, data.dtype))
+    laid[...] = data
+    made = wrap(laid, spec.dtype)
+    if not data.size:  # whose strides NumPy does not keep
+        made.raw_layout = spec.strides, 0
     return made
 
 

@@ -18,10 +18,12 @@ import numpy as np
 from .bound_calls import CALLS, LATER, Trace
 from .memory_pool import POOL
 
-__all__ = ["FEWEST", "computed", "computed_rows", "computed_step", "one_pass", "walk"]
+__all__ = ["BY_SIZE", "FEWEST", "computed", "computed_rows", "one_pass", "walk"]
 
 # Elements from which a kernel beats two calls of NumPy's.
 FEWEST: Final = 64
+# By op that has another formula for few elements: how many are not few. Whoever registers its kernel says so.
+BY_SIZE: Final[dict[str, int]] = {}
 # Calls with few elements after which a function gets one: a short program loads no compiler.
 _PATIENCE: Final = 16
 # Calls of one shape after which it is looked for: lengths that grow, as those of a cache, come once each.
@@ -77,13 +79,6 @@ def one_pass(key: Hashable, trace: Trace, d: Any, *arrays: Any) -> Any:
     if any(a.shape != first.shape or not a.flags.c_contiguous for a in arrays):
         return None
     return out if _first(key, trace, arrays, (out,), rows=False) else None
-
-
-def computed_step(work: Any, lines: Sequence[Any]) -> bool:
-    """Whether a kernel did what ``work(*lines)`` does to arrays of one length, see `ops.steps`."""
-    from .native import eager
-
-    return eager.computed_step(work, lines)
 
 
 def walk(name: str, d: Any, elements: int) -> Any:

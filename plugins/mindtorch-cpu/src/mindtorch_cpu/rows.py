@@ -15,9 +15,11 @@ from .workers import share_out
 __all__ = [
     "BLOCK",
     "FOLD",
+    "LONG_BLOCK",
     "PIECE",
     "SHORTEST",
     "broad",
+    "counted",
     "dots",
     "folds",
     "in_rows",
@@ -31,6 +33,9 @@ __all__ = [
 
 # Elements of a block: with an output and two temporary arrays it fits a second-level cache of 1 MiB.
 BLOCK: Final = 1 << 16
+# Of one that takes several calls: threads whose calls are shorter wait for each other, as each asks for the
+# interpreter's lock.
+LONG_BLOCK: Final = 1 << 18
 # Rows of fewer elements NumPy computes as fast as a compiled kernel.
 SHORTEST: Final = 128
 # Elements that one BLAS product adds up at most: rounding errors stay as small as in a sum by halves.
@@ -156,18 +161,26 @@ def dots(x: Any, y: Any) -> Any:
     return found
 
 
-def sums(x: Any) -> Any:
-    """Sums along the last dimension, of float32 or float64: as products with ones."""
+def counted(x: Any) -> Any:
+    """Products with ones along the last dimension."""
+    return np.vecdot(x, ones(x.dtype)[: x.shape[-1]])
+
+
+def sums(x: Any, add: Callable[[Any], Any] = counted) -> Any:
+    """Sums along the last dimension, of float32 or float64.
+
+    Args:
+        x: the array.
+        add: gives those of rows that are no longer than a piece.
+    """
     n = x.shape[-1]
-    one = ones(x.dtype)
     if n <= PIECE:
-        return np.vecdot(x, one[:n])
+        return add(x)
     count = pieces(n, PIECE)
     if count:
-        parts = x.reshape(*x.shape[:-1], count, n // count)
-        return np.add.reduce(np.vecdot(parts, one[: n // count]), -1)
+        return np.add.reduce(add(x.reshape(*x.shape[:-1], count, n // count)), -1)
     whole = n - n % PIECE
-    return sums(x[..., :whole]) + np.vecdot(x[..., whole:], one[: n - whole])
+    return sums(x[..., :whole], add) + add(x[..., whole:])
 
 
 def folds(x: Any) -> Any:

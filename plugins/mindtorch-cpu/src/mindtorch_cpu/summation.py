@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import quietly
-from .rows import PIECE, dots, sums
+from .many_rows import sums
+from .rows import PIECE, dots
 from .workers import share_out
 
 __all__ = ["FEW", "deviations", "down", "long_sums", "mean_of_large", "naive", "total"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from mindtorch_core.backend import get_num_threads
 
-__all__ = ["share_out"]
+__all__ = ["in_parts", "share_out"]
 
 Job = Callable[[], None]
 
@@ -101,6 +101,21 @@ def share_out(work: Callable[[Any], None], items: Sequence[Any]) -> None:
             raise shared.error
         finally:
             shared.error = None  # its traceback holds this frame
+
+
+def in_parts(work: Callable[[int, int], None], count: int, least: int) -> None:
+    """Call ``work(first, last)`` for parts of ``count`` things, in several threads.
+
+    They are as few as threads can share: calls of NumPy's that end every few microseconds wait for each
+    other, as each asks for the interpreter's lock.
+
+    Args:
+        work: computes a part; none is empty.
+        count: how many things there are.
+        least: how many a part has at least, but the last.
+    """
+    step = max(least, -(-count // (2 * get_num_threads())))
+    share_out(lambda first: work(first, min(first + step, count)), range(0, count, step))
 
 
 class _Shared:

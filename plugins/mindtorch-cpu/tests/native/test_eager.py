@@ -90,6 +90,37 @@ def test_numbers_that_some_formulas_do_not_serve(both, value):
     assert_same(*both(lambda: [x.softmax(-1), x.log_softmax(-1), F.layer_norm(x, [1000])]))
 
 
+def test_choices(both):
+    calls = {
+        "of two": lambda x, y: torch.where(x > y, x, y),
+        "a number": lambda x, y: torch.where(x > y, 1, y),
+        "another": lambda x, y: torch.where(x > y, x, -0.0 if x.is_floating_point() else 7),
+        "two numbers": lambda x, y: torch.where(x > y, 1, 2),
+        "promoted": lambda x, y: torch.where(x > y, x, y.to(torch.float64)),
+        "of a number": lambda x, y: torch.where(x > y, x, y[0, 0]),
+        "of a row": lambda x, y: torch.where(x > y, x, y[:1]),
+        "turned": lambda x, y: torch.where((x > y).mT, x.mT, y.mT),
+    }
+    for d in (
+        torch.float32,
+        torch.float64,
+        torch.bfloat16,
+        torch.float16,
+        torch.int64,
+        torch.uint8,
+    ):
+        x, y = (numbers(70, 100, seed=seed, dtype=torch.float32).abs().to(d) for seed in (1, 2))
+        found, wanted = both(lambda x=x, y=y: [call(x, y) for call in calls.values()])
+        assert_same(found, wanted)
+        assert [t.stride() for t in found] == [t.stride() for t in wanted]
+    KERNELS.mode = "now"
+    for call in calls.values():
+        call(x, y)
+    assert sum(key[0][0] == "where" for key in CALLS) == 5  # kinds of operands, in float64 too
+    with pytest.raises(RuntimeError, match="must match"):
+        torch.where(x > y, x, y[:, :3])
+
+
 def norms(x, g):
     width = x.shape[-1]
     w, b = numbers(width, seed=1, dtype=x.dtype), numbers(width, seed=2, dtype=x.dtype)
@@ -139,9 +170,10 @@ def test_every_length_with_its_tail(both):
 
     def run():
         made = []
-        for n in (*range(71), 129, 2047, 2048, 2049):
+        for n in (*range(71), 129, 2047, 2048, 2049, 4095, 4096, 4097):
             x, g = hard(n), hard(n, seed=1)
-            made += [y for name in ("gelu", "silu", "sigmoid") for y in ONE[name](x)] + slopes(g, x)
+            made += [y for name in ONE if name != "gelu_backward" for y in ONE[name](x)]
+            made += slopes(g, x)
             made += softmaxes(x.reshape(1, n), g.reshape(1, n)) if n else []
         return made
 
@@ -308,6 +340,23 @@ def test_steps_of_optimizers(both, name, options, scaled):
         return [t for each in lists for t in each]
 
     assert_same(*both(steps))
+
+
+def test_a_step_of_a_small_parameter_is_one_call_whose_numbers_change(both):
+    def steps():
+        CALLS.clear()
+        w, g, v = numbers(5000), numbers(5000, seed=1), torch.zeros(5000)
+        options = {"dampening": 0.0, "nesterov": True, "maximize": False, "is_first_step": False}
+        for step in range(9):
+            torch.ops.aten._fused_sgd_(
+                [w], [g], [v], lr=0.1 / (step + 1), momentum=0.9, weight_decay=0.1, **options
+            )
+        shapes.append([key[1] for key in CALLS])
+        return [w, v]
+
+    shapes = []
+    assert_same(*both(steps))
+    assert shapes == [[(5000,)], []]
 
 
 @pytest.mark.parametrize("width", [4, 5, 50])

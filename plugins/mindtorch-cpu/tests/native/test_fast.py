@@ -45,6 +45,15 @@ def test_errors_are_small_and_limits_are_numpys(name):
     np.testing.assert_array_equal(found[~finite], single[~finite])
 
 
+def test_the_exponential_of_numbers_up_to_0_has_the_same_bits_by_fewer_operations():
+    x = np.arange(0, 1 << 32, 9973, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    x = np.concatenate([x, np.array([0.0, -87.3, -87.4, -103.9, -104.1, 1.0], np.float32)])
+    x = x[~(x > 1)]
+    with np.errstate(all="ignore"):
+        found, wanted = quick.exp(x, falling=True), quick.exp(x)
+    np.testing.assert_array_equal(found, wanted)
+
+
 PROGRAM = """
 import numpy as np
 import mindtorch_core as torch

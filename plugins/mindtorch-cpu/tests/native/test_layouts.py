@@ -76,7 +76,7 @@ def test_in_place_through_a_view(both, name):
         memory, y = tensor(60, 70), LAYOUTS[name](tensor(60, 70, seed=2))
         x = LAYOUTS[name](memory)
         x.mul_(y).add_(1.5)
-        seen = x.sigmoid()
+        seen = x.tanh()
         x.clamp_(min=0.25)
         return memory, seen
 
@@ -149,3 +149,17 @@ def test_in_several_threads(both, threads):
         check(both, lambda: rows(x.reshape(-1, 512), y[:512])[:1])
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("width", [1, 5, 63, 64, 200, 5000])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax"])
+def test_reduced_rows_of_every_width_are_compiled(both, reduce, width):
+    """In one pass, or tile by tile where no program adds up rows of a width."""
+
+    def group():
+        x = tensor(70_000 // width, width).abs().add(1).clamp(max=100)
+        y = x * 2
+        s = getattr(y, reduce)(-1, keepdim=True)
+        return y / s, s
+
+    check(both, group)

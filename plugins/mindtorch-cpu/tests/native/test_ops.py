@@ -203,7 +203,8 @@ def test_integers(both, code):
 
 @pytest.mark.parametrize("code", ["f4", "f8", "f2"])
 def test_activations(both, code):
-    check(both, functions(ACTIVATIONS, F, operands=1), code)
+    for names in (ACTIVATIONS[::2], ACTIVATIONS[1::2]):  # a kernel has 400 operations at most
+        check(both, functions(names, F, operands=1), code)
 
 
 @pytest.mark.parametrize("code", ["f4", "f8", "f2"])

@@ -115,6 +115,18 @@ def test_a_run_is_one_kernel_whose_numbers_are_given_at_each_launch(now):
     assert len([key for key in CALLS if key[0][0] == "run"]) == 1
 
 
+def test_a_run_makes_what_is_used_after_it_and_nothing_else(now, monkeypatch):
+    runs, found = [], lines.run_from
+    monkeypatch.setattr(lines, "run_from", lambda *given: runs.append(found(*given)) or runs[-1])
+    x, y = torch.linspace(0, 1, 3001), torch.linspace(1, 2, 3001)
+    for _ in range(8):
+        with torch.pipeline():
+            a = ((x + y) * 2).exp()
+            b = (a + 1).sqrt() * x
+    assert torch.equal(b, (((x + y) * 2).exp() + 1).sqrt() * x)
+    assert [len(run.outputs) for run in runs if run is not None] == [2]
+
+
 def test_a_run_of_few_elements_is_one_kernel_too_relu_included(now):
     x, y = torch.tensor([-1.0, float("nan")]), torch.tensor([2.0, -0.0])
     for _ in range(8):
@@ -206,6 +218,45 @@ def test_what_two_tensors_show_alike_is_written_and_read_in_order(now):
         y, z = twice(x)
         assert torch.equal(y, (first + 1) * 2)
         assert torch.equal(z, (first + 1) * 3 + (first + 1) * 3)
+
+
+def heads(x, w):
+    """Parts of rows as batches of matrices, and back, as attention has them."""
+    q, k = (p.view(2, 5, 3, 4).transpose(1, 2) for p in x.split(12, 2))
+    seen = torch.matmul(q, k.mT).softmax(-1)
+    mixed = torch.matmul(seen, k).permute(2, 0, 3, 1)
+    return torch.mm(q[:, 1].flatten(0, 1), w.t()), mixed.transpose(0, 1), mixed[1:, :, ::2].exp()
+
+
+def test_views_of_views_and_of_what_is_in_another_order_are_no_calls(now, monkeypatch):
+    called, source = [], lines.Writer.source
+
+    def written(writer):
+        text = source(writer)
+        called.extend(getattr(held, "__name__", "") for held in writer.scope.values())
+        return text
+
+    monkeypatch.setattr(lines.Writer, "source", written)
+    x, w = torch.linspace(-1, 1, 240).reshape(2, 5, 24), torch.linspace(-2, 2, 28).view(7, 4)
+    for _ in range(8):
+        with torch.pipeline():
+            found = heads(x, w)
+        for one, other in zip(found, heads(x, w), strict=True):
+            assert torch.equal(one, other)
+            assert one.stride() == other.stride()
+    assert "softmax" in called
+    assert not {"view", "transpose", "permute", "split", "select"} & {*called}
+
+
+def test_dims_that_cannot_be_told_apart_are_put_in_order_by_kernels(now):
+    x = torch.linspace(0, 1, 9).view(3, 3)
+    alike, few = torch.tensor([6.0]).expand(3, 3), (x + 1).t()[:, :1]
+    for _ in range(8):
+        with torch.pipeline():
+            found = alike.t() * x, few.t() + 1, few.permute(1, 0) * 2
+        assert torch.equal(found[0], x * 6)
+        assert torch.equal(found[1], (x + 1)[:1] + 1)
+        assert torch.equal(found[2], (x + 1)[:1] * 2)
 
 
 def test_results_that_share_no_memory_with_those_of_other_launches(now):

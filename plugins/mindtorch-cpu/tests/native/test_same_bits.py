@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_cpu.bound_calls import CALLS
 from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.program import Graph, Node, Program
 from mindtorch_cpu.native.reference import probes, same
@@ -141,21 +142,24 @@ def test_what_is_one_number_for_a_row_fills_a_row(ways):
 
 @pytest.mark.parametrize("d", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("sizes", [(8, 13, 40, 48), (3, 5, 4, 33), (300, 3, 8, 128)], ids=str)
-def test_steps_of_lstm(sizes, d, monkeypatch):
+@pytest.mark.parametrize(("kind", "bias"), [("LSTM", True), ("GRU", True), ("GRU", False)])
+def test_steps_of_recurrent_layers(kind, bias, sizes, d, monkeypatch):
     """Kernels do all of a step but its product."""
     pytest.importorskip("mindtorch_nn")
     batch, steps, width, hidden = sizes
     torch.manual_seed(0)
-    layer = torch.nn.LSTM(width, hidden, 2, batch_first=True, bidirectional=True, dtype=d)
+    options = {"bias": bias, "batch_first": True, "bidirectional": True, "dtype": d}
+    layer = getattr(torch.nn, kind)(width, hidden, 2, **options)
     x = torch.randn(batch, steps, width, dtype=d).requires_grad_()
 
     def bits():
-        out, (h, c) = layer(x)
-        loss = out.sin().sum() + c.sum() + h.square().sum()
+        out, states = layer(x)
+        h, *cells = states if kind == "LSTM" else (states,)
+        loss = out.sin().sum() + sum(c.sum() for c in cells) + h.square().sum()
         grads = torch.autograd.grad(loss, [x, *layer.parameters()])
         with torch.no_grad():
             untracked = layer(x)[0]
-        return [t.detach().numpy().tobytes() for t in (out, h, c, untracked, *grads)]
+        return [t.detach().numpy().tobytes() for t in (out, h, *cells, untracked, *grads)]
 
     monkeypatch.setattr(KERNELS, "mode", "off")
     wanted = bits()
@@ -164,5 +168,5 @@ def test_steps_of_lstm(sizes, d, monkeypatch):
         pytest.skip(KERNELS.reason)
     assert bits() == bits() == wanted
     assert KERNELS.broken is None
-    names = [k.name for k in KERNELS.kernels()]
-    assert sum(n.startswith(("add_tanh_negative_exp", "multiply_subtract_add")) for n in names) >= 3
+    keys = {str(key[0]) for key in CALLS}
+    assert sum(f"{kind.lower()} step" in key for key in keys) == 3, keys

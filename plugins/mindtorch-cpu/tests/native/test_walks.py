@@ -1,5 +1,7 @@
 """Compiled loops over positions give NumPy's bits, and the errors that there are without them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,13 @@ def test_every_loop_is_compiled_and_agrees_with_numpy(name):
     if not KERNELS.enabled:
         pytest.skip(KERNELS.reason)
     for code in WALKS[name].codes:
-        assert made_from(Walk(name, code)).program == Walk(name, code)
+        try:
+            made = made_from(Walk(name, code))
+        except RuntimeError as error:
+            if WALKS[name].optional and "adds in another order" in str(error):
+                pytest.skip(str(error))
+            raise
+        assert made.program == Walk(name, code)
 
 
 @pytest.mark.parametrize("code", ["f4", "f8", "i8", "i4", "i2", "i1"])
@@ -71,6 +79,41 @@ def test_running_totals(both, code):
         x = numbers(shape, code)
         found, wanted = both(lambda: [x.cumsum(-1), x.cumsum(0), (x / 9).cumprod(-1)])
         assert found == wanted
+
+
+@pytest.mark.parametrize("code", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(900, 527), (3, 200_001), (40, 7, 2048), (290_000,)], ids=str)
+def test_sums_of_rows_and_of_all(both, shape, code):
+    x = numbers(shape, code)
+    y = x.nan_to_num(0, 1, -1)
+
+    def run():
+        with torch.pipeline():
+            deferred = [y.sum(), y.sum(-1)]
+        part = y[..., 1:]
+        return [x.sum(-1), y.sum(), y.mean(-1), part.sum(-1), part.sum(), y.var(-1), *deferred]
+
+    compiled, plain = both(run)
+    assert compiled == plain
+    assert compiled[1] == compiled[-2]
+
+
+def test_sums_whose_order_no_loop_knows_are_numpys(both, monkeypatch):
+    row = WALKS["row_sums"]._replace(case=lambda d, random: another_order(d))
+    monkeypatch.setitem(WALKS, "row_sums", row)
+    monkeypatch.setattr(KERNELS, "_kernels", {})
+    monkeypatch.setattr(KERNELS, "failures", Counter())
+    x = numbers((900, 1000), "f4")
+    compiled, plain = both(lambda: [x.sum(-1)])
+    assert compiled == plain
+    assert list(KERNELS.failures) == ["RuntimeError: row_sums of f4: NumPy adds in another order"]
+
+
+def another_order(d):
+    """A case in which sums are made from behind."""
+    given = np.random.default_rng(0).normal(0, 9, (40, 300)).astype(d)
+    out = np.zeros(40, d)
+    return (out, given, 1, 40, 300, 0, 300), out, np.add.accumulate(given[:, ::-1], 1)[:, -1]
 
 
 @pytest.mark.parametrize("code", ["f4", "f8"])

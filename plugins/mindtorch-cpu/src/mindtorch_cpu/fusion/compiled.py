@@ -11,11 +11,11 @@ from mindtorch_core.backend import numel
 from mindtorch_core.dispatch.pipeline import Entry
 
 from ..arrays import NUMPY_OF, wrap
+from ..compiled import BY_SIZE
 from ..memory_pool import POOL
 from ..native.kernels import KERNELS, Kernel
 from ..native.launch import Launch
 from ..native.preparing import Unservable, prepared, prepared_rows
-from ..ops.error_functions import MANY
 from ..workers import share_out
 from .grouping import Block
 from .limits import LIMITS
@@ -24,9 +24,6 @@ from .results import joined, room_for
 from .tiles import Tile, cut, of_each_size, tiles
 
 __all__ = ["compute_compiled"]
-
-# Ops whose kernels have another formula for few numbers.
-_BY_SIZE = frozenset({"aten::gelu", "aten::gelu_", "aten::gelu_backward"})
 
 
 def compute_compiled(
@@ -44,7 +41,7 @@ def compute_compiled(
     """
     if not KERNELS.usable:
         return KERNELS.reason or "the compiler is being loaded"
-    if any(e.op.name in _BY_SIZE and numel(e.outs[0].raw_shape) < MANY for e in entries):
+    if any(numel(e.outs[0].raw_shape) < BY_SIZE.get(e.op.name, 0) for e in entries):
         return "few numbers have a formula of their own"
     recipe = recipe_of(block, entries, needed)
     if isinstance(recipe, str):

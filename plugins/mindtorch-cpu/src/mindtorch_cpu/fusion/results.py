@@ -12,13 +12,13 @@ from mindtorch_core.backend import Shape, Tensor, contiguous_strides
 
 from ..arrays import NUMPY_OF, laid_out, quietly
 from ..memory_pool import POOL
-from ..workers import share_out
+from ..workers import in_parts
 from .limits import LIMITS
 from .tiles import spans
 
 __all__ = ["joined", "reduced_by_tiles", "room_for"]
 
-_ROWS: Final = 8  # of tiles that a thread reduces by one call
+_ROWS: Final = 8  # of tiles that a thread reduces by one call at least
 
 
 def room_for(t: Tensor) -> Any:
@@ -52,10 +52,10 @@ def reduced_by_tiles(a: Any, reduce: Callable[[Any], Any], join: np.ufunc) -> An
     rows = flat[: alike * length].reshape(alike, length)
     partial = np.empty(alike + len(others), a.dtype)
 
-    def work(part: slice) -> None:
-        partial[part] = reduce(rows[part])
+    def work(first: int, last: int) -> None:
+        partial[first:last] = reduce(rows[first:last])
 
-    share_out(work, [slice(at, min(at + _ROWS, alike)) for at in range(0, alike, _ROWS)])
+    in_parts(work, alike, _ROWS)
     for at, other in enumerate(others, alike):
         partial[at : at + 1] = reduce(flat[None, other])
     return joined(join, list(partial), a.dtype)

@@ -40,7 +40,7 @@ NAME: Final = "kernel"
 # The modules that decide what is compiled.
 _WRITERS: Final = (
     "codegen", "operations", "schedule", "program", "compiler", "writing", "sliding", "planes",
-    "direct", "rowcode", "walks", "code_of_walks", "draws", "attending", "quick",
+    "direct", "rowcode", "walks", "code_of_walks", "draws", "attending", "quick", "summing",
 )  # fmt: skip
 _LOWEST: Final = (0, 45)  # the first whose LLVM has pointers without types
 

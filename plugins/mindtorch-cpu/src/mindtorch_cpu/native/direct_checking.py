@@ -60,27 +60,28 @@ def _product(kind: Product, call: Any, lanes: int, numbers: Any) -> bool:
             for t in (x, weights)
         )
     places = np.arange(_INNER) * size
-    for first, last in ((0, 3), (3, _INNER)):  # the second goes on from the first
+    copies, scratch = places * 2 * wide, np.zeros((_INNER, 2 * wide), x.dtype)
+    for first, last in ((0, 3), (3, _INNER)):  # the second goes on from the first, and copies
         given = arguments(
-            x, weights, shifts[first:], places[first:], bias, out, last - first, 2, out.strides[0], rows,
-            _INNER * size, int(first > 0),
+            x, weights, shifts[first:], places[first:], bias, out, last - first, out.strides[0], rows,
+            _INNER * size, int(first > 0), *((copies, 2, 1) if first else (0, 2, 2)),
         )  # fmt: skip
-        _run(call, given, 4)
+        _run(call, given, 2 if first else 1, scratch)
     return np.array_equal(out[:rows], wanted)
 
 
 def _gradient(kind: Gradient, call: Any, lanes: int, numbers: Any) -> bool:
     wide, lines, width = kind.vectors * lanes, 3, 5
-    x, y = numbers(2 * kind.rows + lines * 9 + width), numbers(lines * width, wide)
+    x, y = numbers(2 * kind.rows + lines * 9 + width), numbers(2, lines * width, wide)
     size = x.itemsize
     shifts, places = np.arange(2 * kind.rows) * size, np.arange(lines) * 9 * size
-    out = numbers(2 * kind.rows, wide)
+    out = numbers(2 * kind.rows, 2 * wide)
     at = np.add.outer(np.arange(lines) * 9, np.arange(width)).reshape(-1)
-    wanted = out + np.stack([x[i + at] for i in range(2 * kind.rows)]) @ y
+    wanted = out + np.stack([x[i + at] for i in range(2 * kind.rows)]) @ np.concatenate(y, 1)
     given = arguments(
-        x, shifts, y, out, places, lines, width, y.strides[0], out.strides[0], 1, 2
+        x, shifts, y, out, places, lines, width, y.strides[0], out.strides[0], 2, 2
     )  # fmt: skip
-    _run(call, given, 2)
+    _run(call, given, 4)
     return np.array_equal(out, wanted)
 
 

@@ -21,7 +21,7 @@ from .program import Graph, code_of
 from .tracing import Traced, Tracer, Untraceable
 from .walks import WALKS, Walk
 
-__all__ = ["computed_step", "prepared", "walk"]
+__all__ = ["prepared", "walk"]
 
 _KNOWN: Final = 1024
 _BOUND: Final = 4096
@@ -89,28 +89,3 @@ def walk(name: str, d: Any, elements: int) -> Any:
     if code not in WALKS[name].codes or not KERNELS.usable:
         return None
     return KERNELS.get(Walk(name, code), elements)
-
-
-def computed_step(work: Any, lines: Sequence[Any]) -> bool:
-    """Whether a kernel changed lines of one length in place, as a step of `ops.steps` does."""
-    if not KERNELS.usable:
-        return False
-
-    def trace(tracer: Tracer, *parts: Traced) -> list[Any]:
-        d = parts[0].dtype
-        work.compute(
-            work.flags, iter([tracer.number(np.array(n, d)) for n in work.numbers]), *parts
-        )
-        return []
-
-    found = _graph((work.compute, work.flags), trace, lines)
-    if found is None or len(found[0].constants) != len(work.numbers):
-        return False
-    numbers = packed([np.array(n, lines[0].dtype) for n in work.numbers])
-    try:
-        launch = launched(found[0], lines, numbers)
-    except Unservable:
-        return False
-    if launch is not None:
-        launch.run()
-    return launch is not None

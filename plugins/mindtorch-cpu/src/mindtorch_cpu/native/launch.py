@@ -21,7 +21,7 @@ from .schedule import STRIP
 if TYPE_CHECKING:
     from .kernels import Kernel
 
-__all__ = ["LONGEST_SUM", "Launch", "Strides", "address", "packed", "pieces_of"]
+__all__ = ["LONGEST_SUM", "SCRATCH", "Launch", "Strides", "address", "packed", "pieces_of"]
 
 # Elements of a call in a thread: enough that waking it does not show.
 _ELEMENTS: Final = 1 << 16
@@ -43,7 +43,7 @@ class _Scratch(threading.local):
         return -(-address(self.memory) // 64) * 64
 
 
-_SCRATCH: Final = _Scratch()
+SCRATCH: Final = _Scratch()
 
 
 def address(array: Any) -> int:
@@ -121,7 +121,7 @@ class Launch:
         step, scratch = self._step * max(strips // (64 * self._step), 1), self._scratch
 
         def some(first: int) -> None:
-            kernel.call(words, first, min(first + step, strips), _SCRATCH.address(scratch))
+            kernel.call(words, first, min(first + step, strips), SCRATCH.address(scratch))
 
         if strips <= step:
             some(0)

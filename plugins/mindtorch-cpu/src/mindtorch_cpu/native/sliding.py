@@ -35,10 +35,11 @@ class Product(NamedTuple):
     """``out[i, p] = bias[i] + sum over r of weights[i, place[r]] * x[shift[r] + p]``.
 
     Arguments: addresses of x and weights; of shifts and places, in bytes; of bias and out; the number of r,
-    of tiles along p, bytes from one row of out to the next, of rows, and bytes from one row of weights to
-    the next; and whether sums go on from what out holds, not from bias. An item is a block of rows and a
-    tile, the tile counted first. The last block's rows behind the last one repeat it: out has room for them,
-    and bias numbers.
+    bytes from one row of out to the next, of rows, and bytes from one row of weights to the next; whether
+    sums go on from what out holds, not from bias; where in scratch memory the vectors of a tile are copied
+    for each r, in bytes (0 if they are read where they are); and the numbers of tiles along p and of those
+    of an item, which is one if they are copied. An item computes all blocks of rows for its tiles. The last
+    block's rows behind the last one repeat it: out has room for them, and bias numbers.
 
     Attributes:
         dtype: of all numbers; with ``bf`` x and weights hold pairs of bfloat16 in place of each float32,
@@ -58,36 +59,54 @@ def product_text(kind: Product) -> str:
     w = Function("f4" if paired else kind.dtype)
     size, wide = w.size, w.size * w.lanes
     x, weights, shifts, places, bias, out = (w.argument(i, "ptr") for i in range(6))
-    count, tiles, pitch, rows, step, further = (w.argument(i) for i in range(6, 12))
+    count, pitch, rows, step, further = (w.argument(i) for i in range(6, 11))
+    copies, tiles, together = w.argument(11, "ptr"), w.argument(12), w.argument(13)
     last, begun = w.integer("sub", rows, 1), w.set(f"icmp ne i64 {further}, 0")
+    blocks = w.integer("udiv", w.integer("add", rows, kind.rows - 1), kind.rows)
+    copied = w.set(f"icmp ne ptr {copies}, null")
+    table = w.set(f"select i1 {copied}, ptr {copies}, ptr {shifts}")
+    behind = range(0, kind.vectors * wide, wide)
     with w.loop("%low", "%high") as item:
-        along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
-        first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
-        given = w.at(bias, w.integer("mul", first, size))
-        sums, factors = [], []
-        for i in range(kind.rows):
-            number = w.spread(w.load(w.element, w.at(given, i * size)))
-            sums.append([w.variable(w.vector, number) for _ in range(kind.vectors)])
-            row = w.least(w.integer("add", first, i), last)
-            factors.append(w.at(weights, w.integer("mul", row, step)))
-        source = w.at(x, along)
-        targets = [w.at(w.at(out, w.integer("mul", first, pitch)), along)]
-        for _ in sums[1:]:
-            targets.append(w.at(targets[-1], pitch))
-        with w.when(begun):
-            for target, own in zip(targets, sums, strict=True):
-                for j, place in enumerate(own):
-                    w.store(w.vector, w.load(w.vector, w.at(target, j * wide)), place)
-        with w.loop(0, count) as r:
-            shift = w.load("i64", w.at(shifts, w.integer("mul", r, 8)))
-            place = w.load("i64", w.at(places, w.integer("mul", r, 8)))
-            row = w.at(source, shift)
-            seen = [w.load(w.vector, w.at(row, j * wide)) for j in range(kind.vectors)]
-            numbers = [w.at(factor, place) for factor in factors]
-            accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
-        for target, own in zip(targets, sums, strict=True):
-            for j, found in enumerate(own):
-                w.store(w.vector, w.load(w.vector, found), w.at(target, j * wide))
+        begin = w.integer("mul", item, together)
+        end = w.least(w.integer("add", begin, together), tiles)
+        with w.when(copied):
+            own = w.at(x, w.integer("mul", begin, kind.vectors * wide))
+            with w.loop(0, count) as r:
+                number = w.integer("mul", r, 8)
+                here, there = (w.load("i64", w.at(t, number)) for t in (shifts, copies))
+                for j in behind:
+                    vector = w.load(w.vector, w.at(w.at(own, here), j))
+                    w.store(w.vector, vector, w.at(w.at("%scratch", there), j))
+        with w.loop(0, blocks) as block, w.loop(begin, end) as tile:
+            along = w.integer("mul", tile, kind.vectors * wide)
+            source = w.set(f"select i1 {copied}, ptr %scratch, ptr {w.at(x, along)}")
+            first = w.integer("mul", block, kind.rows)
+            given = w.at(bias, w.integer("mul", first, size))
+            targets = [w.at(w.at(out, w.integer("mul", first, pitch)), along)]
+            sums, factors = [], []
+            for i in range(kind.rows):
+                number = w.spread(w.load(w.element, w.at(given, i * size)))
+                sums.append([w.variable(w.vector, number) for _ in behind])
+                row = w.least(w.integer("add", first, i), last)
+                factors.append(w.at(weights, w.integer("mul", row, step)))
+                targets.append(w.at(targets[-1], pitch))
+            results = [
+                (w.at(t, j), s)
+                for t, ss in zip(targets, sums, strict=False)
+                for j, s in zip(behind, ss, strict=True)
+            ]
+            with w.when(begun):
+                for target, place in results:
+                    w.store(w.vector, w.load(w.vector, target), place)
+            with w.loop(0, count) as r:
+                number = w.integer("mul", r, 8)
+                line = w.at(source, w.load("i64", w.at(table, number)))
+                place = w.load("i64", w.at(places, number))
+                seen = [w.load(w.vector, w.at(line, j)) for j in behind]
+                numbers = [w.at(factor, place) for factor in factors]
+                accumulate(w, sums, seen, numbers, w.paired if paired else w.fused)
+            for target, place in results:
+                w.store(w.vector, w.load(w.vector, place), target)
     return w.text()
 
 
@@ -106,14 +125,14 @@ class Gradient(NamedTuple):
     """``out[i, o] += sum over lines and p of x[shift[i] + line + p] * y[line * width + p, o]``.
 
     Arguments: addresses of x, shifts in bytes, y and out; addresses of the lines' places in x, in bytes;
-    the number of lines, elements of a line, bytes from one place of y to the next, bytes of a row of out,
-    the number of tiles along o, and how many lines all items add up before the next ones. An item is a block
-    of rows and a tile, the tile counted first.
+    the number of lines, elements of a line, bytes from one tile of y along o to the next, bytes of a row of
+    out, the number of blocks of rows, and how many lines all items add up before the next ones. An item is a
+    tile and a block of rows, the block counted first.
 
     Attributes:
         dtype: of all numbers.
         rows: of a block.
-        vectors: of a tile.
+        vectors: of a tile, in which those of y follow each other.
     """
 
     dtype: str
@@ -125,14 +144,17 @@ def gradient_text(kind: Gradient) -> str:
     """The module of a `Gradient`."""
     w = Function(kind.dtype)
     x, shifts, y, out, places = (w.argument(i, "ptr") for i in range(5))
-    lines, width, step, pitch, tiles, most = (w.argument(i) for i in range(5, 11))
-    blocks = w.integer("sdiv", w.integer("add", lines, w.integer("sub", most, 1)), most)
-    with w.loop(0, blocks) as block, w.loop("%low", "%high") as item:
-        line = w.integer("mul", block, most)
-        here = w.at(y, w.integer("mul", line, w.integer("mul", width, step)))
+    lines, width, apart, pitch, blocks, most = (w.argument(i) for i in range(5, 11))
+    parts = w.integer("sdiv", w.integer("add", lines, w.integer("sub", most, 1)), most)
+    behind = w.integer("mul", width, kind.vectors * w.size * w.lanes)
+    with w.loop(0, parts) as part, w.loop("%low", "%high") as item:
+        line = w.integer("mul", part, most)
+        here = w.at(y, w.integer("mul", line, behind))
         table = w.at(places, w.integer("mul", line, 8))
         count = w.least(w.integer("sub", lines, line), most)
-        _add_lines(w, kind, item, (x, shifts, here, out, table), (count, width, step, pitch, tiles))
+        _add_lines(
+            w, kind, item, (x, shifts, here, out, table), (count, width, apart, pitch, blocks)
+        )
     return w.text()
 
 
@@ -141,18 +163,20 @@ def _add_lines(
 ) -> None:
     """Add what lines give to an item's rows."""
     size, wide = w.size, w.size * w.lanes
-    (x, shifts, y, out, places), (lines, width, step, pitch, tiles) = addresses, numbers
-    first = w.integer("mul", w.integer("udiv", item, tiles), kind.rows)
-    along = w.integer("mul", w.integer("urem", item, tiles), kind.vectors * wide)
+    (x, shifts, y, out, places), (lines, width, apart, pitch, blocks) = addresses, numbers
+    first = w.integer("mul", w.integer("urem", item, blocks), kind.rows)
+    tile = w.integer("udiv", item, blocks)
     table = w.at(shifts, w.integer("mul", first, 8))
     rows = [w.at(x, w.load("i64", w.at(table, 8 * i))) for i in range(kind.rows)]
-    begin = w.at(w.at(out, w.integer("mul", first, pitch)), along)
+    begin = w.at(
+        w.at(out, w.integer("mul", first, pitch)), w.integer("mul", tile, kind.vectors * wide)
+    )
     targets = [begin]
     for _ in range(1, kind.rows):
         targets.append(w.at(targets[-1], pitch))
     zeros = "zeroinitializer"
     sums = [[w.variable(w.vector, zeros) for _ in range(kind.vectors)] for _ in targets]
-    seen = w.variable("ptr", w.at(y, along))
+    seen = w.variable("ptr", w.at(y, w.integer("mul", tile, apart)))
     with w.loop(0, lines) as line:
         place = w.load("i64", w.at(places, w.integer("mul", line, 8)))
         starts = [w.at(row, place) for row in rows]
@@ -161,7 +185,7 @@ def _add_lines(
             vectors = [w.load(w.vector, w.at(here, j * wide)) for j in range(kind.vectors)]
             behind = w.integer("mul", p, size)
             accumulate(w, sums, vectors, [w.at(start, behind) for start in starts], w.fused)
-            w.store("ptr", w.at(here, step), seen)
+            w.store("ptr", w.at(here, kind.vectors * wide), seen)
     for target, own in zip(targets, sums, strict=True):
         for j, place in enumerate(own):
             here = w.at(target, j * wide)

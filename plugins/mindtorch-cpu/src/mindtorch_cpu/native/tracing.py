@@ -34,10 +34,12 @@ class Tracer:
 
     Attributes:
         constants: numbers that take part, as arrays without dimensions.
+        size: elements that traced arrays say to have.
     """
 
     def __init__(self) -> None:
         self.constants: list[Any] = []
+        self.size = SIZE
         self._inputs: list[Traced] = []
         self._values: list[tuple[Any, ...]] = []  # ("input", n), ("constant", n) or (op, *operands)
         self._dtypes: list[str] = []
@@ -59,12 +61,6 @@ class Tracer:
         made = Traced(self, value, code, (SIZE,) if full else ())
         self._inputs.append(made)
         return made
-
-    def rooms(self, count: int, dtype: Any) -> list[Traced]:
-        """Arrays for what is computed between, which hold nothing yet."""
-        code = _code(dtype)
-        nothing = self.constant(np.zeros((), dtype))
-        return [Traced(self, nothing, code, (SIZE,)) for _ in range(count)]
 
     def number(self, array: Any) -> Traced:
         """A number as an operand."""
@@ -212,7 +208,7 @@ class Traced(NDArrayOperatorsMixin):
     @property
     def size(self) -> int:
         """How many elements it says to have."""
-        return SIZE if self.shape else 1
+        return self._tracer.size if self.shape else 1
 
     @property
     def itemsize(self) -> int:
@@ -231,10 +227,6 @@ class Traced(NDArrayOperatorsMixin):
 
     def _made(self, value: int, code: str) -> Traced:
         return Traced(self._tracer, value, code, self.shape)
-
-    def rooms(self, count: int) -> list[Traced]:
-        """Arrays of its dtype for what is computed between, see `Tracer.rooms`."""
-        return self._tracer.rooms(count, self.dtype)
 
     def astype(self, dtype: Any, order: str = "K", *, copy: bool = True) -> Traced:
         """Its elements in another dtype."""

@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..workers import share_out
+from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
 from .draws import drawn_bits, kept
 from .program import DTYPES
+from .summing import added_rows, row_sums
 
 __all__ = ["WALKS", "Walk", "WalkKernel", "text_of_walk", "wrong_walk"]
 
@@ -67,19 +68,22 @@ class WalkKernel:
         given = (ctypes.c_int64 * len(words))(*words)
         return not self._call(ctypes.addressof(given))
 
-    def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], step: int) -> None:
-        """Run it on parts of ``count`` things, shared out over threads.
+    def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:
+        """Run it on parts of ``count`` things, shared out over threads; False where one call answers so.
 
         Args:
             count: how many there are.
             parts: arguments for those from a first to a last.
-            step: how many a part has.
+            least: how many a part has at least.
         """
+        refused = []
 
-        def some(first: int) -> None:
-            self(*parts(first, min(first + step, count)))
+        def some(first: int, last: int) -> None:
+            if not self(*parts(first, last)):
+                refused.append(first)
 
-        share_out(some, range(0, count, step))
+        in_parts(some, count, least)
+        return not refused
 
 
 def text_of_walk(walk: Walk) -> str:
@@ -245,11 +249,15 @@ class _Row(NamedTuple):
         write: makes its text for a dtype.
         case: makes arguments, the result among them, and what it should be.
         codes: the dtypes that it serves.
+        cases: how many are compared.
+        optional: whether NumPy may compute otherwise, as BLAS adds; then there is no such walk.
     """
 
     write: Callable[[str], str]
     case: Callable[[Any, Any], Any]
     codes: tuple[str, ...]
+    cases: int = 1
+    optional: bool = False
 
 
 _NUMBERS: Final = ("f4", "f8", "i8", "i4")
@@ -260,6 +268,7 @@ WALKS: Final[dict[str, _Row]] = {
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
     "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
     "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
+    "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 
 
@@ -267,7 +276,8 @@ def wrong_walk(kernel: WalkKernel) -> str | None:
     """What a walk computes otherwise than NumPy, or None."""
     name, code = kernel.program
     random = np.random.Generator(np.random.PCG64(1))
-    arguments, out, wanted = WALKS[name].case(DTYPES[code], random)
-    if not kernel(*arguments) or out.tobytes() != wanted.tobytes():
-        return f"{name} of {code}"
+    for _ in range(WALKS[name].cases):
+        arguments, out, wanted = WALKS[name].case(DTYPES[code], random)
+        if not kernel(*arguments) or out.tobytes() != wanted.tobytes():
+            return f"{name} of {code}"
     return None

@@ -11,10 +11,14 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
-from ..compiled import FEWEST, one_pass
+from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, in_chunks
+from ..native.quick import MANY, at_most, expm1, exponential, log1p, pays
 from ..register import composition_of, kernel, register, rule_of
-from .error_functions import gate, gate_slope, many
+from ..zeros import bounded
+from .error_functions import MANY as FEW_GATES
+from .error_functions import gate, gate_slope
+from .error_functions import many as many_gates
 from .slopes import slope
 
 Compute = Callable[..., Any]
@@ -25,6 +29,7 @@ def activation(
     compute: Compute,
     *,
     inplace: bool = True,
+    many: int = 0,
     fits: Callable[..., bool] | None = None,
 ) -> None:
     """Register ``compute(array, *arguments)`` for floating tensors, and the op's in-place form.
@@ -33,6 +38,7 @@ def activation(
         name: the op.
         compute: makes a fresh array; it may be given a part of a large one.
         inplace: whether there is an in-place form.
+        many: elements from which it has another formula than for fewer; 0 if it has one.
         fits: of an array and arguments, whether it may be compiled; always if None.
     """
     rule, general = rule_of(name), composition_of(name)
@@ -41,11 +47,13 @@ def activation(
         """What a compiled kernel gives, or None."""
 
         def trace(tracer: Any, part: Any) -> list[Any]:
+            tracer.size = FEWEST if few else tracer.size
             x = part.astype(wide, copy=False)
             return [compute(x, *args, **kwargs).astype(part.dtype, copy=False)]
 
+        few = a.size < many
         key = (name, repr(args), repr(kwargs)) if args or kwargs else name
-        return one_pass(key, trace, a.dtype, a)
+        return one_pass(("few", key) if few else key, trace, a.dtype, a)
 
     def data_of(self: Any, args: Any, kwargs: Any) -> Any:
         d = self.raw_dtype
@@ -84,10 +92,17 @@ def activation(
     register(name, run)
     if inplace:
         register(f"{name}_", run_inplace)
+    BY_SIZE.update({f"aten::{name}": many, f"aten::{name}_": many})
 
 
 def _number(value: float, a: Any) -> Any:
     return a.dtype.type(value)
+
+
+def _bounded(ufunc: Any, a: Any, bound: float) -> Any:
+    """Extremes of elements and a number; a zero at 0 keeps its sign."""
+    fn, x, y = bounded(ufunc, a, _number(bound, a))
+    return fn(x, y)
 
 
 def _leaky_relu(a: Any, slope: float = 0.01) -> Any:
@@ -98,40 +113,57 @@ def _leaky_relu(a: Any, slope: float = 0.01) -> Any:
 
 
 def _hardtanh(a: Any, low: float = -1, high: float = 1) -> Any:
-    return np.minimum(_number(high, a), np.maximum(_number(low, a), a))  # of zeros the second
+    return _bounded(np.minimum, _bounded(np.maximum, a, low), high)
+
+
+def _exp(a: Any) -> Any:
+    return exponential(a) if pays(a) else np.exp(a)
 
 
 def _elu(a: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Any:
-    below = np.minimum(_number(0, a), a)  # of two zeros the second, with its sign
+    below = _bounded(np.minimum, a, 0)
     if input_scale != 1:
         below = np.multiply(below, _number(input_scale, a))
-    below = np.expm1(below)
+    below = expm1(below) if pays(a) and input_scale > 0 else np.expm1(below)
     if alpha * scale != 1:
         below = np.multiply(below, _number(alpha * scale, a))
     above = a if scale == 1 else np.multiply(a, _number(scale, a))
-    return np.where(a > 0, above, below)
+    return np.where(a < 0, below, above)
 
 
 def _silu(a: Any) -> Any:
-    t = np.exp(np.negative(a))
+    t = _exp(np.negative(a))
     return np.divide(a, np.add(t, _number(1, a)))
+
+
+def _soft_tail(a: Any) -> Any:
+    """Logarithm of 1 and the exponential of numbers that are made negative."""
+    below = np.negative(np.absolute(a))
+    return log1p(exponential(below, falling=True)) if pays(a) else np.log1p(np.exp(below))
 
 
 def _softplus(a: Any, beta: float = 1, threshold: float = 20) -> Any:
     scaled = a if beta == 1 else np.multiply(a, _number(beta, a))
-    curved = np.log1p(np.exp(scaled))
+    if pays(a):
+        above = np.where(np.greater(scaled, _number(0, a)), scaled, _number(0, a))
+        curved = np.add(above, _soft_tail(scaled))
+    else:
+        curved = np.log1p(np.exp(scaled))
     if beta != 1:
         curved = np.divide(curved, _number(beta, a))
     return np.where(scaled > threshold, a, curved)
 
 
 def _mish(a: Any) -> Any:
+    if pays(a):  # the tangent of a logarithm is a quotient
+        e = exponential(at_most(a, _number(20, a)))
+        e = np.multiply(e, np.add(e, _number(2, a)))
+        return np.multiply(a, np.divide(e, np.add(e, _number(2, a))))
     return np.multiply(a, np.tanh(_softplus(a)))
 
 
 def _log_sigmoid(a: Any) -> Any:
-    tail = np.log1p(np.exp(np.negative(np.absolute(a))))
-    return np.subtract(np.minimum(a, _number(0, a)), tail)
+    return np.subtract(np.minimum(a, _number(0, a)), _soft_tail(a))
 
 
 def _gate(a: Any) -> Any:
@@ -156,28 +188,29 @@ def _gelu(a: Any, *, approximate: str = "none") -> Any:
 
 
 def _gelu_fits(a: Any, wide: Any, *, approximate: str = "none") -> bool:
-    return approximate == "tanh" or (wide == np.float32 and many(a))
+    return approximate == "tanh" or (wide == np.float32 and many_gates(a))
 
 
 activation("leaky_relu", _leaky_relu)
 activation("hardtanh", _hardtanh)
-activation("elu", _elu)
-activation("silu", _silu)
-activation("softplus", _softplus, inplace=False)
-activation("mish", _mish)
-activation("log_sigmoid", _log_sigmoid, inplace=False)
+activation("elu", _elu, many=MANY)
+activation("silu", _silu, many=MANY)
+activation("softplus", _softplus, inplace=False, many=MANY)
+activation("mish", _mish, many=MANY)
+activation("log_sigmoid", _log_sigmoid, inplace=False, many=MANY)
 activation("hardswish", _hardswish)
 activation("hardsigmoid", _hardsigmoid)
-activation("gelu", _gelu, fits=_gelu_fits)
+activation("gelu", _gelu, many=FEW_GATES, fits=_gelu_fits)
 
 
 def _silu_slope(g: Any, a: Any) -> Any:
     one = a.dtype.type(1)
-    s = np.reciprocal(np.add(np.exp(np.negative(a)), one))
+    s = np.reciprocal(np.add(_exp(np.negative(a)), one))
     return np.multiply(g, np.multiply(s, np.add(np.multiply(a, np.subtract(one, s)), one)))
 
 
-slope("silu_backward", _silu_slope)
+slope("silu_backward", _silu_slope, many=MANY)
+BY_SIZE["aten::gelu_backward"] = FEW_GATES
 _gelu_backward: Any = composition_of("gelu_backward")
 
 
@@ -197,9 +230,9 @@ def _gelu_slope(a: Any, approximate: str) -> Any:
 def gelu_backward(grad_output: Any, self: Any, *, approximate: str = "none") -> Any:
     """The incoming gradient times the slope, in one pass over memory."""
     d = self.raw_dtype
-    rule_of("gelu_backward")(grad_output, self, approximate=approximate)
     same = grad_output.raw_dtype is d and grad_output.raw_shape == self.raw_shape
-    if not same or d.category != FLOATING:
+    if not same or d.category != FLOATING or approximate not in ("none", "tanh"):
+        rule_of("gelu_backward")(grad_output, self, approximate=approximate)
         return _gelu_backward(grad_output, self, approximate=approximate)
     operands = grad_output.raw_data, self.raw_data
     wide = NUMPY_OF[WIDER.get(d, d)]

@@ -18,9 +18,10 @@ from mindtorch_core.backend import (
     ConvolutionGeometry,
     convolution_geometry,
     convolution_weight_geometry,
+    format_of_any,
 )
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, row_major, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, quietly, relaid, row_major, wrap
 from ..blas import multiplied, over_batches
 from ..memory_pool import POOL
 from ..register import composition_of, kernel
@@ -187,6 +188,19 @@ def _array(t: Any) -> Any:
     return a.astype(np.float32) if t.raw_dtype in WIDER else a
 
 
+def _wrapped(made: Any, *operands: Any) -> Any:
+    """A tensor of a row-major result, with channels innermost where those of an operand are."""
+    d = operands[0].raw_dtype
+    if d in WIDER:
+        made = made.astype(NUMPY_OF[d])
+    for t in operands:
+        steps = t.raw_data.strides
+        if steps[1] <= steps[-1] and len(steps) > 3:
+            lies = format_of_any(*operands)
+            return wrap(relaid(made, None, lies) if lies.order else made, d)
+    return wrap(made, d)
+
+
 def _worth(d: Any, products: int) -> bool:
     """Whether a compiled kernel computes so many products: that depends on nothing else in a process."""
     if products < _WORTH or d not in (np.float32, np.float64):
@@ -213,8 +227,7 @@ def convolution(input: Any, weight: Any, bias: Any, *options: Any) -> Any:
             quietly(_forward, x, w, Layout(at, w.shape[2:], at.out, x.shape[2:]), out)
         if b is not None:
             QUIET.run(np.add, out, b.reshape(-1, *(1,) * len(at.out)), out)
-    d = input.raw_dtype
-    return wrap(out.astype(NUMPY_OF[d]) if d in WIDER else out, d)
+    return _wrapped(out, input, weight)
 
 
 def _served(x: Any, w: Any, b: Any, at: ConvolutionGeometry, out: Any) -> bool:
@@ -279,11 +292,10 @@ def convolution_weight(
     if 0 in input.raw_shape or 0 in grad.raw_shape:
         return _weight_decomposed(input, grad, *options)
     at, kernel_shape = convolution_weight_geometry(input, grad, *options)
-    d = input.raw_dtype
     x, y = _array(input), _array(grad)
     if _long_rows(at, kernel_shape):
         made = _pointwise_weights(x, y, groups).reshape(grad.raw_shape[1], -1, *kernel_shape)
-        return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+        return _wrapped(made, input, grad)
     plan = Layout(at, kernel_shape, grad.raw_shape[2:], input.raw_shape[2:])
     made = None
     count = math.prod(grad.raw_shape) * input.raw_shape[1] // groups * len(plan.places)
@@ -299,4 +311,4 @@ def convolution_weight(
         made = quietly(_weights, x, y, plan)
         if not np.isfinite(made).all():  # zeros between the lines met what is infinite or NaN
             return _weight_decomposed(input, grad, *options)
-    return wrap(made.astype(NUMPY_OF[d]) if d in WIDER else made, d)
+    return _wrapped(made, input, grad)

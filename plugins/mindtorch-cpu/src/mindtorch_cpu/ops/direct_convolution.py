@@ -19,13 +19,16 @@ from ..memory_pool import POOL
 from ..native.compiler import vector_bytes, vector_registers
 from ..native.sliding import Gradient, Turn
 from ..native.synchronous import Direct, address, arguments, served
-from ..workers import share_out
+from ..workers import in_parts, share_out
 from .convolution_layout import Layout
 from .sliding_products import DTYPES, Products, Tiles, beginning, even, pitch_of
 
 __all__ = ["backward", "forward", "weights"]
 
-_GIVEN: Final = 1 << 16  # bytes of gradients that all weights' sums go through before the next ones
+# Bytes of a tile of gradients that all weights' sums go through before the next ones: it stays in a
+# first-level cache.
+_GIVEN: Final = 1 << 14
+_JOINED: Final = 256  # elements of lines that are gone through as one
 _WASTED: Final = 20  # lines may have one more element for so many
 _COPIED: Final = 7  # or be copied so often, without those elements
 
@@ -90,16 +93,22 @@ def _slid(x: Any, matrices: Any, places: Any, bias: Any, plan: Layout, y: Any) -
     shifts = inputs.shifts(channels)
     products = Products(tiles, matrices, places * d.itemsize, first, shifts, rows)
     width = pitch_of(max(tiles.tiles * tiles.wide, step * plan.area), d.itemsize)
-    out = POOL.empty((groups, first.shape[1], width), d)
     inside = tuple(slice(0, s) for s in plan.small)
-    for start in range(0, len(x), step):
-        part = x[start : start + step]
-        inputs.fill(part)
-        products.run(address(inputs.data), channels * inputs.pitch * d.itemsize, out)
-        found = out[:, :filters, : len(part) * plan.area]
-        grid = found.reshape(groups, filters, len(part), *plan.grid)
-        target = y[start : start + step].reshape(len(part), groups, filters, *plan.small)
-        np.copyto(target, np.moveaxis(grid[(..., *inside)], 2, 0))
+    starts = range(0, len(x), step)
+
+    def some(low: int, high: int) -> None:
+        given = inputs if not low else _Inputs(plan, step, channels * groups, tiles.wide, d)
+        out = POOL.empty((groups, first.shape[1], width), d)
+        for start in starts[low:high]:
+            part = x[start : start + step]
+            given.fill(part)
+            products.run(address(given.data), channels * given.pitch * d.itemsize, out)
+            found = out[:, :filters, : len(part) * plan.area]
+            grid = found.reshape(groups, filters, len(part), *plan.grid)
+            target = y[start : start + step].reshape(len(part), groups, filters, *plan.small)
+            np.copyto(target, np.moveaxis(grid[(..., *inside)], 2, 0))
+
+    in_parts(some, len(starts), 1)
     return True
 
 
@@ -181,31 +190,32 @@ def _covered(plan: Layout, sizes: tuple[int, ...]) -> bool:
 
 def weights(x: Any, y: Any, plan: Layout) -> Any:
     """Weights (O, C / groups, *kernel) from inputs and outputs, or None where that is not served."""
+    plan = _layout(plan.at, plan.kernel, plan.small, x.shape[2:])
     groups, d = plan.at.groups, x.dtype
     filters, channels = y.shape[1] // groups, x.shape[1] // groups
     size, lanes = d.itemsize, vector_bytes() // d.itemsize
-    wide, vectors = even(-(-filters // lanes), 4 if vector_registers() == 32 else 2)
+    tiles, vectors = even(-(-filters // lanes), 4 if vector_registers() == 32 else 2)
     inner = channels * len(plan.places)
-    blocks, rows = even(inner, 6 if vectors == 4 else 4 if vector_registers() == 16 else 8)
+    blocks, rows = even(inner, 8 if vectors < 4 and vector_registers() == 32 else 6)
     kernel, turn = served(Gradient(DTYPES[d], rows, vectors)), served(Turn(DTYPES[d]))
     if kernel is None or turn is None:
         return None
-    step = plan.images(len(x))
+    step, wide = plan.images(len(x)), vectors * lanes
     inputs = _Inputs(plan, step, channels * groups, 0, d)
     shifts = np.zeros(blocks * rows, np.int64)
     shifts[:inner] = inputs.shifts(channels)
-    columns = wide * vectors * lanes
-    given = POOL.empty((groups, step * math.prod(plan.small), columns), d)
-    out = np.zeros((groups, blocks * rows, columns), d)
+    given = POOL.empty((groups, tiles, step * math.prod(plan.small), wide), d)
+    out = np.zeros((groups, blocks * rows, tiles * wide), d)
     lines = _lines(plan, step, size)
-    job = _Gradients(kernel, plan, shifts, lines, wide, blocks * wide)
+    job = _Gradients(kernel, plan, shifts, lines, blocks, blocks * tiles)
     for start in range(0, len(x), step):
         part = y[start : start + step]
         inputs.fill(x[start : start + step])
         flat = row_major(part).reshape(len(part), groups, filters, -1)
         count = flat.shape[3]
-        for image, group in itertools.product(range(len(part)), range(groups)):
-            _turn(flat[image, group], given[group, image * count : (image + 1) * count], turn)
+        for image, group, tile in itertools.product(*map(range, (len(part), groups, tiles))):
+            seen = flat[image, group, tile * wide : (tile + 1) * wide]
+            _turn(seen, given[group, tile, image * count : (image + 1) * count], turn)
         between = channels * inputs.pitch * size
         job.run(address(inputs.data), between, given, out, len(part) * len(lines) // step)
     made = np.empty((groups, filters, inner), d)
@@ -221,10 +231,22 @@ def _turn(a: Any, out: Any, kernel: Direct) -> None:
     kernel.call(address(given), 0, -(-rows // (vector_bytes() // a.itemsize)), None)
 
 
+def _joined(plan: Layout) -> int:
+    """How many of the last dimensions make a line: its elements follow each other in a phase too."""
+    joined = 1
+    while (
+        joined < len(plan.small)
+        and plan.grid[-joined:] == plan.small[-joined:]
+        and math.prod(plan.small[-joined - 1 :]) <= _JOINED
+    ):
+        joined += 1
+    return joined
+
+
 def _lines(plan: Layout, images: int, size: int) -> Any:
     """Where the lines of all images begin in a phase, in bytes."""
     places = np.arange(images) * plan.area
-    for i, count in enumerate(plan.small[:-1]):
+    for i, count in enumerate(plan.small[: -_joined(plan)]):
         places = np.add.outer(places, np.arange(count) * math.prod(plan.grid[i + 1 :]))
     return (places.reshape(-1) * size).astype(np.int64)
 
@@ -233,25 +255,25 @@ class _Gradients:
     """Sums over the lines of images, for all weights."""
 
     def __init__(
-        self, kernel: Direct, plan: Layout, shifts: Any, lines: Any, wide: int, tiles: int
+        self, kernel: Direct, plan: Layout, shifts: Any, lines: Any, blocks: int, items: int
     ) -> None:
-        self._call, self._shifts, self._lines, self._wide = kernel.call, shifts, lines, wide
-        self._width: int = plan.small[-1]
-        step = -(-tiles // 8) if plan.at.groups < 8 else tiles  # enough for some threads
-        parts = [(i, min(i + step, tiles)) for i in range(0, tiles, step)]
+        self._call, self._shifts, self._lines, self._blocks = kernel.call, shifts, lines, blocks
+        self._width = math.prod(plan.small[-_joined(plan) :])
+        step = -(-items // 8) if plan.at.groups < 8 else items  # enough for some threads
+        parts = [(i, min(i + step, items)) for i in range(0, items, step)]
         self._items = [(g, low, high) for g in range(plan.at.groups) for low, high in parts]
 
     def run(self, source: int, between: int, given: Any, out: Any, count: int) -> None:
         """Add what ``count`` lines give."""
-        row, column = out.strides[1], given.strides[1]
-        step = max(1, _GIVEN // (column * self._width))
+        row, apart = out.strides[1], given.strides[1]
+        step = max(1, _GIVEN // (given.strides[2] * self._width))
         y, target, shifts, lines = map(address, (given, out, self._shifts, self._lines))
 
         def work(item: tuple[int, int, int]) -> None:
             group, low, high = item
             told = arguments(
                 source + group * between, shifts, y + group * given.strides[0],
-                target + group * out.strides[0], lines, count, self._width, column, row, self._wide, step,
+                target + group * out.strides[0], lines, count, self._width, apart, row, self._blocks, step,
             )  # fmt: skip
             self._call(address(told), low, high, None)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindtorch_core.backend import COMPLEX, FLOATING, bfloat16, bool_, int32, to_floating
 
-from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, quietly, relaid_as, wrap
+from ..arrays import NUMPY_OF, WIDER, cast, in_common_order, laid_as, quietly, wrap
 from ..register import composition_of, kernel, register, rule_of
 from .functions import function, unary
 from .pointwise import Ufunc, arithmetic, binary
@@ -185,4 +185,4 @@ def complex_(real: Any, imag: Any) -> Any:
     data = np.empty(spec.shape, NUMPY_OF[spec.dtype])
     data.real = real.raw_data
     data.imag = imag.raw_data
-    return wrap(data if spec.strides is None else relaid_as(data, spec), spec.dtype)
+    return laid_as(data, spec)

@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..memory_pool import POOL
-from ..native.quick import exponential
+from ..native.quick import LOG_2, WHOLE, at_most, exponential, power_of_two
 
 __all__ = [
     "MANY",
@@ -105,30 +104,34 @@ _ERF: Final = (
     (1.0, 0.49746540482966883, 0.11395837242585251, 0.015462080318629152,
      0.0013075687288164636, 6.311055572480104e-05),
 )  # fmt: skip
-# Of ``exp(x * x / 2)`` times the upper tail of the normal distribution, from 0 to 15: 7e-9.
+# Polynomials whose highest power has the factor 1 take an operation less: what they are in truth is `_SCALE`.
+# Of ``exp(x * x / 2)`` times the upper tail of the normal distribution, from 0 to `_END`: 6e-9.
 _TAIL: Final = (
-    (0.5000000031465923, 0.43928237608140264, 0.18396833446103517, 0.040880850113923964,
-     0.004153186583621407),
-    (1.0, 1.6764497590350718, 1.2055449908495486, 0.47140656925029983, 0.10247921155968347,
-     0.010410383249809162),
-)  # fmt: skip
+    (121.603004, 106.566106, 44.5417423, 9.87477298),
+    (97.0262957, 162.444271, 116.637751, 45.5276719, 9.87551829),
+)
+# Of ``exp(-q / 2)`` up to a root of 2: 1e-7.
+_HALF_EXP: Final = (-3860.32739, 1930.16321, -482.53241, 80.42836, -10.1098585)
+# Powers of two are taken so much too large, where they would be subnormal before all else is multiplied.
+_APART: Final = 24
+_SCALE: Final = np.float32(-1.0334536637e-4 * 2.0**-_APART)
+_END: Final = np.float32(14.44)  # the tail beyond is 0
 
-# The same times the bell curve, with an absolute error of 1e-8.
+# Of the tail itself over the bell curve, with an absolute error of 1e-8.
 _ROUGH_TAIL: Final = (
     (0.5000000092525937, 0.18610009332906205, 0.03548598692313471),
     (1.0, 1.1700862944188515, 0.5045454223766702, 0.0835881811700909, 0.0003654813534147436),
 )
+_BLOCK: Final = 1 << 13
 _SIGN: Final = np.int32(-1 << 31)
 
 
-def _quotient(
-    x: Any, coefficients: tuple[tuple[float, ...], tuple[float, ...]], out: Any = (None, None)
-) -> Any:
+def _quotient(x: Any, coefficients: tuple[tuple[float, ...], tuple[float, ...]]) -> Any:
     """A quotient of polynomials (minimax, by Lawson's iteration), the lowest powers given first."""
     made = []
-    for factors, room in zip(coefficients, out, strict=True):
+    for factors in coefficients:
         *rest, highest = (x.dtype.type(f) for f in factors)
-        total = np.multiply(x, highest, room)
+        total = np.multiply(x, highest)
         for factor in reversed(rest[1:]):
             np.add(total, factor, total)
             np.multiply(total, x, total)
@@ -155,71 +158,80 @@ def _by_polynomials(a: Any) -> bool:
     return a.dtype == np.float32 and many(a)
 
 
-def _rooms(a: Any, count: int) -> Any:
-    """Arrays of a shape, the first of which has its absolute values, not more than moderate."""
-    if type(a) is not np.ndarray:  # traced for a compiled kernel
-        made = a.rooms(count)
-        np.minimum(np.absolute(a), _MODERATE, out=made[0])
-        return made
-    made = POOL.empty((count, *a.shape), a.dtype)
-    x = np.absolute(a, made[0])
-    if not np.maximum.reduce(x, None) <= _MODERATE:
-        np.minimum(x, _MODERATE, out=x)
+def _by_blocks(fn: Callable[[Any], Any], a: Any) -> Any:
+    """A function of many operations, of as many elements at a time as fit the cache with what is between."""
+    if type(a) is not np.ndarray or a.size <= _BLOCK or not a.flags.c_contiguous:
+        return fn(a)  # traced for a compiled kernel, or few
+    made = np.empty_like(a)
+    given, found = a.reshape(-1), made.reshape(-1)
+    for start in range(0, a.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        found[part] = fn(given[part])
     return made
 
 
 def gate(a: Any) -> Any:
     """``a`` times the normal distribution function of it; NaN for minus infinity, as in PyTorch."""
-    return gate_in(a, _rooms(a, 5)) if _by_polynomials(a) else np.multiply(a, ndtr(a))
+    return _by_blocks(_gate, a) if _by_polynomials(a) else np.multiply(a, ndtr(a))
 
 
-def gate_in(a: Any, made: Any) -> Any:
-    """The same in five arrays, the first of which has the sizes of numbers, not more than moderate."""
-    x, tail, high, low, more = made
-    np.multiply(x, x, tail)
-    # What the square lost by rounding: 12 bits have an exact one.
-    np.bitwise_and(x.view(np.int32), np.int32(-4096), high.view(np.int32))
-    np.multiply(np.subtract(x, high, low), np.add(x, high, more), low)
-    np.add(np.subtract(np.multiply(high, high, high), tail, high), low, high)
-    exponential(np.multiply(tail, np.float32(-0.5), tail), tail)
-    np.add(np.multiply(high, np.float32(-0.5), high), np.float32(1), high)
-    np.multiply(tail, high, tail)
-    np.multiply(tail, x, tail)
-    np.multiply(tail, _quotient(x, _TAIL, (low, more)), tail)
-    # The number, or 0 where it is negative, but for minus infinity; halves do not overflow.
-    half = np.multiply(a, np.float32(0.5), high)
-    above = np.add(half, np.absolute(half, low), low)
-    found = np.subtract(above, tail)
-    return _with_sign(found, a, high)
+def _gate(a: Any) -> Any:
+    """The same by polynomials, one of them of what the exponential has left of a power of two."""
+    x = at_most(np.absolute(a), _END)
+    # The square is that of the first 12 bits, which is exact, and a rest.
+    first = np.bitwise_and(x.view(np.int32), np.int32(-4096)).view(np.float32)
+    rest = np.multiply(np.subtract(x, first), np.add(x, first))
+    added = np.float32(WHOLE + 127 + _APART)
+    whole = np.add(np.multiply(np.multiply(x, x), np.float32(-0.5 / math.log(2))), added)
+    n = np.subtract(whole, added)
+    q = np.add(np.multiply(first, first), np.multiply(n, np.float32(2 * LOG_2[0])))
+    q = np.add(q, np.add(np.multiply(n, np.float32(2 * LOG_2[1])), rest))
+    c = [np.float32(v) for v in _HALF_EXP]
+    square = np.multiply(q, q)
+    high = np.add(np.add(np.multiply(q, c[3]), c[2]), np.multiply(square, np.add(q, c[4])))
+    part = np.add(np.add(np.multiply(square, high), np.multiply(q, c[1])), c[0])
+    tail = np.multiply(part, power_of_two(whole))
+    tail = np.multiply(tail, np.divide(*(_monic(x, factors) for factors in _TAIL)))
+    tail = np.multiply(tail, _SCALE)
+    one = np.float32(1)
+    return np.multiply(a, np.where(np.less(a, np.float32(0)), tail, np.subtract(one, tail)))
+
+
+def _monic(x: Any, coefficients: tuple[float, ...]) -> Any:
+    """A polynomial, the factor of whose highest power is 1; the lowest powers are given first."""
+    *lower, last = (np.float32(c) for c in coefficients)
+    total = np.add(x, last)
+    for factor in reversed(lower):
+        total = np.add(np.multiply(total, x), factor)
+    return total
 
 
 def gate_slope(a: Any) -> Any:
     """Derivative of `gate`; where it passes 0 its error is absolute, as PyTorch's is."""
     if _by_polynomials(a):
-        return gate_slope_in(a, _rooms(a, 4))
+        return _by_blocks(_gate_slope, a)
     root = 1 / math.sqrt(2 * math.pi)
     bell = np.exp(np.multiply(np.multiply(a, a), a.dtype.type(-0.5)))
     return np.add(ndtr(a), np.multiply(np.multiply(a, bell), a.dtype.type(root)))
 
 
-def gate_slope_in(a: Any, made: Any) -> Any:
-    """The same in four arrays, the first of which has the sizes of numbers, not more than moderate."""
-    x, bell, found, room = made
-    root = 1 / math.sqrt(2 * math.pi)
-    exponential(np.multiply(np.multiply(x, x, bell), np.float32(-0.5), bell), bell)
-    _quotient(x, _ROUGH_TAIL, (found, room))
-    np.absolute(a, x)  # infinities become NaN
-    np.subtract(np.multiply(x, np.float32(root), x), found, found)
-    np.multiply(found, bell, found)
-    np.add(found, np.float32(0.5), found)  # what is above 0.5 at the right, and below at the left
-    return np.add(_with_sign(found, a, room), np.float32(0.5))
+def _gate_slope(a: Any) -> Any:
+    """The same by polynomials."""
+    size = np.absolute(a)
+    x = at_most(size, _MODERATE)
+    root = np.float32(1 / math.sqrt(2 * math.pi))
+    bell = exponential(np.multiply(np.multiply(x, x), np.float32(-0.5)), falling=True)
+    # Infinities become NaN.
+    found = np.subtract(np.multiply(size, root), _quotient(x, _ROUGH_TAIL))
+    found = np.add(np.multiply(found, bell), np.float32(0.5))
+    # What is above 0.5 at the right, and below at the left.
+    return np.add(_with_sign(found, a), np.float32(0.5))
 
 
-def _with_sign(found: Any, a: Any, room: Any) -> Any:
+def _with_sign(found: Any, a: Any) -> Any:
     """Numbers without a sign, or with the same, which get that of others; zeros too."""
-    sign, bits = room.view(np.int32), found.view(np.int32)
-    np.bitwise_or(bits, np.bitwise_and(a.view(np.int32), _SIGN, sign), bits)
-    return found
+    sign = np.bitwise_and(a.view(np.int32), _SIGN)
+    return np.bitwise_or(found.view(np.int32), sign).view(np.float32)
 
 
 # ---- in double precision ------------------------------------------------------------------------

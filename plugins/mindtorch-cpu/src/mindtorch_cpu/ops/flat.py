@@ -118,7 +118,8 @@ def checked(
         low, high = index.min(), index.max()
         if low < 0 or high >= size:
             bad = low if low < 0 else high
+            begun = "index out of range in self: " if kind is IndexError else ""
             raise kind(
-                f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}"
+                f"{name}(): {begun}index {bad} is out of bounds for dimension {dim} with size {size}"
             )
     return index

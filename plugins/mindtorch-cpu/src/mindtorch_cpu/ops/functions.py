@@ -16,7 +16,6 @@ from mindtorch_core.backend import (
     bool_,
     check_inplace_result,
     dtype,
-    float16,
     fresh,
     to_floating,
 )
@@ -36,9 +35,11 @@ from ..arrays import (
     scalar,
     wrap,
 )
-from ..compiled import FEWEST, one_pass
+from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE
+from ..native.quick import MANY, exponential, pays
 from ..register import composition_of, kernel, register
+from ..zeros import ODD, bounded
 from .error_functions import erf, erfc
 from .pointwise import Ufunc, large, recover, refuse, served
 from .ufuncs import note
@@ -153,9 +154,18 @@ def function(
 
 
 def _sigmoid(a: Any) -> Any:
-    t = np.exp(np.negative(a))
+    quick = pays(a)
+    if quick and type(a) is ndarray:
+        made = one_pass("sigmoid", lambda tracer, x: [_sigmoid(x)], a.dtype, a)
+        if made is not None:
+            return made
+    t = np.negative(a)
+    t = exponential(t) if quick else np.exp(t)
     t = np.add(t, 1, out=t) if t.__class__ is ndarray else t + t.dtype.type(1)
     return np.reciprocal(t)
+
+
+BY_SIZE.update({"aten::sigmoid": MANY, "aten::sigmoid_": MANY})
 
 
 def _negative(a: Any, out: Any = None) -> Any:
@@ -206,11 +216,6 @@ register("abs", unary("abs", np.absolute, real=True))
 _RELU_SERVED: Final = served("relu")
 
 
-def _zero_and(a: Any, d: dtype) -> tuple[Any, Any]:
-    """Operands in the order in which a zero of ``a`` is taken: the second of equals, of float16 the first."""
-    return (a, ZEROS[d]) if d is float16 else (ZEROS[d], a)
-
-
 @kernel("relu")
 def relu(self: Any) -> Any:
     """Zero for negative elements; a zero keeps its sign."""
@@ -220,9 +225,10 @@ def relu(self: Any) -> Any:
     a = self.raw_data
     shape = self.raw_shape
     if a.size >= LARGE:
-        data = large(np.maximum, d, *_zero_and(a, d))
-    elif d is float16:
-        data = QUIET.__dict__["run"](np.maximum, a, ZEROS[d])
+        fn, x, y = bounded(np.maximum, a, ZEROS[d], d)
+        data = large(fn, d, x, y)
+    elif d in ODD:
+        data = quietly(*bounded(np.maximum, a, ZEROS[d], d))
     else:
         data = QUIET.__dict__["run"](np.maximum, ZEROS[d], a)
     if len(shape) > 1 and not a.flags.c_contiguous:
@@ -248,7 +254,8 @@ def relu_(self: Any) -> Any:
     d = self.raw_dtype
     if not _RELU_SERVED[d.category]:
         refuse("relu", self)
-    quietly(np.maximum, *_zero_and(self.raw_data, d), out=self.raw_data)
+    fn, x, y = bounded(np.maximum, self.raw_data, ZEROS[d], d)
+    quietly(fn, x, y, out=self.raw_data)
     return self
 
 

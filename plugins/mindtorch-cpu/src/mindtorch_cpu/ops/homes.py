@@ -73,8 +73,9 @@ HOMES: Final = (
      "replication_pad1d replication_pad1d_backward replication_pad2d replication_pad2d_backward "
      "replication_pad3d replication_pad3d_backward upsample_bicubic2d upsample_bicubic2d_backward "
      "upsample_bilinear2d upsample_bilinear2d_backward upsample_linear1d "
-     "upsample_linear1d_backward upsample_nearest1d_backward upsample_nearest2d_backward "
-     "upsample_nearest3d_backward upsample_trilinear3d upsample_trilinear3d_backward"),
+     "upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward upsample_nearest2d "
+     "upsample_nearest2d_backward upsample_nearest3d upsample_nearest3d_backward "
+     "upsample_trilinear3d upsample_trilinear3d_backward"),
     ("sampling", "_rrelu_slopes cauchy_ exponential_ geometric_ log_normal_ multinomial"),
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),

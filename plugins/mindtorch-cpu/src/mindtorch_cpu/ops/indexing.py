@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import Tensor, fresh, index_shape, int64, numel, wrap_dim
+from mindtorch_core.backend import Tensor, format_of_all, fresh, index_shape, int64, numel, wrap_dim
 
 from ..arrays import (
     CPU,
@@ -15,16 +15,20 @@ from ..arrays import (
     NUMPY_OF,
     WIDER,
     cast,
+    laid_as,
     laid_out,
     ndarray,
     quietly,
+    relaid,
     row_major,
     scalar,
     wrap,
 )
 from ..compiled import walk
 from ..large import LARGE
+from ..memory_pool import POOL
 from ..register import kernel, rule_of
+from ..workers import in_parts
 from .flat import checked, combine_at, few, gathered_positions, indexed_positions
 
 _new = object.__new__
@@ -151,9 +155,16 @@ def _walked(name: str, out: Any, i: Any, given: Any, at: int, shape: Any) -> boo
     if loop is None:
         return False
     size, blocks, inside = shape[at], math.prod(shape[:at]), math.prod(shape[at + 1 :])
-    counts = (blocks, i.shape[at], inside) if inside > 1 else (blocks, 1, i.shape[at])
+    counts = (i.shape[at], inside) if inside > 1 else (1, i.shape[at])
     steps = (size * inside, inside, int(inside > 1))
-    return bool(loop(out, given, i, *counts, size, *steps))
+    if name != "gather":  # nothing may be written where a position is wrong
+        return bool(loop(out, given, i, blocks, *counts, size, *steps))
+    parts = [a.reshape(blocks, -1) for a in (out, given, i)]
+
+    def some(low: int, high: int) -> tuple[Any, ...]:
+        return (*(a[low:high] for a in parts), high - low, *counts, size, *steps)
+
+    return bool(loop.shared(blocks, some, -(-LARGE * blocks // i.size)))
 
 
 def _scattered(self: Any, dim: int, index: Any, src: Any, name: str, accumulate: bool) -> Any:
@@ -221,7 +232,21 @@ def index_select(self: Any, dim: int, index: Any) -> Any:
         return wrap(a.copy(), self.raw_dtype)
     at = wrap_dim(dim, a.ndim)
     i = checked("index_select", index.raw_data.reshape(-1), a.shape[at], at, IndexError)
-    return wrap(a.take(i, at), self.raw_dtype)
+    return wrap(_taken(a, i, at), self.raw_dtype)
+
+
+def _taken(a: Any, i: Any, at: int) -> Any:
+    """Slices at positions that are in range, along a dimension; many of the first in several threads."""
+    size = i.size * math.prod(a.shape[1:])
+    if at or size < 4 * LARGE:
+        return a.take(i, at)
+    out = POOL.empty((i.size, *a.shape[1:]), a.dtype)
+
+    def some(low: int, high: int) -> None:
+        a.take(i[low:high], 0, out[low:high], "clip")  # other modes have it copied
+
+    in_parts(some, i.size, -(-LARGE * i.size // size))
+    return out
 
 
 @kernel("embedding")
@@ -233,7 +258,7 @@ def embedding(
     spec = rule_of("embedding")(weight, indices, padding_idx, scale_grad_by_freq, sparse)
     a = weight.raw_data
     i = checked("embedding", indices.raw_data.reshape(-1), a.shape[0], 0, IndexError)
-    return wrap(a.take(i, 0).reshape(spec.shape), weight.raw_dtype)
+    return wrap(_taken(a, i, 0).reshape(spec.shape), weight.raw_dtype)
 
 
 def flat_positions(index: Any, count: int) -> Any:
@@ -340,7 +365,11 @@ def cat(tensors: Any, dim: int = 0) -> Any:
         return _cat_mixed(tensors, dim)
     shape = data.shape
     if len(shape) > 1:
-        data = row_major(data)
+        steps = arrays[0].strides
+        if len(shape) > 3 and steps[1] <= steps[-1] and (lies := format_of_all(tensors)).order:
+            data = relaid(data, None, lies)
+        else:
+            data = row_major(data)
     r = fresh()
     r.raw_data = data
     r.raw_shape = shape
@@ -360,4 +389,5 @@ def _cat_mixed(tensors: Any, dim: int) -> Any:
     parts = [cast(t, spec.dtype) for t in tensors if t.raw_shape != (0,) or spec.shape == (0,)]
     if not numel(spec.shape):
         return wrap(np.empty(spec.shape, NUMPY_OF[spec.dtype]), spec.dtype)
-    return wrap(row_major(np.concatenate(parts, dim)), spec.dtype)
+    data = row_major(np.concatenate(parts, dim))
+    return laid_as(data, spec)

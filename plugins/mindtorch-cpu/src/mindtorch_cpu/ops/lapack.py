@@ -62,7 +62,7 @@ def cholesky_ex(self: Any, *, upper: bool = False, check_errors: bool = False) -
     a = a.conj().swapaxes(-1, -2) if upper else a
     codes: Any = np.zeros(a.shape[:-2], np.int32)
     low = _all_at_once(np.linalg.cholesky, a)
-    if low is None:
+    if low is None or not _is_definite(low):
         low = np.empty(a.shape, a.dtype)
         codes = [_potrf(x, out) for x, out in zip(matrices(a), matrices(low), strict=True)]
         if check_errors:
@@ -75,7 +75,24 @@ def cholesky_ex(self: Any, *, upper: bool = False, check_errors: bool = False) -
 def _potrf(a: Any, out: Any) -> int:
     found, code = routine("potrf", a)(a, lower=1, clean=1)
     out[...] = found
-    return int(code)
+    return int(code) if _is_definite(found) else quietly(_by_columns, a, out)
+
+
+def _is_definite(low: Any) -> bool:
+    """Whether no root is infinite or NaN: OpenBLAS goes on past these without a code."""
+    return bool(np.isfinite(low.diagonal(0, -2, -1)).all())
+
+
+def _by_columns(a: Any, low: Any) -> int:
+    """What LAPACK makes of a matrix that is not finite, up to the first pivot that is not positive."""
+    low[...] = np.tril(a)
+    for j in range(len(a)):
+        low[j:, j] -= low[j:, :j] @ low[j, :j].conj()
+        if not low[j, j].real > 0:
+            return j + 1
+        low[j, j] = np.sqrt(low[j, j].real)
+        low[j + 1 :, j] /= low[j, j]
+    return 0
 
 
 # ---- LU -----------------------------------------------------------------------------------------

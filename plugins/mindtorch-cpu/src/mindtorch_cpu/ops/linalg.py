@@ -225,7 +225,11 @@ def matmul(self: Any, other: Any) -> Any:
         len(shape) != 2 or len(along) != 2 or shape[1] != along[0] or d in _UNUSUAL
         or d is not other.raw_dtype
     ):  # fmt: skip
-        check("matmul", self, other)
+        if (
+            len(along) != 2 or len(shape) < 2 or shape[-1] != along[0] or d in _UNUSUAL
+            or d is not other.raw_dtype
+        ):  # fmt: skip
+            check("matmul", self, other)
         return wrap(product(a, b, d), d)
     if shape[1] == 1 or (size := shape[0] * along[1]) >= LARGE or size * shape[1] > TINY:
         data = _dot(a, b)
@@ -268,14 +272,14 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     d = input.raw_dtype
     a, w = input.raw_data, weight.raw_data
     shape, along = input.raw_shape, weight.raw_shape
-    flat = len(shape) == len(along) == 2
+    flat = len(along) == 2 <= len(shape)
     if (
-        not flat or shape[1] != along[1] or weight.raw_dtype is not d or d is bool_
+        not flat or shape[-1] != along[1] or weight.raw_dtype is not d or d is bool_
         or (bias is not None and (bias.raw_dtype is not d or bias.raw_shape != along[:1]))
     ):  # fmt: skip
         check("linear", input, weight, bias)
     usual = flat and d not in _UNUSUAL
-    out = _dot(a, w.T) if usual else unrounded(a, w.T, d)
+    out = _dot(a, w.T) if usual and len(shape) == 2 else unrounded(a, w.T, d)
     if bias is not None:
         if bias.raw_dtype is d:
             added = cast(bias, float32) if d in _FLOAT8 else bias.raw_data

@@ -18,7 +18,7 @@ from ..compiled import FEWEST, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import composition_of, kernel, rule_of
-from ..rows import BLOCK, FOLD, SHORTEST, broad, dots, folds, over_blocks, spread, sums
+from ..rows import BLOCK, FOLD, LONG_BLOCK, SHORTEST, broad, dots, folds, over_blocks, spread, sums
 from ..summation import down
 from .norms import (
     WIDE_OF,
@@ -265,7 +265,7 @@ def batch_norm(
             np.add(y, b[part], y)
         settle(out, at, y)
 
-    over_blocks(work, x.shape[1], x.shape[0] * x.shape[2])
+    over_blocks(work, x.shape[1], x.shape[0] * x.shape[2], LONG_BLOCK)
     if training:
         wide = WIDER.get(input.raw_dtype, input.raw_dtype)
         mean, factor = wrap(means.reshape(-1), wide), wrap(factors.reshape(-1), wide)

@@ -13,8 +13,10 @@ import numpy as np
 
 from mindtorch_core.backend import int64, wrap_dim
 
-from ..arrays import quietly, relaid_as, row_major, wrap
+from ..arrays import laid_as, quietly, row_major, wrap
+from ..large import LARGE
 from ..register import kernel, rule_of
+from ..workers import in_parts
 
 _UNSIGNED: dict[int, Any] = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 _FEW = 64  # up to here, making keys costs more than sorting them
@@ -139,11 +141,8 @@ def sort(self: Any, *, stable: Any = None, dim: int = -1, descending: bool = Fal
     order = positions_in_order(moved, descending)
     if spec.strides is None:
         return _picked(moved, order, axis, self.raw_dtype)
-    laid = (
-        relaid_as(np.moveaxis(x, -1, axis), s)
-        for x, s in ((along(moved, order), spec), (order, at))
-    )
-    return tuple(map(wrap, laid, (spec.dtype, int64)))
+    found = (along(moved, order), spec), (order, at)
+    return tuple(laid_as(np.moveaxis(x, -1, axis), s) for x, s in found)
 
 
 def _picked(moved: Any, order: Any, axis: int, d: Any) -> Any:
@@ -210,12 +209,27 @@ def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
     if a.dtype.kind == "V" or n <= _FEW or 4 * k > n or not k:
         order = positions_in_order(moved, largest)[..., :k]
         return _picked(moved, order, axis, self.raw_dtype)
-    found = _few_of_many(moved, k, largest)
+    if moved.ndim == 1 or a.size < 4 * LARGE:
+        return _picked(moved, _first_ones(moved, k, largest), axis, self.raw_dtype)
+    lines = np.ascontiguousarray(moved).reshape(-1, n)
+    order = np.empty((len(lines), k), np.int64)
+
+    def some(low: int, high: int) -> None:
+        order[low:high] = _first_ones(lines[low:high], k, largest)
+
+    in_parts(some, len(lines), -(-LARGE // n))
+    return _picked(moved, order.reshape(*moved.shape[:-1], k), axis, self.raw_dtype)
+
+
+def _first_ones(a: Any, k: int, largest: bool) -> Any:
+    """Positions of the largest or smallest along the last dimension, in order."""
+    n = a.shape[-1]
+    found = _few_of_many(a, k, largest)
     if found is None:
-        found = _beyond_bound(moved, k, largest)
+        found = _beyond_bound(a, k, largest)
     if found is None and largest:
-        found = np.argpartition(moved, n - k, -1)[..., n - k :]
+        found = np.argpartition(a, n - k, -1)[..., n - k :]
     elif found is None:
-        found = np.argpartition(moved, k - 1, -1)[..., :k]
-    within = positions_in_order(along(moved, found), largest)[..., :k]
-    return _picked(moved, along(found, within), axis, self.raw_dtype)
+        found = np.argpartition(a, k - 1, -1)[..., :k]
+    found.sort(-1)  # equal ones keep their order, whatever the other rows are
+    return along(found, positions_in_order(along(a, found), largest)[..., :k])

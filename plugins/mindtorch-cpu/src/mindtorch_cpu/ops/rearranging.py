@@ -8,7 +8,7 @@ import numpy as np
 
 from mindtorch_core.backend import check_repeats, check_total, int64, wrap_dim
 
-from ..arrays import NUMPY_OF, relaid_as, wrap
+from ..arrays import NUMPY_OF, laid_as, wrap
 from ..register import kernel, rule_of
 
 
@@ -19,8 +19,7 @@ def flip(self: Any, dims: Any) -> Any:
     a = self.raw_data
     axes = tuple(wrap_dim(d, a.ndim) for d in dims) if a.ndim else ()
     flipped = np.flip(a, axes)
-    laid = np.array(flipped, order="C") if spec.strides is None else relaid_as(flipped, spec)
-    return wrap(laid, self.raw_dtype)
+    return laid_as(np.array(flipped, order="C") if spec.strides is None else flipped, spec)
 
 
 @kernel("repeat")

@@ -31,7 +31,7 @@ def _places(sizes: Sequence[int], *, reverse: bool) -> list[Place]:
 
 
 def _sigmoid(x: Any) -> None:
-    np.negative(x, x)
+    np.multiply(x, -1, x)  # NumPy 2.4's negative skips elements of outputs with some strides
     np.exp(x, x)
     np.add(x, 1, x)
     np.reciprocal(x, x)
@@ -114,8 +114,32 @@ def _lstm(a: _Forward, at: slice, n: int, hidden: Any, gates: Any) -> None:
     np.multiply(seen, gates[:, 3 * width :], a.out[at])
 
 
+def _traced_gru(tracer: Any, *parts: Any) -> list[Any]:
+    """What `_gru` does, of parts of gates, a state and perhaps parts of a bias."""
+    x, hidden, h = parts[:3], parts[3:6], parts[6]
+    if len(parts) > 7:
+        hidden = tuple(np.add(part, b) for part, b in zip(hidden, parts[7:], strict=True))
+    r, z = (_traced_sigmoid(np.add(x[k], hidden[k])) for k in (0, 1))
+    fresh = np.tanh(np.add(x[2], np.multiply(r, hidden[2])))
+    return [np.add(np.multiply(np.subtract(h, fresh), z), fresh), r, z, fresh, hidden[2]]
+
+
+def _gru_computed(a: _Forward, at: slice, n: int, hidden: Any, gates: Any) -> bool:
+    """Whether a compiled kernel did a step."""
+    width = a.h.shape[1]
+    biases = [] if a.b is None else [a.b[k : k + width] for k in range(0, 3 * width, width)]
+    given = [*_parts(a.x[at], width), *_parts(hidden, width), a.h[:n], *biases]
+    if a.keeps:
+        out = [a.out[at], *_parts(gates, width)]
+        return computed(("gru step, kept", len(given)), _traced_gru, given, out)
+    key = "gru step", len(given)
+    return computed(key, lambda *args: _traced_gru(*args)[:1], given, [a.out[at]])
+
+
 def _gru(a: _Forward, at: slice, n: int, hidden: Any, gates: Any) -> None:
     width = a.h.shape[1]
+    if a.h[:n].size >= FEWEST and _gru_computed(a, at, n, hidden, gates):
+        return
     if a.b is not None:
         np.add(hidden, a.b, hidden)
     x, spare, h = a.x[at], a.spare[:n], a.h[:n]
@@ -255,11 +279,26 @@ def _lstm_backward(a: _Backward, at: slice, n: int, dh: Any) -> None:
     np.multiply(dc, f, dc)
 
 
+def _traced_gru_backward(tracer: Any, *parts: Any) -> list[Any]:
+    """What `_gru_backward` does, of parts of gates: for the inputs' part, besides it, for the states'."""
+    r, z, fresh, h_n, past, dh = parts
+    slope_r, slope_z = (np.subtract(s, np.multiply(s, s)) for s in (r, z))
+    by_z = np.multiply(slope_z, np.multiply(np.subtract(past, fresh), dh))
+    besides = np.multiply(dh, z)
+    by_n = np.multiply(np.subtract(1, np.multiply(fresh, fresh)), np.subtract(dh, besides))
+    by_r = np.multiply(slope_r, np.multiply(by_n, h_n))
+    return [by_r, by_z, by_n, besides, by_r, by_z, np.multiply(by_n, r)]
+
+
 def _gru_backward(a: _Backward, at: slice, n: int, dh: Any) -> None:
     width = dh.shape[1]
     found, hidden, gates, spare = a.inputs[at], a.hidden[at], a.kept[at], a.spare[:n]
-    r, z, fresh, h_n = (gates[:, k : k + width] for k in range(0, 4 * width, width))
-    by_r, by_z, by_n = (found[:, k : k + width] for k in range(0, 3 * width, width))
+    r, z, fresh, h_n = _parts(gates, width)
+    by_r, by_z, by_n = _parts(found, width)
+    given = [r, z, fresh, h_n, a.past[0, at], dh]
+    made = [by_r, by_z, by_n, a.besides[:n], *_parts(hidden, width)]
+    if dh.size >= FEWEST and computed("gru step back", _traced_gru_backward, given, made):
+        return
     _slopes(gates[:, : 2 * width], found[:, : 2 * width])
     np.subtract(a.past[0, at], fresh, spare)
     np.multiply(spare, dh, spare)

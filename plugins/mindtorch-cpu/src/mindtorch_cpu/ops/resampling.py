@@ -14,10 +14,10 @@ import numpy as np
 from mindtorch_core.backend import RESIZING, float32, taps
 
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
+from ..large import LARGE
 from ..memory_pool import POOL
 from ..register import composition_of, register, rule_of
-from ..rows import over_blocks
-from ..workers import share_out
+from ..workers import in_parts, share_out
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
 _DENSE = 512
@@ -118,6 +118,50 @@ def _factors(sizes: Any, counts: Any, scales: Any) -> list[int]:
     return found
 
 
+def _nearest(name: str, n: int) -> Any:
+    decomposed, check = composition_of(name), rule_of(name)
+
+    def run(self: Any, output_size: Any, *given: Any, **named: Any) -> Any:
+        a = self.raw_data
+        if a.size < LARGE or not a.flags.c_contiguous:
+            return decomposed(self, output_size, *given, **named)
+        check(self, output_size, *given, **named)
+        factors = _factors(a.shape[2:], output_size, _options(n, False, given, named)[1])
+        if not factors:
+            return decomposed(self, output_size, *given, **named)
+        return wrap(_repeated(a, factors), self.raw_dtype)
+
+    return run
+
+
+def _repeated(a: Any, factors: Sequence[int]) -> Any:
+    """Each element of the last dimensions several times, by some images and channels at a time."""
+    n = len(factors)
+    planes = a.reshape(-1, *a.shape[-n:])
+    shape = tuple(s * f for s, f in zip(a.shape[-n:], factors, strict=True))
+    out = POOL.empty((len(planes), *shape), a.dtype)
+    step = max(1, _CACHED // out[:1].nbytes)
+
+    def work(low: int, high: int) -> None:
+        for at in range(low, high, step):
+            _repeat(planes[at : min(at + step, high)], out[at : min(at + step, high)], factors)
+
+    in_parts(work, len(planes), step)
+    return out.reshape(*a.shape[:-n], *shape)
+
+
+def _repeat(a: Any, out: Any, factors: Sequence[int]) -> None:
+    """Along the last dimension into the first rows of each, which are then repeated."""
+    *rows, factor = factors
+    firsts = [slice(0, None, f) for f in rows]
+    for k in range(factor):
+        out[(slice(None), *firsts, slice(k, None, factor))] = a
+    for i in reversed(range(len(rows))):
+        before = (slice(None), *firsts[:i])
+        for k in range(1, rows[i]):
+            out[(*before, slice(k, None, rows[i]))] = out[(*before, firsts[i])]
+
+
 def _repeats_added(g: Any, factors: list[int], d: Any) -> Any:
     """Sums over what came of each element, by blocks of images and channels."""
     n = len(factors)
@@ -125,20 +169,28 @@ def _repeats_added(g: Any, factors: list[int], d: Any) -> Any:
     shape = tuple(s // f for s, f in zip(g.shape[2:], factors, strict=True))
     out = POOL.empty((len(planes), *shape), g.dtype)
 
-    def work(part: slice) -> None:
-        x = planes[part].astype(d, copy=False)
-        for i, factor in enumerate(factors):
-            before = (slice(None),) * (1 + i)
-            total = x[(*before, slice(0, None, factor))]
-            for k in range(1, factor):
-                total = np.add(
-                    total, x[(*before, slice(k, None, factor))], out=None if k == 1 else total
-                )
-            x = total
-        out[part] = x
+    step = max(1, _CACHED // planes[:1].nbytes)
 
-    over_blocks(work, len(planes), planes[:1].size)
+    def work(low: int, high: int) -> None:
+        for at in range(low, high, step):
+            part = slice(at, min(at + step, high))
+            quietly(_add_repeats, planes[part], out[part], factors, d)
+
+    in_parts(work, len(planes), step)
     return out.reshape(*g.shape[: g.ndim - n], *shape)
+
+
+def _add_repeats(x: Any, out: Any, factors: list[int], d: Any) -> None:
+    x = x.astype(d, copy=False)
+    for i, factor in enumerate(factors):
+        before = (slice(None),) * (1 + i)
+        total = x[(*before, slice(0, None, factor))]
+        for k in range(1, factor):
+            total = np.add(
+                total, x[(*before, slice(k, None, factor))], out=None if k == 1 else total
+            )
+        x = total
+    out[...] = x
 
 
 def _fits(a: Any, sizes: Any) -> bool:
@@ -149,6 +201,8 @@ def _fits(a: Any, sizes: Any) -> bool:
 for _name, (_mode, _n, _aligns) in RESIZING.items():
     if not _mode.startswith("nearest"):
         register(_name, _resize(_name, _mode, _n, _aligns))
+    elif _mode == "nearest":
+        register(_name, _nearest(_name, _n))
     register(f"{_name}_backward", _resize_backward(_name, _mode, _n, _aligns))
 
 

@@ -61,9 +61,9 @@ def _by_walk(name: str, a: Any) -> Any:
     out = POOL.empty(a.shape, a.dtype)
     width = a.shape[-1]
     lines, target = a.reshape(-1, width), out.reshape(-1, width)
-    step = max(LARGE // width, 8)
+    least = max(LARGE // width, 8)
     loop.shared(
-        len(lines), lambda low, high: (target[low:high], lines[low:high], high - low, width), step
+        len(lines), lambda low, high: (target[low:high], lines[low:high], high - low, width), least
     )
     return out
 

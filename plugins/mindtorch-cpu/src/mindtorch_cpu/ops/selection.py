@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from mindtorch_core.backend import BOOL, COMPLEX, Tensor, dtype, float16, result_type
+from mindtorch_core.backend import BOOL, COMPLEX, Tensor, dtype, result_type
 
-from ..arrays import QUIET, WIDER, as_operands_lie, cast, exact, scalar, wrap
+from ..arrays import WIDER, as_operands_lie, cast, exact, quietly, scalar, wrap
+from ..compiled import computed
 from ..large import LARGE
+from ..memory_pool import POOL
 from ..register import kernel
+from ..zeros import bounded
 from .pointwise import large, recover, refuse
+
+# Elements from which NumPy's loop takes longer than a kernel.
+_SOME: Final = 1 << 12
 
 
 def _chosen(value: Any, d: dtype) -> Any:
@@ -31,11 +37,34 @@ def where(condition: Any, self: Any, other: Any) -> Any:
     if c.dtype != np.bool_:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
+    many = type(c) is np.ndarray and c.size >= _SOME  # none that is traced
+    if many and (data := _chosen_at_once(c, a, b)) is not None:
+        return wrap(data, d)
     try:
         data = np.where(c, a, b)
     except ValueError as error:
         data = recover(error, np.where, c, a, b)
     return wrap(as_operands_lie(data, condition, self, other), d)
+
+
+def _chosen_at_once(c: Any, *operands: Any) -> Any:
+    """What a compiled kernel chooses, which does not guess conditions as NumPy's loop does; or None.
+
+    Operands are numbers, or lie as the conditions do, in row-major order.
+    """
+    shape = c.shape
+    arrays = [np.asarray(x) for x in operands]
+    for x in (c, *arrays):
+        if not x.flags.c_contiguous or (x.ndim and x.shape != shape):
+            return None
+    d = arrays[0].dtype
+    out = POOL.empty(shape, d)
+    key = ("where", d.num, *(x.ndim > 0 for x in arrays))
+    return out if computed(key, _where, [c, *arrays], [out]) else None
+
+
+def _where(tracer: Any, *operands: Any) -> list[Any]:
+    return [np.where(*operands)]
 
 
 @kernel("clamp", "clamp.Tensor")
@@ -53,12 +82,12 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
 
 
 def _limited(ufunc: Callable[..., Any], a: Any, bound: Any, d: dtype) -> Any:
-    """The element where it equals the bound: NumPy's second operand, of float16 its first."""
+    """Extremes of elements and a bound; the element where it equals that."""
     b = cast(bound, d) if isinstance(bound, Tensor) else exact(bound, d)
-    given = (a, b) if d is float16 else (b, a)
+    fn, *given = bounded(ufunc, a, b, d)
     if a.size >= LARGE:
-        return large(ufunc, d, *given)
+        return large(fn, d, *given)
     try:
-        return QUIET.run(ufunc, *given)
+        return quietly(fn, *given)
     except (ValueError, RuntimeError) as error:
-        return recover(error, ufunc, *given)
+        return recover(error, fn, *given)

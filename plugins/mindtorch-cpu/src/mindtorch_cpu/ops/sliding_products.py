@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..native.compiler import vector_bytes, vector_registers
+from ..native.launch import SCRATCH
 from ..native.sliding import Product, vectors_beside
 from ..native.synchronous import address, arguments, served
 from ..workers import share_out
@@ -22,6 +23,10 @@ _CHUNK: Final = 1 << 18
 # Rows of the buffer that are gone through at a time: each lies in a page of its own, of which a processor
 # finds few at once.
 _ROWS: Final = 48
+# If there are as many, the vectors that a tile needs are copied to one place of so many bytes, which stays in
+# a first-level cache of 32 KiB, for all blocks of filters.
+_SCATTERED: Final = 256
+_PLACE: Final = 1 << 14
 _LINE: Final = 64  # bytes of a cache line
 
 
@@ -88,10 +93,17 @@ class Products:
         own, begin = address(matrices), address(first)
         steps = matrices.strides[0], first.strides[0]
         groups, size = len(matrices), first.itemsize
-        inner, whole = len(shifts), rows <= _ROWS
-        self._inner = inner if whole else max(1, inner * _ROWS // rows)
-        kept = rows if whole else _ROWS + first.shape[1]
-        most = max(1, _CHUNK // (kept * tiles.wide * size))
+        inner, of_tile = len(shifts), tiles.wide * size
+        self._copies: Any = None
+        if rows >= _SCATTERED and tiles.blocks > 2:
+            _, self._inner = even(inner, _PLACE // of_tile)
+            self._copies = np.arange(self._inner) * of_tile
+            kept = first.shape[1]
+        elif rows > _ROWS:
+            self._inner, kept = max(1, inner * _ROWS // rows), _ROWS + first.shape[1]
+        else:
+            self._inner, kept = inner, rows
+        most = max(1, _CHUNK // (kept * of_tile))
         parts = 4 if groups < 8 else 1  # enough for some threads
         _, self._step = even(tiles.tiles, min(most, -(-tiles.tiles // parts)))
         self._items = [
@@ -116,12 +128,15 @@ class Products:
             group, start, matrix, begin = item
             count = min(self._step, tiles.tiles - start)
             along = start * tiles.wide * size
+            copies, together, scratch = 0, count, None
+            if self._copies is not None:
+                copies, together, scratch = self._copies, 1, SCRATCH.address(_PLACE // 8)
             for done in range(0, inner, self._inner):
                 given = arguments(
                     source + group * between + along, matrix, *(t + 8 * done for t in self._tables),
-                    begin, target + group * apart + along, min(self._inner, inner - done), count, pitch,
-                    rows, step, int(done > 0),
+                    begin, target + group * apart + along, min(self._inner, inner - done), pitch, rows,
+                    step, int(done > 0), copies, count, together,
                 )  # fmt: skip
-                call(address(given), 0, tiles.blocks * count, None)
+                call(address(given), 0, count // together, scratch)
 
         share_out(work, self._items)

@@ -10,15 +10,21 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
-from ..compiled import one_pass
+from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, in_chunks
 from ..register import composition_of, register, rule_of
 
 __all__ = ["slope"]
 
 
-def slope(name: str, compute: Callable[[Any, Any], Any]) -> None:
-    """Register ``compute(gradient, array)`` as the gradient that an op gives, for floating tensors."""
+def slope(name: str, compute: Callable[[Any, Any], Any], *, many: int = 0) -> None:
+    """Register ``compute(gradient, array)`` as the gradient that an op gives, for floating tensors.
+
+    Args:
+        name: the op.
+        compute: makes a fresh array.
+        many: elements from which it has another formula than for fewer; 0 if it has one.
+    """
     general = composition_of(name)
 
     def run(grad_output: Any, other: Any) -> Any:
@@ -33,10 +39,13 @@ def slope(name: str, compute: Callable[[Any, Any], Any]) -> None:
             return wrap(in_common_order(quietly(made.astype, NUMPY_OF[d]), *operands), d)
 
         def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
+            if few:
+                tracer.size = FEWEST
             found = compute(g.astype(wide, copy=False), a.astype(wide, copy=False))
             return [found.astype(a.dtype, copy=False)]
 
-        data = one_pass(name, trace, NUMPY_OF[d], *operands)
+        few = operands[0].size < many
+        data = one_pass(("few", name) if few else name, trace, NUMPY_OF[d], *operands)
         if data is not None:
             return wrap(data, d)
         given = [converted(a, WIDER[d]) for a in operands] if d in WIDER else operands
@@ -49,6 +58,7 @@ def slope(name: str, compute: Callable[[Any, Any], Any]) -> None:
         return wrap(in_common_order(data, *operands), d)
 
     register(name, run)
+    BY_SIZE[f"aten::{name}"] = many
 
 
 def _sigmoid(g: Any, y: Any) -> Any:

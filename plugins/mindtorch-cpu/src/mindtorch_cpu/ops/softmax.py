@@ -13,7 +13,7 @@ from ..large import LARGE
 from ..memory_pool import POOL
 from ..native.quick import exponential
 from ..register import kernel, rule_of
-from ..rows import BLOCK, dots, in_rows, over_blocks, sums
+from ..rows import LONG_BLOCK, dots, in_rows, over_blocks, sums
 from ..summation import FEW, down, naive, total
 
 # Rows of fewer elements are not worth a kernel's calls.
@@ -56,8 +56,10 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
         if target.dtype != wide:
             target[at] = y
 
-    if inside == 1 or length * inside <= 4 * BLOCK:
-        over_blocks(block, len(target), length * inside)
+    if inside == 1:
+        over_blocks(block, len(target), length)
+    elif length * inside <= LONG_BLOCK:
+        over_blocks(block, len(target), length * inside, LONG_BLOCK)
     else:
         for i in range(len(target)):
             here = slice(i, i + 1)
@@ -65,6 +67,7 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
                 lambda part, here=here: block((here, slice(None), part)),  # type: ignore[misc]
                 inside,
                 length,
+                LONG_BLOCK,
             )
     return wrap(out, d)
 
@@ -83,7 +86,7 @@ def _each(out: Any, formula: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _exp_below(x: Any, top: Any) -> Any:
-    return exponential(np.subtract(x, top))
+    return exponential(np.subtract(x, top), falling=True)
 
 
 def _log_share(x: Any, top: Any, total: Any) -> Any:
@@ -120,11 +123,15 @@ def _below_maximum(tracer: Any, x: Any) -> Any:
 # What compiled kernels compute of rows: the same, step by step.
 _FUSED: dict[Any, Callable[..., Any]] = {
     _softmax_block: lambda tracer, x: [
-        np.multiply(e := exponential(_below_maximum(tracer, x)), 1 / tracer.reduced("row_sum", e))
+        np.multiply(
+            e := exponential(_below_maximum(tracer, x), falling=True),
+            1 / tracer.reduced("row_sum", e),
+        )
     ],
     _log_softmax_block: lambda tracer, x: [
         np.subtract(
-            y := _below_maximum(tracer, x), np.log(tracer.reduced("row_sum", exponential(y)))
+            y := _below_maximum(tracer, x),
+            np.log(tracer.reduced("row_sum", exponential(y, falling=True))),
         )
     ],
     _softmax_backward_block: lambda tracer, g, y: [

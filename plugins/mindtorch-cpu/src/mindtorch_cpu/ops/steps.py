@@ -11,8 +11,7 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER
-from ..compiled import computed_step
-from ..large import LARGE
+from ..compiled import FEWEST, computed
 from ..register import composition_of, register, rule_of
 from ..rows import over_blocks
 
@@ -41,6 +40,17 @@ class Work(NamedTuple):
         """Do it with NumPy."""
         d = arrays[0].dtype.type
         self.compute(self.flags, iter([d(n) for n in self.numbers]), *arrays)
+
+    def compiled(self, *arrays: Any) -> bool:
+        """Whether a kernel did it; the numbers are arrays without dimensions there."""
+
+        def trace(tracer: Any, *parts: Any) -> list[Any]:
+            self.compute(self.flags, iter(parts[len(arrays) :]), *parts[: len(arrays)])
+            return []
+
+        d = arrays[0].dtype
+        numbers = [np.array(n, d) for n in self.numbers]
+        return computed((self.compute, self.flags), trace, (*arrays, *numbers), ())
 
 
 def _in_lines(tensors: Sequence[Any]) -> list[Any] | None:
@@ -71,7 +81,7 @@ def _compute(lines: Sequence[Any], work: Work, wide: Any, writes: Sequence[int])
         wide: NumPy dtype to compute in, if another one than theirs.
         writes: positions of those that it changes.
     """
-    if wide is None and lines[0].size >= LARGE and computed_step(work, lines):
+    if wide is None and lines[0].size >= FEWEST and work.compiled(*lines):
         return
 
     def part(where: slice) -> None:

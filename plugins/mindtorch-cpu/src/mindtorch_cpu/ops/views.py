@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindtorch_core.backend import (
+    Storage,
     bfloat16,
     contiguous_strides,
     expand_strides,
@@ -19,7 +20,7 @@ from mindtorch_core.backend import (
     wrap_dim,
 )
 
-from ..arrays import KEYS, ndarray
+from ..arrays import CPU, KEYS, ndarray
 from ..register import composition_of, kernel, rule_of
 
 _reshape: Any = composition_of("reshape")
@@ -34,16 +35,12 @@ def general(name: str, self: Any, *args: Any) -> Any:
     return make_view(self, spec.shape, spec.strides, spec.offset)
 
 
-def _strides_say_so(a: Any) -> bool:
+@functools.lru_cache(4096)
+def _strides_say_so(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
     """Whether NumPy gives a view of another shape the strides that the op's rule gives it.
 
     Strides of sizes of 1 may be any, and decide over those of a view; NumPy forgets them.
     """
-    return _are_of(a.shape, a.strides, a.itemsize)
-
-
-@functools.lru_cache(4096)
-def _are_of(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
     return strides == tuple([s * itemsize for s in contiguous_strides(shape)])
 
 
@@ -59,21 +56,31 @@ def _shown_in(shape: tuple[int, ...], strides: tuple[int, ...], size: tuple[int,
     return None if found is None else (new, found)
 
 
+def _shown(self: Any, a: Any, size: Any) -> Any:
+    """Another shape of row-major elements whose sizes of 1 have any strides; None if that is no view."""
+    if self.raw_dtype is bfloat16:
+        return None
+    found = _shown_in(a.shape, a.strides, size)
+    if found is None:
+        return None
+    shape, strides = found
+    return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
+
+
 @kernel("view")
 def view(self: Any, size: Any) -> Any:
     """Another shape of a row-major tensor."""
     a = self.raw_data
     if a.flags.c_contiguous and a.size:
+        if self.raw_storage is None and self.raw_autograd is None:  # as `untyped_storage` makes it
+            self.raw_storage = Storage(a, a.nbytes, CPU)
         try:
-            if 1 not in a.shape or _strides_say_so(a):
+            if 1 not in a.shape or _strides_say_so(a.shape, a.strides, a.itemsize):
                 data = a.reshape(size)
                 if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
                     return view_around(self, data, data.shape, KEYS)
-            elif self.raw_dtype is not bfloat16:
-                found = _shown_in(a.shape, a.strides, size)
-                if found is not None:
-                    shape, strides = found
-                    return view_around(self, ndarray(shape, a.dtype, a, 0, strides), shape, KEYS)
+            elif (found := _shown(self, a, size)) is not None:
+                return found
         except (ValueError, TypeError):
             pass
     return general("view", self, size)
@@ -83,11 +90,14 @@ def view(self: Any, size: Any) -> Any:
 def reshape(self: Any, shape: Any) -> Any:
     """Another shape: a view where strides allow it, a copy otherwise."""
     a = self.raw_data
-    if a.flags.c_contiguous and a.size and (1 not in a.shape or _strides_say_so(a)):
+    if a.flags.c_contiguous and a.size:
         try:
-            data = a.reshape(shape)
-            if data.shape == shape or min(shape) >= -1:
-                return view_around(self, data, data.shape, KEYS)
+            if 1 not in a.shape or _strides_say_so(a.shape, a.strides, a.itemsize):
+                data = a.reshape(shape)
+                if data.shape == shape or min(shape) >= -1:
+                    return view_around(self, data, data.shape, KEYS)
+            elif (found := _shown(self, a, shape)) is not None:
+                return found
         except (ValueError, TypeError):
             pass
     return _reshape(self, shape)

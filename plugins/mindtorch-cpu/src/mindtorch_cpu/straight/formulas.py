@@ -17,18 +17,21 @@ from mindtorch_core.backend import (
     Ref,
     Value,
     contiguous_strides,
+    float32,
+    float64,
 )
 
 from ..arrays import CPU
 from ..fusion.classify import is_own_kernel
 from ..ops.ufuncs import UFUNCS
+from ..zeros import ODD
 
-__all__ = ["WITH_ZERO", "Formula", "formula_of", "is_row_major"]
+__all__ = ["WITH_ZERO", "Formula", "formula_of", "is_row_major", "order_of"]
 
 # What NumPy computes right where it makes the result's memory itself.
 _OF_DENSE: Final[dict[str, Any]] = {"aten::neg": np.negative}
-# What a ufunc computes with 0 as its first operand.
-WITH_ZERO: Final[dict[str, Any]] = {"aten::relu": np.maximum}
+# What a ufunc computes with 0 as its first operand, where it takes the second of two zeros.
+WITH_ZERO: Final[dict[str, Any]] = {} if ODD & {float32, float64} else {"aten::relu": np.maximum}
 _BESIDES: Final = {**_OF_DENSE, **WITH_ZERO}
 _SCALED: Final = frozenset({"aten::add", "aten::add_", "aten::sub", "aten::sub_"})
 
@@ -111,3 +114,11 @@ def _fits(program: Program, instruction: Instruction, operands: tuple[Any, ...])
 def is_row_major(value: Value) -> bool:
     """Whether a tensor's elements lie one after the other, in order."""
     return value.strides == contiguous_strides(value.shape)
+
+
+def order_of(source: Value, value: Value) -> tuple[int, ...] | None:
+    """The order of a tensor's dimensions in which another shows the same elements; None if it does not."""
+    given, wanted = (list(zip(v.shape, v.strides, strict=True)) for v in (source, value))
+    if source.offset != value.offset or len({*given}) < len(given) or 1 in source.shape:
+        return None
+    return tuple(map(given.index, wanted)) if sorted(given) == sorted(wanted) else None

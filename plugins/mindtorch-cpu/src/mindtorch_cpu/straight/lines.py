@@ -25,7 +25,7 @@ from ..fusion.classify import is_own_kernel
 from ..large import LARGE
 from ..memory_pool import LARGE as POOLED
 from ..memory_pool import POOL
-from .formulas import WITH_ZERO, formula_of, is_row_major
+from .formulas import WITH_ZERO, formula_of, is_row_major, order_of
 from .runs import Run, refs, run_from
 
 __all__ = ["Writer"]
@@ -58,6 +58,7 @@ class Writer:
         self._arrays: set[int] = set()
         self._tensors: set[int] = set()
         self._own: set[int] = set()  # tensors that this backend's kernels make
+        self._wholes: dict[int, int] = {}  # by view, what is row-major and has its memory
         self._scalars: dict[tuple[int, str], str] = {}  # what holds numbers, by place and dtype
         self._dying = _dying(program)
 
@@ -232,24 +233,29 @@ class Writer:
 
     def _view(self, instruction: Instruction) -> bool:
         """Write a view as an array over the same memory."""
-        op, out = instruction.op, instruction.outs[0]
-        if not op.view or out is None:
-            return False
-        base = instruction.args[0]
-        if not isinstance(base, Ref):
+        op, out, base = instruction.op, instruction.outs[0], next(iter(instruction.args), None)
+        if not op.view or out is None or not isinstance(base, Ref):
             return False
         values = self.program.values
-        value, source = values[out], values[base]
-        if not is_row_major(source) or not numel(value.shape) or value.dtype is not source.dtype:
+        value, whole = values[out], self._wholes.get(int(base), int(base))
+        source = values[whole]
+        if not numel(value.shape) or not numel(source.shape) or value.dtype is not source.dtype:
             return False
-        size = NUMPY_OF[value.dtype].itemsize
-        start = (value.offset - source.offset) * size
-        if start < 0 or not numel(source.shape):
-            return False
-        steps = tuple(s * size for s in value.strides)
-        dtype = self._constant("y", NUMPY_OF[value.dtype])
-        a = self._array(base)
-        self._line(f"a{out} = ndarray({value.shape!r}, {dtype}, {a}, {start}, {steps!r})")
+        if is_row_major(source):
+            size = NUMPY_OF[value.dtype].itemsize
+            start = (value.offset - source.offset) * size
+            if start < 0:
+                return False
+            steps = tuple(s * size for s in value.strides)
+            dtype = self._constant("y", NUMPY_OF[value.dtype])
+            a = self._array(whole)
+            self._line(f"a{out} = ndarray({value.shape!r}, {dtype}, {a}, {start}, {steps!r})")
+            self._wholes[int(out)] = whole
+        else:
+            order = order_of(source, value)
+            if order is None:
+                return False
+            self._line(f"a{out} = {self._array(whole)}.transpose({order!r})")
         self._arrays.add(out)
         return True
 

@@ -1,0 +1,106 @@
+"""Sums of rows in the order in which OpenBLAS adds.
+
+NumPy calls BLAS for each row, and between calls the processor fetches no memory ahead. Here one call adds
+many rows. The order is that of OpenBLAS's kernels for AVX2: where BLAS adds otherwise, there is no such loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from .code_of_walks import TYPES, Code
+
+__all__ = ["added_rows", "row_sums"]
+
+# Vectors that BLAS adds to in turn, each of so many bytes.
+_CHAINS: Final = 4
+_BYTES: Final = 32
+
+
+def row_sums(code: str) -> str:
+    """Sums of rows, whose elements are dense, as ``np.vecdot`` makes them with ones."""
+    w = Code(("OUT", "GIVEN", "blocks", "rows", "width", "far", "step"))
+    kind, lanes = TYPES[code], _BYTES // int(code[1])
+    vector = f"<{lanes} x {kind}>"
+    whole = w.set(f"and i64 %width, -{_CHAINS * lanes}")
+
+    def row(b: str, r: str) -> None:
+        place = w.sum(w.times(b, "%far"), w.times(r, "%step"))
+        first = w.set(f"getelementptr {kind}, ptr %GIVEN, i64 {place}")
+        chains = [w.variable(vector, "zeroinitializer") for _ in range(_CHAINS)]
+
+        def some(i: str) -> None:
+            for n, chain in enumerate(chains):
+                at = w.set(f"getelementptr {kind}, ptr {first}, i64 {w.sum(i, str(n * lanes))}")
+                x = w.set(f"load {vector}, ptr {at}, align {code[1]}")
+                before = w.set(f"load {vector}, ptr {chain}")
+                w.put(f"store {vector} {w.set(f'fadd {vector} {before}, {x}')}, ptr {chain}")
+
+        w.loop(whole, some, _CHAINS * lanes)
+        found = _joined(w, kind, lanes, [w.set(f"load {vector}, ptr {c}") for c in chains])
+        _rest(w, code, first, whole, found, w.sum(w.times(b, "%rows"), r))
+
+    w.loop("%blocks", lambda b: w.loop("%rows", lambda r: row(b, r)))
+    return w.text()
+
+
+def _joined(w: Code, kind: str, lanes: int, chains: list[str]) -> str:
+    """The sum of the vectors' elements: halves, vectors, neighbours."""
+
+    def picked(vector: str, count: int, at: range) -> str:
+        mask = ", ".join(f"i32 {i}" for i in at)
+        both = f"<{count} x {kind}> {vector}, <{count} x {kind}> poison"
+        return w.set(f"shufflevector {both}, <{len(at)} x i32> <{mask}>")
+
+    half = lanes // 2
+
+    def plus(count: int, a: str, b: str) -> str:
+        return w.set(f"fadd <{count} x {kind}> {a}, {b}")
+
+    a, b, c, d = (
+        plus(half, picked(v, lanes, range(half)), picked(v, lanes, range(half, lanes)))
+        for v in chains
+    )
+    found, count = plus(half, plus(half, a, b), plus(half, c, d)), half
+    while count > 1:
+        even, odd = (picked(found, count, range(first, count, 2)) for first in (0, 1))
+        count //= 2
+        found = plus(count, even, odd)
+    return w.set(f"extractelement <1 x {kind}> {found}, i64 0")
+
+
+def _rest(w: Code, code: str, first: str, whole: str, found: str, at: str) -> None:
+    """Add what is left of a row in float64, of float32 beginning with 0, and write the sum."""
+    kind = TYPES[code]
+    total = w.variable("double", "0.0" if code == "f4" else found)
+
+    def one(i: str) -> None:
+        x = w.load(kind, first, w.sum(whole, i))
+        x = w.set(f"fpext float {x} to double") if code == "f4" else x
+        before = w.set(f"load double, ptr {total}")
+        w.put(f"store double {w.set(f'fadd double {before}, {x}')}, ptr {total}")
+
+    w.loop(w.set(f"sub i64 %width, {whole}"), one)
+    now = w.set(f"load double, ptr {total}")
+    if code == "f4":
+        wide = w.set(f"fpext float {found} to double")
+        now = w.set(f"fptrunc double {w.set(f'fadd double {now}, {wide}')} to float")
+    w.store(kind, now, "%OUT", at)
+
+
+# ---- what they are checked against --------------------------------------------------------------
+
+_WIDTHS: Final = (1024, 527, 45, 17, 5)
+
+
+def added_rows(d: Any, random: Any) -> Any:
+    """A case of rows that are added as BLAS does; of some the last elements count little."""
+    width = int(random.choice(_WIDTHS))
+    given = random.normal(0, 1, (4, 11, width + 3)) * np.exp2(random.integers(-9, 9, width + 3))
+    given[::3, :, 32:width] *= 2.0**-24
+    given = given.astype(d)
+    wanted = np.vecdot(given[:, :10, :width], np.ones(width, d))
+    out = np.zeros_like(wanted)
+    return (out, given, 4, 10, width, 11 * (width + 3), width + 3), out, wanted
