@@ -1,5 +1,6 @@
 """What CANN cannot compute goes to the CPU, if the environment allows it."""
 
+import inspect
 import warnings
 
 import pytest
@@ -37,6 +38,18 @@ def test_warns_once_per_op(npu):
         x @ x.t()
     with pytest.warns(UserWarning, match="aten::special_i0e"):
         torch.special.i0e(x)
+
+
+def test_warnings_of_gradients_name_the_line_of_backward(npu, monkeypatch):
+    monkeypatch.setattr("mindtorch_npu.fallback._told", set())
+    x, w = (torch.ones(2, 4, 1, dtype=torch.float64, device="npu") for _ in range(2))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        y = torch.nn.functional.conv1d(x, w.requires_grad_())
+        line = inspect.currentframe().f_lineno + 1
+        y.backward(torch.ones_like(y))
+    assert [(each.filename, each.lineno) for each in told[-1:]] == [(__file__, line)]
+    assert "aten::_convolution_weight of torch.float64[2, 4, 1]" in str(told[-1].message)
 
 
 def test_silent(npu, monkeypatch):

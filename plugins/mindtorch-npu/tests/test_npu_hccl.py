@@ -58,7 +58,13 @@ def test_the_kit_with_four_processes(mindtorch, check):
 
 @pytest.mark.parametrize(
     ("count", "program"),
-    [(3, "collectives.py"), (2, "training.py"), (3, "sharded.py"), (3, "mismatches.py")],
+    [
+        (3, "collectives.py"),
+        (2, "training.py"),
+        (4, "training.py"),
+        (3, "sharded.py"),
+        (3, "mismatches.py"),
+    ],
 )
 def test_programs(ranks, count, program):
     done = ranks(count, program, MINDTORCH_NPU_FALLBACK="silent")
@@ -95,10 +101,21 @@ def test_a_rank_that_does_not_come(ranks, mode, status, text):
         assert re.search(text, line), line
         assert f"s: 1 all_reduce {1 if mode == 'late' else 2} " in line
         assert "failures.py:" in line
-        assert f"[{rank}] then 1" in done.stdout
+        (line,) = re.findall(rf"\[{rank}\] then (.*)", done.stdout)
+        assert re.match(r"1 .*the group failed before: .* rank 1 ", line), line
     if mode == "fault":
         (line,) = re.findall(r"\[1\] after (.*)", done.stdout)
         assert "507015" in line
+
+
+def test_the_rank_that_serves_the_store_has_died(ranks):
+    done = ranks(3, "failures.py", "store")
+    assert done.returncode == 137, (done.stdout, done.stderr)
+    for rank in (1, 2):
+        (line,) = re.findall(rf"\[{rank}\] after (.*)", done.stdout)
+        assert re.search("rank 0 is gone: its process has died|the store is gone: ", line), line
+        (line,) = re.findall(rf"\[{rank}\] then (.*)", done.stdout)
+        assert "the group failed before: " in line, line
 
 
 def test_a_rank_that_is_slow(ranks):

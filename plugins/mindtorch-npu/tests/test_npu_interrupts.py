@@ -276,3 +276,19 @@ def test_an_op_comes_in_at_any_instant(npu, simulator, name):
         assert found == [1800.0] or within.place is None, f"{within.place} ({at} of seed {SEED})"
     assert simulator.findings() == []
     assert free_for_another_thread()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_op_of_another_device_comes_in_while_operators_are_launched(npu, simulator, name):
+    """It leaves the thread with the other device's context, in which the launch would fail."""
+    run = PROGRAMS[name]()
+    for _ in range(3):
+        run()
+    found = []
+    within = Instants(lambda code: code.co_filename.endswith("launching.py"))
+    within.run(run)
+    for at in range(1, min(within.seen, 20) + 1):
+        within.run(run, at, lambda: found.append((torch.ones(3, device="npu:1") * 2).tolist()))
+        assert within.place is not None
+    assert found == [[2.0] * 3] * min(within.seen, 20)
+    assert simulator.findings() == []

@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from mindtorch_npu.acl import PROTOTYPES
+from mindtorch_npu.acl.codes import NAMES
+from mindtorch_npu.acl.enums import DataType, Format, MemcpyKind
+from mindtorch_npu.acl.prototypes import parse
 from mindtorch_npu.aclnn import operator, operators
+from mindtorch_npu.ops import steps
 
-SOURCES = Path(__file__).parents[2] / "mindtorch-npu-simulator" / "src"
+SIMULATOR = Path(__file__).parents[2] / "mindtorch-npu-simulator"
+SOURCES = SIMULATOR / "src"
 # Sizes of what is passed by value; enumerations have 4 bytes.
 SIZES = {
     "int64_t": 8, "uint64_t": 8, "size_t": 8, "double": 8, "int8_t": 1, "bool": 1, "aclFloat16": 2,
@@ -55,6 +60,43 @@ def declared(parameters):
         re.fullmatch(r"((?:const )?\w+(?: \*+(?: ?const \*)?)?) ?(\w*)", text) for text in texts
     ]
     return [(match[1].strip(), match[2]) for match in matches]
+
+
+def numbers(place):
+    """Names and numbers of an enumeration, or of a namespace of constants, in the header."""
+    header = SIMULATOR / "include" / "cann_abi.h"
+    if not header.is_file():
+        pytest.skip("the simulator's header is not beside this package")
+    body = re.search(place + r"[^{]*\{(.*?)\n\}", header.read_text("utf-8"), re.DOTALL)[1]
+    return {name: int(number) for name, number in re.findall(r"(\w+) = (-?\d+)", body)}
+
+
+@pytest.mark.parametrize(
+    ("ours", "place", "prefix"),
+    [
+        (DataType, "enum aclDataType", "ACL_"),
+        (Format, "enum aclFormat", "ACL_FORMAT_"),
+        (MemcpyKind, "enum aclrtMemcpyKind", "ACL_MEMCPY_"),
+    ],
+)
+def test_enumerations(ours, place, prefix):
+    theirs = numbers(place)
+    assert {prefix + e.name: int(e) for e in ours}.items() <= theirs.items()
+
+
+def test_codes():
+    prefixes = ("ACL_", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_")
+    for name, number in numbers("namespace code").items():
+        plain = name.removeprefix("RT_").removeprefix("ACLNN_")
+        assert NAMES[number] in {f"{p}{plain}" for p in prefixes}, number
+
+
+def test_rows_that_are_wrong_are_named():
+    for line in ("", "int f", "f()", "int f(void *p", "int (void *p)", "int f(int a, b+)"):
+        with pytest.raises(ValueError, match=f"not a C prototype, .*: {re.escape(repr(line))}$"):
+            parse(line, quick=True)
+    with pytest.raises(LookupError, match=r"^aten::einsum has no rule of shapes and dtypes$"):
+        steps.rule_of("aten::einsum")
 
 
 def test_functions_of_the_runtime():

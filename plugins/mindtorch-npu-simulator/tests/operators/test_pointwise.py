@@ -139,6 +139,28 @@ def test_clamp() -> None:
     check_refusals("ClampMin", [f, 0.0, Out("f32", f.shape)], [dtypes("REAL9")] * 2)
 
 
+@pytest.mark.parametrize("bound", [0.0, -0.0])
+def test_zeros_at_a_bound_of_zero_stay(bound: float) -> None:
+    a = torch.tensor([0.0, -0.0, -1.0, 1.0, math.nan])
+    like, out = torch.full_like(a, bound), Out("f32", a.shape)
+    below, above = a.clamp(min=bound), a.clamp(max=bound)
+    for name, arguments, expected in (
+        ("Clamp", [a, bound, None, out], below),
+        ("Clamp", [a, None, bound, out], above),
+        ("ClampMin", [a, bound, out], below),
+        ("ClampMax", [a, bound, out], above),
+        ("InplaceClampMax", [InOut(a), bound], above),
+        ("ClampMinTensor", [a, like, out], below),
+        ("ClampMaxTensor", [a, like, out], above),
+        ("InplaceClampMinTensor", [InOut(a), like], below),
+        ("InplaceClampMaxTensor", [InOut(a), like], above),
+        ("ClampTensor", [a, like, like, out], a.clamp(like, like)),
+        ("Hardtanh", [a, bound, 1.0, out], a.clamp(bound, 1.0)),
+    ):
+        found = run(name, *arguments)
+        assert repr(found.tolist()) == repr(expected.tolist()), name
+
+
 def test_clamp_between_tensors() -> None:
     for dtype in dtypes("REAL9"):
         a, low, high = sample(dtype), sample(dtype, (7,), 1), sample(dtype, (3, 1), 2)

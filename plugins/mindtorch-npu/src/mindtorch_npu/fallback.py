@@ -7,13 +7,11 @@ per op, ``silent`` does not, ``error`` refuses. The copies to the CPU wait for t
 from __future__ import annotations
 
 import os
-import sys
 import threading
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
-from mindtorch_core.backend import tensors_in
+from mindtorch_core.backend import tensors_in, warn_user
 from mindtorch_core.dispatch.keys import ACTIVE, ADINPLACE, AUTOGRAD, MASKS, DispatchKey
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.library import cpu_fallback
@@ -69,12 +67,10 @@ def fallback(name: str, *args: Any, **kwargs: Any) -> Any:
             f"have it computed there."
         )
     if chosen == "warn" and _first_time(name):
-        warnings.warn(
+        warn_user(
             f"{name} of {_operands(args, kwargs)} is computed on the CPU, because CANN has no operator "
             f"for it that takes these tensors; copies there and back wait for the device. Set {VARIABLE} "
-            f"to 'silent' to hide this, or to 'error' to find such calls.",
-            UserWarning,
-            stacklevel=_callers_level(),
+            f"to 'silent' to hide this, or to 'error' to find such calls."
         )
     return below(cpu_fallback, name, *args, **kwargs)
 
@@ -102,17 +98,6 @@ def below(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         MASKS.include, MASKS.keep = kept
         if default:
             ACTIVE.pop()
-
-
-def _callers_level() -> int:
-    """How many frames above `fallback` the user's code is, for the warning to show it."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None:
-        module = str(frame.f_globals.get("__name__", ""))  # generated functions have none
-        if module and module.partition(".")[0] not in ("mindtorch_core", "mindtorch_npu"):
-            break
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _first_time(name: str) -> bool:

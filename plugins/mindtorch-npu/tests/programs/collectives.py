@@ -6,6 +6,7 @@ import numpy as np
 
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
+from mindtorch_npu_simulator import control
 
 dist.init_process_group("hccl")
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -196,6 +197,8 @@ for _ in range(2):  # a group of which the others do not know, made again
 dist.barrier()
 dist.monitored_barrier()
 dist.destroy_process_group()
+calls = control.counters()["calls"]
+assert calls["HcclCommInitRootInfo"] == calls["HcclCommDestroy"], calls  # those of messages too
 dist.init_process_group("hccl")
 t = torch.ones(1, device="npu")
 dist.all_reduce(t)

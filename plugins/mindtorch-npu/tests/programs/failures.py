@@ -1,5 +1,6 @@
 """A rank that dies, raises, comes late or whose NPU fails: the others hear who and what, soon."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -21,6 +22,12 @@ store.set(f"begun/{rank}", "")
 store.wait([f"begun/{r}" for r in range(size)])
 group = dist.new_group(timeout=timedelta(seconds=3)) if mode == "late" else None
 began = time.monotonic()
+if mode == "store":  # which rank 0 serves
+    if rank == 0:
+        store.wait([f"here/{r}" for r in range(1, size)])
+        os.kill(os.getpid(), signal.SIGKILL)
+    with contextlib.suppress(dist.DistError):  # the answer may not come any more
+        store.set(f"here/{rank}", "")
 if rank == 1:
     if mode == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -51,6 +58,6 @@ if mode != "slow":
     try:  # the group is of no use any more, and says so at once
         dist.barrier(group=group)
     except dist.DistributedError as error:
-        print(f"then {error.rank}")
+        print(f"then {error.rank} {' '.join(str(error).split())}", flush=True)
 if mode == "late" and rank == 0:  # it serves the store, which the others still use
     store.wait([f"heard/{r}" for r in range(size)])

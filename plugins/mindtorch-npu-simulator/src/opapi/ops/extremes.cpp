@@ -11,6 +11,9 @@ constexpr DTypes BOUNDED = REAL9;
 
 const auto greater = [](auto a, auto b) { return a != a || a > b ? a : b; };
 const auto smaller = [](auto a, auto b) { return a != a || a < b ? a : b; };
+// A bound counts where an element lies beyond it, or it is NaN: of zeros of both signs the element stays.
+const auto from = [](auto x, auto low) { return x < low || low != low ? low : x; };
+const auto up_to = [](auto x, auto high) { return x > high || high != high ? high : x; };
 
 // A bound that may be left out.
 struct Bound {
@@ -32,8 +35,8 @@ void between(Call &call, const Operand &self, const Bound &low, const Bound &hig
   }
   unary<REALS | WHOLE>(call, self, out, as, [=](auto x) {
     using C = decltype(x);
-    if (low.given) x = greater(x, low.number.as<C>());
-    if (high.given) x = smaller(x, high.number.as<C>());
+    if (low.given) x = from(x, low.number.as<C>());
+    if (high.given) x = up_to(x, high.number.as<C>());
     return x;
   });
 }
@@ -89,8 +92,8 @@ ACLNN(InplaceClampMax, (aclTensor *selfRef, const aclScalar *clipValueMax),
     binary<REALS | WHOLE>(call, x, limit, call.out(out, "out", BOUNDED), call.common(x, limit), \
                           F);                                                                   \
   }
-CLAMP_TENSOR(ClampMinTensor, clipValueMin, greater)
-CLAMP_TENSOR(ClampMaxTensor, max, smaller)
+CLAMP_TENSOR(ClampMinTensor, clipValueMin, from)
+CLAMP_TENSOR(ClampMaxTensor, max, up_to)
 
 #define INPLACE_CLAMP_TENSOR(Name, bound, F)                                     \
   ACLNN(Name, (aclTensor *selfRef, const aclTensor *bound), (selfRef, bound)) {  \
@@ -98,8 +101,8 @@ CLAMP_TENSOR(ClampMaxTensor, max, smaller)
                   limit = call.in(bound, #bound, REAL10);                        \
     binary<REALS | WHOLE>(call, x, limit, x, call.common(x, limit), F);          \
   }
-INPLACE_CLAMP_TENSOR(InplaceClampMinTensor, clipValueMin, greater)
-INPLACE_CLAMP_TENSOR(InplaceClampMaxTensor, max, smaller)
+INPLACE_CLAMP_TENSOR(InplaceClampMinTensor, clipValueMin, from)
+INPLACE_CLAMP_TENSOR(InplaceClampMaxTensor, max, up_to)
 
 ACLNN(ClampTensor,
       (const aclTensor *self, const aclTensor *clipValueMin, const aclTensor *clipValueMax,
@@ -112,7 +115,7 @@ ACLNN(ClampTensor,
   broadcast_to(call, result, x, low, high);
   const aclDataType as = promote(call.common(x, low), high.dtype());
   mapped<REALS | WHOLE>(
-      call, result, as, [](auto v, auto l, auto h) { return smaller(greater(v, l), h); }, x, low,
+      call, result, as, [](auto v, auto l, auto h) { return up_to(from(v, l), h); }, x, low,
       high);
 }
 

@@ -1,4 +1,4 @@
-"""Numbers of CANN's C enumerations, as its functions take them."""
+"""Numbers of CANN's C enumerations, as its functions take them: those that are in use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ __all__ = [
 class DataType(IntEnum):
     """``aclDataType``."""
 
-    UNDEFINED = -1
     FLOAT = 0
     FLOAT16 = 1
     INT8 = 2
@@ -37,51 +36,31 @@ class DataType(IntEnum):
     UINT64 = 10
     DOUBLE = 11
     BOOL = 12
-    STRING = 13
     COMPLEX64 = 16
     COMPLEX128 = 17
     BF16 = 27
-    INT4 = 29
-    UINT1 = 30
-    COMPLEX32 = 33
 
 
 class Format(IntEnum):
     """``aclFormat``: what a tensor's dimensions mean."""
 
-    UNDEFINED = -1
     NCHW = 0
-    NHWC = 1
     ND = 2
-    NC1HWC0 = 3
-    FRACTAL_Z = 4
-    NC1HWC0_C04 = 12
-    HWCN = 16
-    NDHWC = 27
-    FRACTAL_NZ = 29
     NCDHW = 30
-    NDC1HWC0 = 32
-    FRACTAL_Z_3D = 33
-    NC = 35
     NCL = 47
 
 
 class MemcpyKind(IntEnum):
     """``aclrtMemcpyKind``."""
 
-    HOST_TO_HOST = 0
     HOST_TO_DEVICE = 1
     DEVICE_TO_HOST = 2
-    DEVICE_TO_DEVICE = 3
-    DEFAULT = 4
 
 
 class MallocPolicy(IntEnum):
     """``aclrtMemMallocPolicy``."""
 
     HUGE_FIRST = 0
-    HUGE_ONLY = 1
-    NORMAL_ONLY = 2
 
 
 class MemAttr(IntEnum):
@@ -97,13 +76,11 @@ class EventFlag(IntFlag):
     SYNC = 0x1
     CAPTURE_STREAM_PROGRESS = 0x2
     TIME_LINE = 0x8
-    DEVICE_USE_ONLY = 0x10
 
 
 class EventRecordedStatus(IntEnum):
     """``aclrtEventRecordedStatus``, what `aclrtQueryEventStatus` gives."""
 
-    NOT_READY = 0
     COMPLETE = 1
 
 
@@ -111,7 +88,6 @@ class StreamStatus(IntEnum):
     """``aclrtStreamStatus``; the polarity is not that of `EventRecordedStatus`."""
 
     COMPLETE = 0
-    NOT_READY = 1
 
 
 class StreamFlag(IntFlag):

@@ -196,8 +196,8 @@ _VALUES: Final[dict[str, Any]] = {
     "aclrtCallback": CALLBACK,
     "aclrtPtrAttributes": PointerAttributes,
 }
-_DECLARATION: Final = re.compile(r"(?P<result>.*?)(?P<name>\w+)\((?P<parameters>.*)\)")
-_PARAMETER: Final = re.compile(r"(?P<type>.*?)(?P<name>\w+)")
+_DECLARATION: Final = re.compile(r"(?P<result>.+?)(?P<name>\w+)\((?P<parameters>.*)\)")
+_PARAMETER: Final = re.compile(r"(?P<type>.+?)(?P<name>\w+)")
 
 
 def _ctype(text: str) -> Any:
@@ -223,10 +223,11 @@ def parse(line: str, *, quick: bool) -> Prototype:
         ValueError: if it is none.
     """
     declaration = _DECLARATION.fullmatch(line)
-    if declaration is None:
-        raise ValueError(f"not a C prototype: {line!r}")
-    parameters = [p.strip() for p in declaration["parameters"].split(",") if p.strip()]
+    given = [] if declaration is None else declaration["parameters"].split(",")
+    parameters = [p.strip() for p in given if p.strip()]
     parsed = [m for p in parameters if (m := _PARAMETER.fullmatch(p))]
+    if declaration is None or len(parsed) < len(parameters):
+        raise ValueError(f"not a C prototype, such as 'int f(void *p)': {line!r}")
     return Prototype(
         declaration["name"],
         _ctype(declaration["result"]),

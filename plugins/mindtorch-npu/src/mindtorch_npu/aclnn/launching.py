@@ -35,12 +35,8 @@ class _Seam:
     __slots__ = ("launch_stream", "workspace")
 
     def __init__(self) -> None:
-        self.launch_stream: Any = _absent
-        self.workspace: Any = _absent
-
-
-def _absent(*_: Any) -> Any:
-    raise RuntimeError("no runtime is installed that could launch operators")
+        self.launch_stream: Any = None  # until a runtime is installed, as the plugin is registered
+        self.workspace: Any = None
 
 
 host: Final = _Seam()

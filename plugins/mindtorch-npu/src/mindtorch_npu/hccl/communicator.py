@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -76,6 +77,7 @@ class HCCLCommunicator(Communicator):
         if self._broken is not None:
             culprit = self._broken.rank if isinstance(self._broken, DistributedError) else None
             raise call.error(f"the group failed before: {self._broken}", culprit)
+        start = time.perf_counter()
         try:
             try:
                 if self._link is not None:
@@ -87,6 +89,8 @@ class HCCLCommunicator(Communicator):
             if not getattr(error, "harmless", False):
                 self._broken = error
             raise
+        finally:
+            call.ended("hccl", start)
 
     def _collective(
         self, call: Call, name: str, launch: Launch, tensors: Sequence[Tensor], count: int

@@ -64,7 +64,7 @@ def convolution_weight(
     if at.out != grad.raw_shape[2:]:  # windows reach over the padding, or some are left out
         return None
     calls: list[Call] = []
-    result = empty(spec.shape, d, on)
+    result = made(spec, on)
     calls.append(("ConvolutionBackward", (
         contiguous(grad, calls), input, weight, [grad.raw_shape[1]], at.stride, at.padding, at.dilation,
         False, at.output_padding, groups, [False, True, False], precision(), None, result, None,

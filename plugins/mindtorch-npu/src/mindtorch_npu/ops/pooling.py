@@ -55,7 +55,7 @@ def _max_pool(n: int) -> None:
     ) -> Work | None:  # fmt: skip
         given = kernel_size, stride, padding, dilation, ceil_mode
         specs = rule(self, *given)
-        if not _served(forward, self, n) or not numel(specs[0].shape):
+        if not _served(forward, self, n):
             return None
         values, indices = (made(spec, self.raw_device) for spec in specs)
         calls: list[Call] = []
@@ -76,7 +76,7 @@ def _max_pool(n: int) -> None:
         same = (
             grad_output.raw_dtype is self.raw_dtype and grad_output.raw_shape == indices.raw_shape
         )
-        if not _served(backward, self, n) or not same or not numel(indices.raw_shape):
+        if not _served(backward, self, n) or not same:
             return None
         result, calls = empty(self.raw_shape, self.raw_dtype, self.raw_device), list[Call]()
         at = _image(cast(indices, int32, calls), n, calls)
@@ -108,7 +108,7 @@ def _average_pool(n: int) -> None:
         given = kernel_size, stride, padding, ceil_mode, count_include_pad
         more = (divisor_override,) if n > 1 else ()
         spec = rule(self, *given, *more)
-        if not _served("AvgPool2d", self, n) or not numel(spec.shape):
+        if not _served("AvgPool2d", self, n):
             return None
         out, calls = made(spec, self.raw_device), list[Call]()
         target = reshaped(out, _image_shape(out.raw_shape, n))

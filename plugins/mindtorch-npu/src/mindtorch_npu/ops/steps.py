@@ -72,7 +72,7 @@ def rule_of(name: str) -> Callable[..., Any]:
     """
     definition = registry.entry(name).definition
     if definition is None or definition.rule is None:
-        raise LookupError(f"{name} has no rule")
+        raise LookupError(f"{name} has no rule of shapes and dtypes")
     return definition.rule
 
 

@@ -1,0 +1,60 @@
+"""What the allocator counts, under PyTorch's names: all numbers after each step."""
+
+from npu_fake import FakeDevice
+
+from mindtorch_npu.allocator import Allocator
+
+MIB = 1 << 20
+COUNTED = (
+    "allocation", "allocated_bytes", "requested_bytes", "segment", "reserved_bytes", "inactive_split",
+    "inactive_split_bytes",
+)  # fmt: skip
+NONE = (0,) * 7
+# What is made, or gone; and what there is then of each, in the large pool and in the small one.
+STEPS = [
+    ("a", 3 * MIB, (1, 3 * MIB, 3 * MIB, 1, 20 * MIB, 1, 17 * MIB), NONE),
+    ("b", 1000, None, (1, 1024, 1000, 1, 2 * MIB, 1, 2 * MIB - 1024)),
+    ("c", 4 * MIB + 5, (2, 7 * MIB + 512, 7 * MIB + 5, 1, 20 * MIB, 1, 13 * MIB - 512), None),
+    ("d", 1, None, (2, 1536, 1001, 1, 2 * MIB, 1, 2 * MIB - 1536)),
+    ("a", None, (1, 4 * MIB + 512, 4 * MIB + 5, 1, 20 * MIB, 2, 16 * MIB - 512), None),
+    ("b", None, None, (1, 512, 1, 1, 2 * MIB, 2, 2 * MIB - 512)),
+    ("c", None, (0, 0, 0, 1, 20 * MIB, 0, 0), None),
+    ("d", None, None, (0, 0, 0, 1, 2 * MIB, 0, 0)),
+]
+
+
+def test_every_counter_of_every_pool():
+    allocator = Allocator(FakeDevice(), "NPU", 0)
+    blocks, large, small = {}, NONE, NONE
+    peaks = dict.fromkeys(("all", "large_pool", "small_pool"), NONE)
+    made = {pool: [0, 0, 0] for pool in peaks}
+    for name, nbytes, of_large, of_small in STEPS:
+        before = {"large_pool": large, "small_pool": small}
+        if nbytes is None:
+            del blocks[name]
+        else:
+            blocks[name] = allocator.allocate(nbytes, 0)
+        large, small = of_large or large, of_small or small
+        pools = {"large_pool": large, "small_pool": small}
+        for pool, old in before.items():
+            for at in range(3):
+                more = max(0, pools[pool][at] - old[at])
+                made[pool][at] += more
+                made["all"][at] += more
+        pools["all"] = tuple(map(sum, zip(large, small, strict=True)))
+        stats = allocator.statistics()
+        for pool, current in pools.items():
+            peaks[pool] = tuple(map(max, peaks[pool], current))
+            for at, (metric, now, peak) in enumerate(
+                zip(COUNTED, current, peaks[pool], strict=True)
+            ):
+                found = f"{metric}.{pool}"
+                assert (found, stats[f"{found}.current"]) == (found, now)
+                assert (found, stats[f"{found}.peak"]) == (found, peak)
+                total = stats[f"{found}.allocated"]
+                assert stats[f"{found}.freed"] == total - now
+                if at < 3:
+                    assert (found, total) == (found, made[pool][at])
+            for metric, source in (("active", "allocation"), ("active_bytes", "allocated_bytes")):
+                for part in ("current", "peak", "allocated", "freed"):
+                    assert stats[f"{metric}.{pool}.{part}"] == stats[f"{source}.{pool}.{part}"]
