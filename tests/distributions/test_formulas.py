@@ -124,6 +124,24 @@ def test_shapes_representation_and_expansion(make: Make) -> None:
         _close(mine.enumerate_support(), theirs.enumerate_support())
 
 
+@pytest.mark.parametrize("make", CASES)
+def test_natural_parameters_and_what_normalizes(make: Make) -> None:
+    (mine, _), (theirs, _) = build(torch, make), build(pt, make)
+    if not isinstance(theirs, pt.distributions.ExponentialFamily):
+        assert not isinstance(mine, torch.distributions.ExponentialFamily)
+        return
+
+    def told(d: Any) -> Any:
+        return [*d._natural_params, d._log_normalizer(*d._natural_params)]
+
+    found, wanted = _either(lambda: told(mine)), _either(lambda: told(theirs))
+    if isinstance(wanted, type):
+        assert found is wanted
+        return
+    for a, b in zip(found, wanted, strict=True):
+        _close(a, b)
+
+
 @pytest.mark.parametrize(("p", "q"), pairs())
 def test_divergence(p: str, q: str) -> None:
     for one in EXAMPLES[p]:
@@ -180,6 +198,37 @@ def test_values_out_of_the_support_are_refused() -> None:
             build(torch, make)[0].log_prob(value)
         unchecked = getattr(torch.distributions, make.kind)(*make.args, validate_args=False)
         unchecked.log_prob(torch.tensor(value))
+
+
+@pytest.mark.parametrize("make", CASES)
+def test_wrong_values_are_refused_in_the_same_words(make: Make) -> None:
+    """Out of the support, or of another shape: a mixture's and the like by its own check, not its parts'."""
+    told: dict[Any, list[Any]] = {}
+    for lib in (pt, torch):
+        d, _ = build(lib, make)
+        shape = (*d.batch_shape, *d.event_shape)
+        wrong = [
+            lib.full(shape, value, dtype=lib.float64)
+            for value in (np.nan, -7.5, 7.5, -np.inf, np.inf)
+        ]
+        wrong += [lib.ones(2, *shape[:-1], 7), lib.ones(()), lib.ones(7, *shape[1:]), 0.5]
+        told[lib] = [
+            _words(lambda d=d, name=name, value=value: getattr(d, name)(value))
+            for value in wrong
+            for name in ("log_prob", "cdf")
+        ]
+    for mine, theirs in zip(told[torch], told[pt], strict=True):
+        assert mine == theirs
+
+
+def _words(run: Any) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            run()
+    except Exception as error:  # noqa: BLE001 (compared)
+        return type(error), str(error)
+    return None
 
 
 @pytest.mark.parametrize("lims", [(0.499, 0.501), (0.5, 0.5), (0.5, 0.6), (0.4, 0.5), (0.3, 0.7)])

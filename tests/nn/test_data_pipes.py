@@ -48,6 +48,14 @@ PROGRAMS = [
     "load(wrap(range(7)),sampler=[1])",
     "[keyed([1,2,3]).map(square)[2],keyed([1,2,3]).zip(keyed('abc'))[1],keyed([1]).concat(keyed([2,3]))[2]]",
     "[list(keyed([1,2,3]).batch(2)[i]) for i in range(len(keyed([1,2,3]).batch(2)))]", "keyed([1]).batch(1)[1]",
+    *(f"[[x.append(9) for x in {pipe}] and [x for x in {pipe}] for source in [[[1],[2]]] for pipe in [{made}]]"
+      for made, pipe in (
+          ("wrap(source)", "pipe"), ("wrap(source,deepcopy=False)", "pipe"), ("wrap(iter(source))", "pipe"),
+          ("wrap(iter(source),deepcopy=False)", "pipe"), ("wrap(x for x in source)", "pipe"),
+      )),
+    *(f"[[x.append(9) for x in source] and pipe[1] for source in [[[1],[2]]] for pipe in [keyed(source{options})]]"
+      for options in ("", ",deepcopy=False", ",deepcopy=True")),
+    "keyed(memoryview(b'ab'))[1]",
     "keyed([1]).concat(keyed([2]))[2]", "[b.tolist() for b in load(keyed([1,2,3]),batch_size=2,shuffle=True)]",
 ]  # fmt: skip
 

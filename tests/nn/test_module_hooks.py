@@ -66,6 +66,32 @@ def hooks_that_are_always_called(t):
 
 
 @scenario
+def hooks_that_are_always_called_are_called_once(t):
+    events, found = [], []
+    modules, always = t.nn.modules.module, {"always_call": True}
+
+    def fail(mod, args, out):
+        raise ValueError("no")
+
+    for failing in ("none", "one of all modules", "one of the module"):
+        m = t.nn.Identity()
+        handles = [
+            modules.register_module_forward_hook(lambda m, a, out: events.append("all"), **always),
+            m.register_forward_hook(lambda m, a, out: events.append("own"), **always),
+        ]
+        if failing == "one of all modules":
+            handles.append(modules.register_module_forward_hook(fail))
+        if failing == "one of the module":
+            handles.append(m.register_forward_hook(fail))
+        m.register_forward_hook(lambda m, a, out: events.append("last"), **always)
+        found += [failing, attempt(lambda m=m: numbers(m(t.ones(1)))), [*events]]
+        del events[:]
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+@scenario
 def global_hooks(t):
     m, events = net(t), []
     modules = t.nn.modules.module

@@ -66,3 +66,21 @@ def test_parameters_and_defaults_are_those_of_pytorch(namespace):
                 assert repr(found).replace("mindtorch_core.", "torch.") == repr(wanted), place
                 compared += 1
     assert compared >= NAMESPACES[namespace]
+
+
+def defaults(function):
+    found = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in found if p.default is not p.empty}
+
+
+def test_defaults_of_distributions():
+    """All that PyTorch's have; ``()`` stands for an empty size."""
+    compared = 0
+    module = import_module("torch.distributions")
+    for name in module.__all__:
+        theirs, ours = getattr(module, name), getattr(torch.distributions, name)
+        for place, their, our in shown(theirs, ours, name) if inspect.isclass(theirs) else ():
+            wanted, found = defaults(their), defaults(our)
+            assert {n: found.get(n, "none") for n in wanted} == wanted, place
+            compared += len(wanted)
+    assert compared > 150

@@ -272,6 +272,12 @@ def test_options_that_are_refused(options: dict[str, Any], said: str) -> None:
         DataLoader(Squares(), **options)
 
 
+def test_a_timeout_without_workers_is_refused_where_a_pass_begins() -> None:
+    loader = DataLoader(Squares(), timeout=1)
+    with pytest.raises(AssertionError, match="requires timeout == 0"):
+        iter(loader)
+
+
 def test_what_is_fixed_and_what_streams_refuse() -> None:
     loader = DataLoader(Squares())
     with pytest.raises(ValueError, match="should not be set after DataLoader is initialized"):

@@ -118,6 +118,15 @@ def test_hooks() -> None:
         optimizer.step()
 
 
+def test_hooks_of_steps_get_the_optimizer_among_the_arguments() -> None:
+    _, optimizer = _made("SGD")
+    seen: list[Any] = []
+    optimizer.register_step_pre_hook(lambda o, a, k: ((*a, lambda: 3), {}))
+    optimizer.register_step_post_hook(lambda o, a, k: seen.append((a[0] is o, len(a), k)))
+    assert optimizer.step() == 3
+    assert seen == [(True, 2, {})]
+
+
 def test_a_refused_step_changes_nothing() -> None:
     a, b = torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)
     a.grad, b.grad = torch.ones(2), torch.ones(3)

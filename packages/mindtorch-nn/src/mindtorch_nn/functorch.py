@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor, func
+from mindtorch_core.utils._own_frames import warn_user
 
 from .modules import Module
 
@@ -33,14 +33,13 @@ __version__ = torch.__version__
 
 
 def _warn(name: str, instead: str) -> None:
-    warnings.warn(
+    warn_user(
         "We've integrated functorch into PyTorch. As the final step of the integration, "
         f"`functorch.{name}` is deprecated as of PyTorch 2.0 and will be deleted in a future version of "
         f"PyTorch >= 2.3. Please use `{instead}` instead; see the PyTorch 2.0 release notes and/or the "
         "`torch.func` migration guide for more details "
         "https://pytorch.org/docs/main/func.migrating.html",
         FutureWarning,
-        stacklevel=3,
     )
 
 

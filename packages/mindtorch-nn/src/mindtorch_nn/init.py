@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -469,10 +468,9 @@ def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(
+        warn_user(
             f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`.",
             FutureWarning,
-            stacklevel=2,
         )
         return function(*args, **kwargs)
 

@@ -208,6 +208,16 @@ class UninitializedTensorMixin:
         finally:
             self.__class__ = own
 
+    def numel(self) -> NoReturn:
+        """There are none to count.
+
+        Raises:
+            ValueError: always.
+        """
+        self._refused()
+
+    nelement = dim = numel
+
     def share_memory_(self) -> NoReturn:
         """There is none.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from enum import IntEnum
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -51,9 +51,8 @@ class CausalBias(torch.Tensor):
         self.seq_len_q = seq_len_q
         self.seq_len_kv = seq_len_kv
         if seq_len_q > seq_len_kv and variant is CausalVariant.LOWER_RIGHT:
-            warnings.warn(
+            warn_user(
                 "Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!",
-                stacklevel=2,
             )
 
     def _materialize(self, device: Any = None) -> torch.Tensor:

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = [
+    "AuxOutput",
     "AuxRequest",
     "BlockMask",
     "and_masks",
@@ -35,6 +37,13 @@ class AuxRequest(NamedTuple):
 
     lse: bool = False
     max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What was asked for with `AuxRequest`; the rest is None."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
 
 
 def noop_mask(batch: Tensor, head: Tensor, q_idx: Tensor, kv_idx: Tensor) -> Tensor:
@@ -185,16 +194,22 @@ def flex_attention(
         block_mask: what is seen.
         scale: of scores; by default one by the root of the features.
         enable_gqa: whether several heads of queries share one of keys and values.
-        return_lse: return also the logarithm of the sum of each query's exponentials.
+        return_lse: return also the logarithm of the sum of each query's exponentials; deprecated.
         kernel_options: accepted for compatibility.
-        return_aux: the same as ``return_lse``, by name.
+        return_aux: return also an `AuxOutput` with what this asks for.
 
     Returns:
         (batch, heads, queries, features of the result); a query that sees nothing gets zeros.
 
     Raises:
-        ValueError: if heads do not fit together.
+        NotImplementedError: for other ranks.
+        ValueError: if sizes do not fit together.
     """
+    _check(query, key, value, block_mask)
+    if return_lse and return_aux is not None:
+        raise ValueError("return_lse is deprecated: give return_aux=AuxRequest(lse=True) alone")
+    if return_lse:
+        warn_user("return_lse is deprecated: use return_aux=AuxRequest(lse=True)", FutureWarning)
     heads, groups = query.size(1), key.size(1)
     if heads != groups:
         if not enable_gqa or heads % groups:
@@ -203,7 +218,8 @@ def flex_attention(
                 f"multiple, if they are shared"
             )
         key, value = (t.repeat_interleave(heads // groups, dim=1) for t in (key, value))
-    scores = query @ key.transpose(-2, -1) * (scale or 1 / math.sqrt(query.size(-1)))
+    by = 1 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = query @ key.transpose(-2, -1) * by
     places = _places(query.size(0), heads, query.size(2), key.size(2), query.device)
     if score_mod is not None:
         scores = score_mod(scores, *places)
@@ -213,6 +229,28 @@ def flex_attention(
     blind = (lse == float("-inf")).unsqueeze(-1)
     weights = torch.exp(scores - lse.unsqueeze(-1).masked_fill(blind, 0.0))
     made = weights.to(value.dtype) @ value
-    if return_aux is not None and return_aux.lse:
-        return made, lse
+    if return_aux is not None:
+        most = scores.amax(-1) if return_aux.max_scores else None
+        return made, AuxOutput(lse if return_aux.lse else None, most)
     return (made, lse) if return_lse else made
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, mask: BlockMask | None) -> None:
+    if not query.dim() == key.dim() == value.dim() == 4:
+        raise NotImplementedError("query, key, and value must be 4D tensors")
+    if query.size(-1) != key.size(-1):
+        raise ValueError(
+            f"Expect query and key/value to have the same embedding dimension but got "
+            f"E={query.size(-1)} and E={key.size(-1)}."
+        )
+    if query.size(0) not in (key.size(0), None if mask is None else mask.shape[0]):
+        raise ValueError(
+            f"Expect query and key/value, or query and a block_mask, to have the same batch size, but got "
+            f"Bq={query.size(0)}, Bkv={key.size(0)}, block_mask={mask}."
+        )
+    lengths = query.size(-2), key.size(-2)
+    if mask is not None and mask.seq_lengths != lengths:
+        raise ValueError(
+            f"block_mask was created for block_mask.shape={mask.shape} but got q_len={lengths[0]} and "
+            f"kv_len={lengths[1]}: create one of these lengths"
+        )

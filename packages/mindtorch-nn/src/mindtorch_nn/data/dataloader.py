@@ -5,13 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.context
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core.utils._constructed import Constructed
-from mindtorch_core.utils._own_frames import refusing
+from mindtorch_core.utils._own_frames import refusing, warn_user
 
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -219,13 +218,12 @@ class DataLoader(Constructed, Generic[T_co]):
             return
         count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if count is not None and self.num_workers > count:
-            warnings.warn(
+            warn_user(
                 f"This DataLoader will create {self.num_workers} worker processes in total. Our "
                 f"suggested max number of worker in current system is {count}, which is smaller than "
                 f"what this DataLoader is going to create. Please be aware that excessive worker "
                 f"creation might get DataLoader running slow or even freeze, lower the worker number to "
                 f"avoid potential slowness/freeze if necessary.",
-                stacklevel=3,
             )
 
 

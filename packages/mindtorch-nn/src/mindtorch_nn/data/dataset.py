@@ -5,13 +5,13 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = [
     "ChainDataset",
@@ -206,10 +206,9 @@ class ConcatDataset(Dataset[T_co]):
     @property
     def cummulative_sizes(self) -> list[int]:
         """An older spelling of ``cumulative_sizes``."""
-        warnings.warn(
+        warn_user(
             "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
             FutureWarning,
-            stacklevel=2,
         )
         return self.cumulative_sizes
 
@@ -320,8 +319,7 @@ def _of_shares(count: int, shares: Sequence[float]) -> list[int]:
         lengths[i % len(lengths)] += 1
     for i, n in enumerate(lengths):
         if n == 0:
-            warnings.warn(
+            warn_user(
                 f"Length of split at index {i} is 0. This might result in an empty dataset.",
-                stacklevel=3,
             )
     return lengths

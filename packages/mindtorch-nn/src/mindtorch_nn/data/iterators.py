@@ -6,13 +6,12 @@ import contextlib
 import multiprocessing
 import signal
 import time
-import warnings
 import weakref
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any
 
 import mindtorch_core as torch
-from mindtorch_core.utils._own_frames import hide
+from mindtorch_core.utils._own_frames import hide, warn_user
 
 from ._utils.fetch import fetcher
 from ._utils.pin_memory import pin_memory, pins
@@ -65,7 +64,7 @@ class Iteration:
                     "For multiprocessing data-loading, this could be caused by not properly "
                     "configuring the IterableDataset replica at each worker."
                 )
-            warnings.warn(text, stacklevel=2)
+            warn_user(text)
         return data
 
     def _next(self) -> Any:
@@ -80,6 +79,10 @@ class InThisProcess(Iteration):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
+        if loader.timeout != 0:
+            raise AssertionError(
+                "a timeout is for workers: without them a DataLoader requires timeout == 0"
+            )
         self._fetch = fetcher(
             loader.dataset,
             streams=self._streams,

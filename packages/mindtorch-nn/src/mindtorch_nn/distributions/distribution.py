@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
-from mindtorch_core.utils._own_frames import hide
+from mindtorch_core.utils._own_frames import hide, warn_user
 
 from . import constraints
 from .utils import lazy_property, logits_to_probs, probs_to_logits
@@ -69,10 +68,9 @@ class Distribution(Constructed):
     def _check_parameters(self) -> None:
         known = getattr(self, "arg_constraints", None)
         if known is None:
-            warnings.warn(
+            warn_user(
                 f"{type(self)} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or "
                 f"initialize the distribution with `validate_args=False` to turn off validation.",
-                stacklevel=4,
             )
             return
         for name, constraint in known.items():
@@ -212,10 +210,9 @@ class Distribution(Constructed):
 
     def sample_n(self, n: int) -> Any:
         """``n`` batches of samples; deprecated."""
-        warnings.warn(
+        warn_user(
             "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
             FutureWarning,
-            stacklevel=2,
         )
         return self.sample((n,))
 
@@ -243,10 +240,9 @@ class Distribution(Constructed):
         try:
             support = self.support
         except NotImplementedError:
-            warnings.warn(
+            warn_user(
                 f"{type(self)} does not define `support` to enable sample validation. Please initialize "
                 f"the distribution with `validate_args=False` to turn off validation.",
-                stacklevel=3,
             )
             return
         if not support.check(value).all():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
+
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -56,11 +57,10 @@ def _find(type_p: type, type_q: type) -> Divergence | None:
     left = _nearest(pairs, type_p, type_q, first=0)
     right = _nearest(pairs, type_p, type_q, first=1)
     if _TABLE[left] is not _TABLE[right]:
-        warnings.warn(
+        warn_user(
             f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please "
             f"register_kl({left[0].__name__}, {right[1].__name__})",
             RuntimeWarning,
-            stacklevel=3,
         )
     return _TABLE[left]
 

@@ -19,6 +19,7 @@ from .transforms_elementwise import (
     SigmoidTransform,
     SoftplusTransform,
     TanhTransform,
+    clipped_sigmoid,
 )
 from .transforms_joint import (
     CatTransform,
@@ -52,3 +53,5 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+_clipped_sigmoid = clipped_sigmoid  # which pytorch-forecasting imports

@@ -112,7 +112,7 @@ class CorrCholeskyTransform(Transform):
         t = tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()
         return (t.log1p() - t.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
         """Logarithm of how much volumes grow."""
         left = tril_matrix_to_vec(1 - (y * y).cumsum(dim=-1), diag=-2)
         slopes = -2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(dim=-1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Number
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from . import constraints
 from .chi2 import Chi2
@@ -87,10 +87,9 @@ class Wishart(WithCovariance, ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {n - 1}.")
         setattr(self, name, matrix.expand((*batch_shape, -1, -1)))
         if self.df.lt(n).any():
-            warnings.warn(
+            warn_user(
                 "Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < "
                 "ndim.",
-                stacklevel=2,
             )
         super().__init__(batch_shape, matrix.shape[-2:], validate_args=validate_args)
         self._unbroadcasted_scale_tril = factor_of(given)
@@ -142,7 +141,7 @@ class Wishart(WithCovariance, ExponentialFamily):
             singular = ~self.support.check(sample)
             if not singular.any():
                 break
-            warnings.warn("Singular sample detected.", stacklevel=2)
+            warn_user("Singular sample detected.")
             again = self._bartlett(sample_shape)
             sample = torch.where(singular[..., None, None], again, sample)
         return sample

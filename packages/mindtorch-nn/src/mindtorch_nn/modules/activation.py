@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 from .. import init as _init
 from .module import Module
@@ -140,10 +140,9 @@ class Hardtanh(_Inplace):
             ("max_value", "max_val", max_value),
         ):
             if value is not None:
-                warnings.warn(
+                warn_user(
                     f"keyword argument `{old}` is deprecated and renamed to `{new}`",
                     FutureWarning,
-                    stacklevel=2,
                 )
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import warn_user
 
 from .backward_hooks import BackwardHook, warn_of_partial_hook
 from .base import ModuleBase
@@ -101,10 +101,9 @@ class _Call:
                 self._after(number, hook)
         if gate is not None:
             if not isinstance(self.result, torch.Tensor | tuple):
-                warnings.warn(
+                warn_user(
                     "For backward hooks to be called, module output should be a Tensor or a tuple of "
                     f"Tensors but received {type(self.result)}",
-                    stacklevel=4,
                 )
             self.result = gate.setup_output_hook(self.result)
         if partial:
@@ -168,10 +167,9 @@ class _Call:
                 try:
                     self._after(number, hook)
                 except Exception as error:  # noqa: BLE001  (a user's hook may raise anything)
-                    warnings.warn(
+                    warn_user(
                         f"{kind} forward hook with ``always_call=True`` raised an exception that was "
                         f"silenced as another error was raised in forward: {error}",
-                        stacklevel=5,
                     )
 
 

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-import operator
-import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Self
 
-from .module import Module, _indented
+from mindtorch_core.utils._own_frames import warn_user
 
-__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
+from .elements import pairs_of, position
+from .module import Module, _indented
+from .parameter_containers import ParameterDict, ParameterList
+
+__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class Container(Module):
     """A module with submodules; `Module` does the same."""
 
     def __init__(self, **kwargs: Module) -> None:
-        warnings.warn(
+        warn_user(
             "`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
             "Subclass that instead.",
             FutureWarning,
-            stacklevel=2,
         )
         super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)
-
-
-def position(index: Any, size: int) -> int:
-    """An index counted from the front.
-
-    Raises:
-        IndexError: if there is no such element.
-    """
-    found = operator.index(index)
-    if not -size <= found < size:
-        raise IndexError(f"index {found} is out of range")
-    return found % size
 
 
 class _Numbered(Module):
@@ -306,27 +295,3 @@ class ModuleDict(Module):
         """
         for name, module in pairs_of("ModuleDict", modules):
             self[name] = module
-
-
-def pairs_of(kind: str, given: Any) -> Iterator[tuple[str, Any]]:
-    """Pairs of a mapping, or of an iterable of pairs, in order."""
-    if not isinstance(given, Iterable):
-        raise TypeError(
-            f"{kind}.update should be called with an iterable of key/value pairs, but got "
-            f"{type(given).__name__}"
-        )
-    items = getattr(given, "items", None)
-    if isinstance(given, Mapping) or (items is not None and isinstance(given, Module)):
-        yield from items()  # type: ignore[misc]
-        return
-    for i, pair in enumerate(given):
-        if not isinstance(pair, Iterable):
-            raise TypeError(
-                f"{kind} update sequence element #{i} should be Iterable; is {type(pair).__name__}"
-            )
-        found: Any = tuple(pair)
-        if len(found) != 2:
-            raise ValueError(
-                f"{kind} update sequence element #{i} has length {len(found)}; 2 is required"
-            )
-        yield found

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
-from mindtorch_core.utils._own_frames import refusing
+from mindtorch_core.utils._own_frames import refusing, warn_user
 
 from ..parameter import Parameter
 from .base import ModuleBase, Undo, ends, undoing
@@ -100,11 +99,10 @@ class Conversion(ModuleBase):
                     f"dtype={dtype}"
                 )
             if dtype.is_complex:
-                warnings.warn(
+                warn_user(
                     "Complex modules are a new feature under active development whose design may change, "
                     "and some modules might not work as expected when using complex tensors as "
                     "parameters or buffers.",
-                    stacklevel=2,
                 )
 
         def convert(t: Any) -> Any:

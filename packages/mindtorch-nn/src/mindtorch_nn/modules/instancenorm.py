@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from mindtorch_core import Tensor
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 from .batchnorm import _LazyNormBase, _NormBase
 
@@ -78,10 +78,9 @@ class _InstanceNorm(_NormBase):
                     f"expected input's size at dim={dim} to match num_features ({self.num_features}), but "
                     f"got: {input.size(dim)}."
                 )
-            warnings.warn(
+            warn_user(
                 f"input's size at dim={dim} does not match num_features. You can silence this warning by "
                 f"not passing in num_features, which is not used because affine=False",
-                stacklevel=3,
             )
         batch = input if dim else input.unsqueeze(0)
         made = F.instance_norm(

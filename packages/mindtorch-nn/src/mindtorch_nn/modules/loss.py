@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from mindtorch_core import Tensor
 from mindtorch_core.nn import LinearCrossEntropyOptions
 from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._own_frames import warn_user
 
 from .likelihood_losses import (
     BCELoss,
@@ -195,10 +195,9 @@ class NLLLoss2d(NLLLoss):
     """`NLLLoss` under a name of old."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn(
+        warn_user(
             "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement.",
             FutureWarning,
-            stacklevel=2,
         )
         super().__init__(*args, **kwargs)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from .module import Module
 
@@ -17,10 +16,8 @@ def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -
         return reduction
     found = "mean" if size_average is None or size_average else "sum"
     found = found if reduce is None or reduce else "none"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        UserWarning,
-        stacklevel=4,
+    warn_user(
+        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead."
     )
     return found
 

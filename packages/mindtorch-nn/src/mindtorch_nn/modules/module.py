@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections import OrderedDict
 from typing import Any, Self, TypeVar
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..parameter import Buffer, Parameter
 from . import base
@@ -411,10 +411,9 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
             None
         """
         if getattr(self, "_is_replica", False):
-            warnings.warn(
+            warn_user(
                 "Calling .zero_grad() from a module created with nn.DataParallel() has no effect: its "
                 "parameters are no leaves, and accumulate no gradients.",
-                stacklevel=2,
             )
         for parameter in self.parameters():
             if set_to_none:  # also where it is None: a recording of a step learns of it

@@ -9,7 +9,7 @@ from typing import Any, Self
 import mindtorch_core as torch
 
 from ..parameter import Parameter
-from .container import pairs_of, position
+from .elements import pairs_of, position
 from .module import Module
 
 __all__ = ["ParameterDict", "ParameterList"]

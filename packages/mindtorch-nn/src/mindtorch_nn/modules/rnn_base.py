@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 import weakref
 from typing import Any
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from .. import init
 from ..parameter import Parameter
@@ -107,11 +107,10 @@ class RNNBase(Module):
                 "being zeroed"
             )
         if dropout > 0 and self.num_layers == 1:
-            warnings.warn(
+            warn_user(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
                 f"expects num_layers greater than 1, but got dropout={dropout} and "
                 f"num_layers={self.num_layers}",
-                stacklevel=4,
             )
         for name, kind in (
             ("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..parameter import Parameter, is_lazy
 from .base import ModuleBase, Undo, ends, undoing
@@ -81,11 +81,10 @@ class StateDict(ModuleBase):
             odict_keys(['weight', 'bias'])
         """
         if args:
-            warnings.warn(
+            warn_user(
                 "Positional args are being deprecated, use kwargs instead: state_dict(destination=..., "
                 "prefix=..., keep_vars=...)",
                 FutureWarning,
-                stacklevel=2,
             )
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and not prefix else prefix
@@ -287,11 +286,10 @@ def _load_one(
     if not assign and new.is_meta and not own.is_meta:
         return _failed(key, own, new, ("Cannot copy out of meta tensor; no data!",))
     if own.is_meta and not new.is_meta and not assign:
-        warnings.warn(
+        warn_user(
             f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
             "current model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the "
-            "state dictionary to their corresponding key in the module instead of copying them in place?)",
-            stacklevel=5,
+            "state dictionary to their corresponding key in the module instead of copying them in place?)"
         )
     if torch.__future__.get_swap_module_params_on_conversion() and not is_lazy(own):
         return _do(partial(_swap, key, own, new, assign))

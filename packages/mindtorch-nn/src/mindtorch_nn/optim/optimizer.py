@@ -104,7 +104,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A class's ``step`` between the hooks of the optimizer it is called on."""
 
     @functools.wraps(step)
-    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+    def hooked(*args: Any, **kwargs: Any) -> Any:
+        self: Optimizer = args[0]
         for pre in itertools.chain(
             _global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()
         ):
@@ -118,7 +119,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             args, kwargs = result
         if "_opt_called" in self.__dict__:  # a scheduler wants to know
             self._opt_called = True
-        found = step(self, *args, **kwargs)
+        found = step(*args, **kwargs)
         for post in itertools.chain(
             self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()
         ):

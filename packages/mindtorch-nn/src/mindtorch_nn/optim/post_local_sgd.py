@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from mindtorch_core.utils._own_frames import warn_user
 
 from .optimizer import Optimizer
 
@@ -40,10 +41,9 @@ class PostLocalSGDOptimizer(Optimizer):
         """Take a state over; without ``step`` the averager begins anew, with a warning."""
         self.optim.load_state_dict(state_dict)
         if "step" not in state_dict:
-            warnings.warn(
+            warn_user(
                 "Loaded state dict does not contain a step counter for an averager. Setting step counter "
                 "to 0.",
-                stacklevel=2,
             )
         self.averager.step = state_dict.get("step", 0)
 

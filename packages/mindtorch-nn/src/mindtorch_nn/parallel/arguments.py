@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 
@@ -80,20 +80,18 @@ def refuse_others(delayed: Any, hooked: Any, mixed_precision: Any) -> None:
 def syncs_buffers(broadcast_buffers: bool | None, forward_sync_buffers: bool | None) -> bool:
     """Whether forward begins with rank 0's buffers, by an argument's old and new name."""
     if broadcast_buffers is not None and forward_sync_buffers is not None:
-        warnings.warn(
+        warn_user(
             "Both `broadcast_buffers` and `forward_sync_buffers` were specified. `broadcast_buffers` is "
             "deprecated and its value is ignored when `forward_sync_buffers` is provided.",
             FutureWarning,
-            stacklevel=3,
         )
     elif broadcast_buffers is not None:
-        warnings.warn(
+        warn_user(
             "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
             "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you "
             "rely on buffers NOT being synced at init (e.g. rank-local buffers), keep using "
             "`broadcast_buffers=False` until `init_sync_buffers` is available.",
             FutureWarning,
-            stacklevel=3,
         )
     told = broadcast_buffers if forward_sync_buffers is None else forward_sync_buffers
     return True if told is None else bool(told)

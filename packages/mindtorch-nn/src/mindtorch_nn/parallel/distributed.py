@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ from typing import Any, Final
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.ecosystem.distributed.algorithms.join import Join, Joinable, JoinHook
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 from ..modules.sparse import Embedding, EmbeddingBag
@@ -267,19 +267,18 @@ class DistributedDataParallel(Module, Joinable):
     def _set_static_graph(self) -> None:
         """Have all steps use the same parameters, as with ``static_graph=True``."""
         if self.static_graph:
-            warnings.warn(
-                "You've set static_graph to be True, no need to set it again.", stacklevel=2
+            warn_user(
+                "You've set static_graph to be True, no need to set it again.",
             )
             return
         self.static_graph = True
         self.reducer.fix()
         if self.find_unused_parameters:
-            warnings.warn(
+            warn_user(
                 "You passed find_unused_parameters=true to DistributedDataParallel, `_set_static_graph` "
                 "will detect unused parameters automatically, so you do not need to set "
                 "find_unused_parameters=true, just be sure these unused parameters will not change during "
                 "training loop while calling `_set_static_graph`.",
-                stacklevel=2,
             )
 
     def _get_ddp_logging_data(self) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from types import GeneratorType
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 __all__ = [
     "clip_grad_norm",
@@ -103,8 +103,8 @@ def clip_grad_norm_(
     """
     found = _listed(parameters)
     if isinstance(parameters, GeneratorType) and not found:
-        warnings.warn(
-            "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=2
+        warn_user(
+            "`parameters` is an empty generator, no gradient clipping will occur.",
         )
     total = get_total_norm(_grads(found), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(found, max_norm, total, foreach)
@@ -119,11 +119,10 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """`clip_grad_norm_` under a name of old."""
-    warnings.warn(
+    warn_user(
         "`torch.nn.utils.clip_grad_norm` is now deprecated in favor of "
         "`torch.nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import guarded
 
 __all__ = [
     "PackedSequence",
@@ -128,6 +129,7 @@ class PackedSequence(PackedSequence_):
         return self.data.is_pinned()
 
 
+@guarded
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The order that takes a permutation back."""
     if permutation is None:
@@ -212,6 +214,7 @@ def pad_packed_sequence(
     return made.index_select(0 if batch_first else 1, order), lengths[order.cpu()]
 
 
+@guarded
 def pad_sequence(
     sequences: Any,
     batch_first: bool = False,
@@ -241,6 +244,11 @@ def pad_sequence(
     found = list(sequences.unbind(0) if isinstance(sequences, Tensor) else sequences)
     if not found:
         raise RuntimeError("received an empty list of sequences")
+    for i, s in enumerate(found):
+        if not isinstance(s, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {i} in argument 0, but got {type(s).__name__}"
+            )
     if padding_side not in ("left", "right"):
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}."

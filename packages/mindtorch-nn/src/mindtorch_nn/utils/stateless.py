@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from typing import Any
+
+from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 from ..parallel import DataParallel
@@ -38,10 +40,9 @@ def functional_call(
         RuntimeError: in strict mode for other names, and for `DataParallel`.
         ValueError: if names of one tensor are given several values.
     """
-    warnings.warn(
+    warn_user(
         "`torch.nn.utils.stateless.functional_call` is deprecated: use `torch.func.functional_call`.",
         FutureWarning,
-        stacklevel=2,
     )
     return _functional_call(
         module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict
@@ -83,7 +84,9 @@ def _reparametrize_module(
         for path, value in values.items():
             owner, _, name = path.rpartition(".")
             holder = module.get_submodule(owner)
-            table, name = _place(holder, name, path)
+            table, name = _place(holder, name)
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"{value} is not an instance of torch.Tensor")
             before.append((holder, table, name, table.get(name, _ABSENT)))
             table[name] = value
             places[path] = table, name
@@ -117,13 +120,21 @@ def _tell(holder: Any, name: str, value: Any) -> None:
         holder._flat_weights[names.index(name)] = value
 
 
-def _place(holder: Any, name: str, path: str) -> tuple[dict[str, Any], str]:
-    """Where a module keeps what it shows under a name."""
+def _place(holder: Any, name: str) -> tuple[dict[str, Any], str]:
+    """Where a module keeps what it shows under a name; a name that it has not is lent to it.
+
+    Raises:
+        KeyError: for no name.
+        TypeError: if it shows what is no tensor.
+    """
     for table in (holder._parameters, holder._buffers):
         if name in table:
             return table, name
-    if not hasattr(holder, name):
-        raise AttributeError(f"{holder._get_name()} has no attribute `{name}` ({path})")
+    if not name:
+        raise KeyError('tensor name can\'t be empty string ""')
+    old = getattr(holder, name, None)
+    if old is not None and not isinstance(old, Tensor):
+        raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     return holder.__dict__, name
 
 

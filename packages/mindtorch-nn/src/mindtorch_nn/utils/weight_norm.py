@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 from ..parameter import Parameter, is_lazy
@@ -35,11 +35,10 @@ class WeightNorm:
             RuntimeError: if the weight has one.
             ValueError: if it has no shape yet.
         """
-        warnings.warn(
+        warn_user(
             "`torch.nn.utils.weight_norm` is deprecated in favor of "
             "`torch.nn.utils.parametrizations.weight_norm`.",
             FutureWarning,
-            stacklevel=3,
         )
         if any(
             isinstance(h, WeightNorm) and h.name == name for h in module._forward_pre_hooks.values()

@@ -18,7 +18,7 @@ Collate = Callable[..., Any]
 Key = type | tuple[type, ...]
 
 _TEXTS: Final = np_str_obj_array_pattern
-_NOT_TAKEN: Final = (
+default_collate_err_msg_format = (
     "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 )
 
@@ -112,7 +112,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: Mapping[Key, Collate] | Non
             raise RuntimeError("each element in list of batch should be of equal size")
         rows = zip(*batch, strict=True)
         return _sequence_like(first, [collate(r, collate_fn_map=collate_fn_map) for r in rows])
-    raise TypeError(_NOT_TAKEN.format(kind))
+    raise TypeError(default_collate_err_msg_format.format(kind))
 
 
 def _function_for(value: Any, functions: Mapping[Key, Collate]) -> Collate | None:
@@ -156,7 +156,8 @@ default_collate_fn_map: Final[dict[Key, Collate]] = {
 }
 
 
-def _collate_numpy(batch: Iterable[Any], *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_array_fn(batch: Iterable[Any], *, collate_fn_map: Any = None) -> Any:
+    """A stack of NumPy's arrays, or of its numbers."""
     return collate([torch.as_tensor(each) for each in batch], collate_fn_map=collate_fn_map)
 
 
@@ -169,7 +170,8 @@ class _NumPy(metaclass=_AnyNumPy):
     """Stands for NumPy's arrays and numbers, so that NumPy need not be imported."""
 
 
-default_collate_fn_map[_NumPy] = _collate_numpy
+collate_numpy_scalar_fn = collate_numpy_array_fn
+default_collate_fn_map[_NumPy] = collate_numpy_array_fn
 
 
 @guarded

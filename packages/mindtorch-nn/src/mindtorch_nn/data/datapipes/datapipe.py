@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import mindtorch_core as torch
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..dataset import Dataset, IterableDataset
 
@@ -14,12 +16,25 @@ __all__ = [
     "DataChunk",
     "IterDataPipe",
     "MapDataPipe",
+    "copied",
     "functional_datapipe",
     "set_seeds",
     "set_shuffles",
 ]
 
 C = TypeVar("C", bound=type)
+
+
+def copied(source: Any, kind: str) -> Any:
+    """A deep copy of samples; themselves, with a warning, where there is none, as of generators."""
+    try:
+        return copy.deepcopy(source)
+    except TypeError:
+        warn_user(
+            f"The input {kind} can not be deepcopied, please be aware of in-place modification would "
+            f"affect source data."
+        )
+        return source
 
 
 class _Methods:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +10,7 @@ import mindtorch_core as torch
 
 from .._utils.collate import default_collate
 from .._utils.worker import get_worker_info
-from .datapipe import DataChunk, IterDataPipe, functional_datapipe
+from .datapipe import DataChunk, IterDataPipe, copied, functional_datapipe
 
 __all__ = [
     "Batcher", "Collator", "Concater", "Filter", "IterDataPipe", "IterableWrapper", "Mapper",
@@ -31,7 +30,7 @@ class IterableWrapperIterDataPipe(IterDataPipe):
         self.iterable, self.deepcopy = iterable, deepcopy
 
     def __iter__(self) -> Iterator[Any]:
-        yield from copy.deepcopy(self.iterable) if self.deepcopy else self.iterable
+        yield from copied(self.iterable, "iterable") if self.deepcopy else self.iterable
 
     def __len__(self) -> int:
         return len(self.iterable)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .datapipe import DataChunk, MapDataPipe, functional_datapipe
+from .datapipe import DataChunk, MapDataPipe, copied, functional_datapipe
 
 __all__ = ["Batcher", "Concater", "MapDataPipe", "Mapper", "SequenceWrapper", "Zipper"]
 
@@ -20,7 +19,7 @@ class SequenceWrapperMapDataPipe(MapDataPipe):
     """
 
     def __init__(self, sequence: Any, deepcopy: bool = True) -> None:
-        self.sequence = copy.deepcopy(sequence) if deepcopy else sequence
+        self.sequence = copied(sequence, "sequence") if deepcopy else sequence
 
     def __getitem__(self, index: Any) -> Any:
         return self.sequence[index]

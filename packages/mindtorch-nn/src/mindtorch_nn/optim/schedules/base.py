@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import types
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from mindtorch_core import Tensor
 from mindtorch_core.utils._constructed import Constructed
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..optimizer import Optimizer
 from ..stepping import no_dimensions
@@ -143,10 +143,10 @@ class LRScheduler(Constructed):
             epoch: number of the step; deprecated.
         """
         if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", True):
-            warnings.warn(_ORDER_WARNING, UserWarning, stacklevel=2)
+            warn_user(_ORDER_WARNING)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn_user(EPOCH_DEPRECATION_WARNING)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -177,10 +177,8 @@ class LRScheduler(Constructed):
     def _warn_outside(self) -> None:
         """Warn users who ask for the rates of a step that is not taken."""
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn_user(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                UserWarning,
-                stacklevel=3,
             )
 
     def _scaled(self, factor: Any) -> list[Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Literal, SupportsFloat
+
+from mindtorch_core.utils._own_frames import warn_user
 
 from ..optimizer import Optimizer
 from .base import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, set_option, values_of
@@ -97,7 +98,7 @@ class ReduceLROnPlateau(LRScheduler):
         """
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+            warn_user(EPOCH_DEPRECATION_WARNING)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best = current

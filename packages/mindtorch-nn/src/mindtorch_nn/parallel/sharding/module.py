@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, Self
 
 from mindtorch_core import Tensor
+from mindtorch_core.utils._own_frames import warn_user
 
 from .group import ParameterGroup
 from .state import ShardingState
@@ -138,7 +138,7 @@ class FSDPModule:
 
     def set_reduce_scatter_divide_factor(self, factor: float) -> None:
         """`set_gradient_divide_factor` under a name of old."""
-        warnings.warn("Use `set_gradient_divide_factor` instead", FutureWarning, stacklevel=2)
+        warn_user("Use `set_gradient_divide_factor` instead", FutureWarning)
         self.set_gradient_divide_factor(factor)
 
     def set_reduce_scatter_unused_params(

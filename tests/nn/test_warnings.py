@@ -1,0 +1,103 @@
+"""What modules, optimizers, distributions and loaders warn of: what PyTorch warns of, at the line of the caller."""
+
+import warnings
+
+import pytest
+
+import mindtorch_core as torch
+
+pt = pytest.importorskip("torch")
+
+LAYER = "t.nn.TransformerEncoderLayer(8, {})"
+PROGRAMS = [
+    *(f"t.nn.TransformerEncoder({LAYER.format(options)}, 1{more})"
+      for more in ("", ", enable_nested_tensor=False")
+      for options in ("2", "2, batch_first=True", "2, batch_first=True, norm_first=True", "1, batch_first=True",
+                      "2, batch_first=True, bias=False", "2, batch_first=True, activation='gelu'")),
+    "t.nn.TransformerEncoder(t.nn.Linear(2, 2), 1)", "t.nn.Container()", "t.nn.NLLLoss2d()",
+    "t.nn.Linear(2, 2).to(t.complex64)", "t.nn.InstanceNorm2d(3)(t.ones(1, 2, 3, 3))", "t.nn.Linear(1, 1).state_dict({})",
+    "t.nn.LSTM(2, 2, dropout=0.5)", "t.nn.MSELoss(size_average=True)", "t.nn.L1Loss(reduce=False)",
+    "t.nn.init.uniform(t.ones(2))", "t.nn.init.xavier_normal(t.ones(2, 2))", "t.nn.init.kaiming_normal_(t.ones(0, 2))",
+    "t.nn.init.trunc_normal_(t.ones(2), mean=9)", "t.nn.Linear(0, 2)",
+    "t.optim.lr_scheduler.StepLR(sgd(t), 2).step()", "t.optim.lr_scheduler.StepLR(sgd(t), 2).step(1)",
+    "t.optim.lr_scheduler.StepLR(sgd(t), 2).get_lr()", "t.optim.lr_scheduler.ReduceLROnPlateau(sgd(t)).step(1.0, 1)",
+    "t.optim.lr_scheduler.ExponentialLR(sgd(t), 0.5).get_lr()", "t.optim.SGD([t.nn.Parameter(t.ones(1))] * 2, 1.0)",
+    "t.distributions.Normal(0.0, 1.0).sample_n(2).shape", "t.distributions.Wishart(2.5, t.eye(3))",
+    "type('D', (t.distributions.Distribution,), {})()",
+    "type('D', (t.distributions.Normal,), {'support': property(raising)})(0.0, 1.0).log_prob(t.ones(1))",
+    "t.utils.data.ConcatDataset([[1]]).cummulative_sizes", "t.utils.data.random_split([1], [1, 0])",
+    "t.utils.data.random_split([1], [0.5, 0.5])",
+
+    "t.nn.functional.mse_loss(t.ones(2, 1), t.ones(1, 2))", "t.nn.functional.kl_div(t.ones(2), t.ones(2))",
+    "t.nn.functional.sigmoid(t.ones(1))", "t.nn.functional.upsample(t.ones(1, 1, 2), 4)",
+    "t.nn.functional.upsample_nearest(t.ones(1, 1, 2, 2), 4)", "t.nn.UpsamplingNearest2d(2)(t.ones(1, 1, 2, 2))",
+    "t.nn.functional.grid_sample(t.ones(1, 1, 2, 2), t.zeros(1, 1, 1, 2))",
+    "t.nn.functional.affine_grid(t.eye(2, 3)[None], (1, 1, 2, 2))",
+    "t.nn.Dropout3d()(t.ones(2, 2))", "t.nn.functional.l1_loss(t.ones(2), t.ones(2), size_average=False)",
+    "t.nn.functional.smooth_l1_loss(t.ones(2, 1), t.ones(2))", "t.nn.functional.huber_loss(t.ones(2, 1), t.ones(2))",
+    "t.nn.functional.softmax(t.ones(2))", "t.nn.functional.log_softmax(t.ones(2, 2))", "t.nn.functional.softmin(t.ones(2))",
+    "t.nn.Softmax()(t.ones(2))", "t.nn.LogSoftmax()(t.ones(2))", "t.nn.Softmin()(t.ones(2))",
+    "t.nn.functional.gumbel_softmax(t.ones(2), eps=1e-3)", "t.nn.functional.gumbel_softmax(t.ones(2), eps=1e-10)",
+    *(f"t.nn.functional.affine_grid(t.eye({n}, {n + 1})[None], (1, 1, 2, {shape}), align_corners=True)"
+      for n, shape in ((2, 1), (2, 2), (3, "1, 2"), (3, "2, 2"))),
+    *(f"t.nn.functional.multi_head_attention_forward(*[t.ones(2, 1, 4)] * 3, 4, 2, t.ones(12, 4), t.ones(12), None, None, False,"
+      f" 0.0, t.ones(4, 4), t.ones(4), key_padding_mask=t.zeros(1, 2){one}, attn_mask=t.zeros(2, 2){other})"
+      for one in (" > 0", "") for other in (" > 0", "")),
+    *(f"t.nn.functional.dropout{n}d(t.ones({', '.join('2' * dims)}))" for n in (1, 2, 3) for dims in range(2, 7) if n > 1 or dims == 3),
+    "t.nn.functional.embedding_bag(t.ones(3, 2), t.ones(2, 2, dtype=t.int64))", "t.nn.functional.upsample_bilinear(t.ones(1, 1, 2, 2), 4)",
+    "t.nn.utils.clip_grad_norm(t.nn.Parameter(t.ones(1)), 1.0)", "t.nn.utils.weight_norm(t.nn.Linear(2, 2))",
+    "t.nn.utils.clip_grad_norm_((p for p in ()), 1.0)", "t.nn.utils.stateless.functional_call(t.nn.Linear(1, 1), {}, t.ones(1))",
+    "t.nn.MultiheadAttention(4, 2)(*[t.ones(2, 1, 4)] * 3, t.zeros(1, 2) > 1, attn_mask=t.zeros(2, 2))",
+    "t.nn.Hardtanh(min_value=-1.0)", "t.nn.Hardtanh(max_value=1.0)",
+    "t.optim.lr_scheduler.CyclicLR(sgd(t), 0.1, 1.0, cycle_momentum=False).get_lr()",
+    "t.optim.lr_scheduler.OneCycleLR(sgd(t), 0.1, 10, cycle_momentum=False).get_lr()",
+    "t.optim.swa_utils.SWALR(sgd(t), 0.1).get_lr()", "t.utils.data.DataLoader([1], num_workers=99)",
+
+    "t.autograd.backward([leaf(t) * 1], grad_variables=[t.ones(1)])", "(leaf(t) * 1).grad",
+    "t.autograd.grad(leaf(t) * 1, [leaf(t)], only_inputs=False, allow_unused=True)", "t.autograd.detect_anomaly()",
+    "t.autograd.gradcheck(lambda x: x * 1.0, leaf(t), raise_exception=False)", "type('F', (t.autograd.Function,), {})()",
+    "t.autocast('cpu', dtype=t.float32)", "t.amp.autocast('cpu', dtype=t.int8)", "t.cpu.amp.autocast()",
+    "t.cpu.amp.GradScaler()", "t.cuda.amp.GradScaler(enabled=False)", "t.cuda.amp.custom_fwd(len)", "t.cuda.amp.custom_bwd(len)",
+    "t.amp.GradScaler()", "t.profiler.schedule(wait=0, warmup=0, active=1)", "t.testing.assert_allclose(t.ones(1), t.ones(1))",
+    "t.tensor([[1], [2]])[[[0, 1], [0, 0]]]", "t.add(t.ones(2), 1, out=t.ones(3))", "t.add(t.ones(2), 2, t.ones(2))",
+    "t.distributed.reduce_op.SUM",
+]  # fmt: skip
+
+
+def leaf(t):
+    return t.ones(1, requires_grad=True)
+
+
+def sgd(t):
+    return t.optim.SGD([t.nn.Parameter(t.ones(1))], 1.0)
+
+
+def raising(self):
+    raise NotImplementedError
+
+
+@pytest.fixture
+def telling(monkeypatch):
+    """Both libraries tell all, whatever a test before has chosen and PyTorch has told."""
+    for lib in (torch, pt):
+        monkeypatch.setattr(lib.distributions.Distribution, "_validate_args", True)
+    before = pt.is_warn_always_enabled()
+    pt.set_warn_always(True)
+    yield
+    pt.set_warn_always(before)
+
+
+@pytest.mark.usefixtures("telling")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_warnings_as_in_pytorch(program):
+    code, found = compile("\n" * 8 + program, __file__, "eval"), []
+    for lib in (torch, pt):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            eval(
+                code, {"t": lib, "leaf": leaf, "sgd": sgd, "raising": raising, "__name__": __name__}
+            )
+        found.append(caught)
+    mine, theirs = ([w.category for w in each] for each in found)
+    assert mine == theirs
+    assert {(w.filename, w.lineno) for w in found[0]} <= {(__file__, 9)}
