@@ -44,6 +44,7 @@ from .dispatch.nearest import missing as _missing
 from .dispatch.overrides import install as _install_overrides
 from .frontend import array_standard as _array_standard  # noqa: F401  (attaches its methods)
 from .frontend import companion as _companion
+from .frontend import complex_parts as _complex_parts  # noqa: F401  (attaches its properties)
 from .frontend import indexing as _subscript  # noqa: F401  (attaches indexing)
 from .frontend import overriding as _overriding  # noqa: F401  (attaches what classes override)
 from .frontend import pickling as _pickling  # noqa: F401  (attaches copies and pickles)

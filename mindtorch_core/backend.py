@@ -33,7 +33,7 @@ from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
 from .opdefs.define import definitions, op
 from .opdefs.formulas import degrees_of_freedom
-from .opdefs.rules import pointwise, reduction
+from .opdefs.rules import format_of_all, format_of_any, pointwise, reduction
 from .random import source_for
 from .runtime import Runtime
 from .streams import Event, Stream, StreamContext
@@ -125,6 +125,7 @@ from .values.shapes import (
 )
 from .values.shapes import reduced as reduced_shape
 from .values.threads import get_num_threads
+from .values.user_warnings import warn_user
 
 if TYPE_CHECKING:  # they define ops, and are imported when they are asked for
     from .operators.arranging.rearranging import check_repeats, check_total
@@ -160,6 +161,7 @@ __all__ = [  # noqa: RUF022 (by subject, not by letter)
     "OutOfMemoryError",
     "PipelineError",
     "SchemaError",
+    "warn_user",
     # Tensors: memory, making them around it, and finding them among arguments.
     "Tensor",
     "Storage",
@@ -259,6 +261,8 @@ __all__ = [  # noqa: RUF022 (by subject, not by letter)
     "statistics_dtype",
     "update_running",
     "ConvolutionGeometry",
+    "format_of_all",
+    "format_of_any",
     "convolution_geometry",
     "convolution_weight_geometry",
     "Averaging",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from threading import get_ident
 from types import TracebackType
@@ -15,6 +14,7 @@ from ..values.circles import ending
 from ..values.devices import type_meant
 from ..values.dtypes import FLOATING, dtype, float64
 from ..values.interrupts import from_entry
+from ..values.user_warnings import warn_user
 from . import state
 from .state import STATE, is_autocast_available
 
@@ -72,7 +72,7 @@ class autocast:
         self._cache_enabled = STATE.cache_enabled if cache_enabled is None else cache_enabled
         problem = _problem(found, self.fast_dtype) if enabled else None
         if problem is not None:
-            warnings.warn(problem, stacklevel=2)
+            warn_user(problem)
         self._enabled = enabled and problem is None
         # By thread: an instance may be entered several times, and as a decorator from anywhere.
         self._before: dict[int, list[tuple[int, int, Callable[[], None]]]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -15,6 +14,7 @@ from ..values.circles import ending
 from ..values.devices import device, row_of
 from ..values.dtypes import float16, float32, int32
 from ..values.errors import BackendUnavailableError
+from ..values.user_warnings import warn_user
 
 if TYPE_CHECKING:
     from mindtorch_nn.optim import Optimizer
@@ -80,10 +80,9 @@ class GradScaler:
         self._device = device
         self._enabled = enabled
         if enabled and not _is_there(device):
-            warnings.warn(
+            warn_user(
                 f"torch.amp.GradScaler is enabled, but there is no device of type '{device}' here. "
                 f"Disabling.",
-                stacklevel=2 if type(self).__init__ is GradScaler.__init__ else 3,
             )
             self._enabled = False
         if self._enabled and growth_factor <= 1.0:

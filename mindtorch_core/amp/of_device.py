@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from types import ModuleType
 from typing import Any, ClassVar
 
 from ..values.dtypes import dtype as _dtype
+from ..values.user_warnings import warn_user
 from .autocast_mode import autocast, custom_bwd, custom_fwd
 from .grad_scaler import GradScaler
 
@@ -16,10 +16,9 @@ __all__ = ["AutocastOf", "GradScalerOf", "amp_of"]
 
 def _warn(old: str, new: str) -> None:
     """Warn at the line that makes an object by a name of old."""
-    warnings.warn(
+    warn_user(
         f"`torch.{old}(args...)` is deprecated. Please use `torch.{new}` instead.",
         FutureWarning,
-        stacklevel=3,
     )
 
 

@@ -193,8 +193,9 @@ def _write(
         _say("the script opened no torch.pipeline(), so no flush is shown")
     write_page(files["page"], facts, follower, options.graph_ops)
     write_chrome_trace(files["out"], tracing.histories)
-    for name, start, end, _ in tracing.asides:
-        _say(f"{name}: {(end - start) * 1e3:.0f} ms")
+    for name, start, end, thread in tracing.asides:
+        if thread not in tracing.rows:  # of collective operations there are many
+            _say(f"{name}: {(end - start) * 1e3:.0f} ms")
     _say(f"{files['page']}: {_summary(facts)}")
     groups = len({node.group for node in graph} - {None})
     _say(

@@ -33,11 +33,7 @@ def _require_initialized(func: Callable[..., Any]) -> Callable[..., NoReturn]:
     return refuse
 
 
-_CHECKPOINT: Final = Absent(
-    _LATER,
-    classes="LoadPlanner SavePlanner StorageReader StorageWriter",
-    functions="load_sharded_optimizer_state_dict",
-)
+_CHECKPOINT: Final = Absent(_LATER, functions="load_sharded_optimizer_state_dict")
 
 DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed._functional_collectives": Absent(
@@ -88,19 +84,8 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.algorithms.model_averaging.hierarchical_model_averager": Absent(),
     "distributed.algorithms.model_averaging.utils": Absent(),
     "distributed.checkpoint": _CHECKPOINT,
-    "distributed.checkpoint._consolidate_hf_safetensors": Absent(
-        _LATER, functions="consolidate_safetensors_files"
-    ),
-    "distributed.checkpoint.hf_storage": Absent(
-        _LATER, classes="HuggingFaceStorageReader HuggingFaceStorageWriter"
-    ),
-    "distributed.checkpoint.format_utils": Absent(
-        _LATER,
-        classes="_EmptyStateDictLoadPlanner",
-        functions="_load_state_dict dcp_to_torch_save torch_save_to_dcp",
-    ),
+    "distributed.checkpoint.hf_storage": Absent(),
     "distributed.checkpoint.optimizer": _CHECKPOINT,
-    "distributed.checkpoint.planner": _CHECKPOINT,
     "distributed.checkpoint.state_dict": Absent(),
     "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),

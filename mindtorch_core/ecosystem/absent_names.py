@@ -5,7 +5,7 @@ Families stand in files of their own. A module that has a file in this room take
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from ..frontend.storages import UntypedStorage
 from ..library.fake import get_ctx
@@ -21,21 +21,6 @@ _INNER: Final = "it belongs to PyTorch's compiled part"
 _NESTED: Final = "mindtorch has no nested tensors: pad them, and say by a mask what is padding"
 
 
-class UnpackedDualTensor(NamedTuple):
-    """A tensor, and the direction in which it is differentiated forward."""
-
-    primal: Any
-    tangent: Any
-
-
-UnpackedDualTensor.__module__ = "torch.autograd.forward_ad"
-
-
-def _unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The tensor and None: no tensor has a direction here, which is what libraries ask."""
-    return UnpackedDualTensor(tensor, None)
-
-
 ROWS: Final[dict[str, Absent]] = {
     **COMPILERS,
     **DISTRIBUTED,
@@ -43,8 +28,8 @@ ROWS: Final[dict[str, Absent]] = {
     "_C._distributed_c10d": Absent(_INNER, classes="FakeProcessGroup"),
     "_C": Absent(
         _INNER,
-        classes="AnyType Graph Value Node ScriptModule ScriptFunction ScriptObject "
-        "Type ListType OptionalType TensorType PyTorchFileReader PyTorchFileWriter",
+        classes="AnyType Graph Value Node ScriptModule ScriptFunction ScriptMethod ScriptObject "
+        "DeviceObjType Type ListType OptionalType TensorType PyTorchFileReader PyTorchFileWriter",
         values={"StorageBase": UntypedStorage},
     ),
     "_C._functorch": Absent(
@@ -114,7 +99,9 @@ ROWS: Final[dict[str, Absent]] = {
     "of_nn.quantized.modules": Absent(_EAGER, classes="Linear"),
     "mps": Absent("there is no such device", functions="compile_shader"),
     "cuda.profiler": Absent("there is no CUDA here", functions="init profile start stop"),
-    "cuda.nvtx": Absent("there is no CUDA here", functions="mark range range_pop range_push"),
+    "cuda.nvtx": Absent(
+        "there is no CUDA here", functions="mark range_end range_pop range_push range_start"
+    ),
     "numa": Absent(),
     "numa.binding": Absent(
         "processes are not bound to memory",
@@ -130,12 +117,6 @@ ROWS: Final[dict[str, Absent]] = {
         "there is no CUDA here", functions="all_gather all_reduce broadcast reduce"
     ),
     "cuda.tunable": Absent("there is no CUDA here", functions="enable tuning_enable"),
-    "autograd_forward": Absent(
-        "mindtorch has no forward mode: use torch.autograd.functional.jvp, which takes it backward",
-        classes="dual_level",
-        functions="enter_dual_level exit_dual_level make_dual",
-        values={"UnpackedDualTensor": UnpackedDualTensor, "unpack_dual": _unpack_dual},
-    ),
     "autograd_profiler": Absent("there is no CUDA here", classes="emit_itt emit_nvtx"),
     "package": Absent("use torch.save and torch.load", classes="PackageExporter PackageImporter"),
     "utilities.cpp_extension": Absent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..gradients.within import queue_callback
+from ..gradients.within import collecting, queue_callback
 from ..tensors.tensor import Tensor
 
 __all__ = ["Variable"]
@@ -21,6 +21,10 @@ class _Engine:
     """The engine, as far as programs ask it for something."""
 
     queue_callback = staticmethod(queue_callback)
+
+    def is_checkpoint_valid(self) -> bool:
+        """Whether the pass that calls, if there is one, walks back to all leaves: then it may walk again."""
+        return not collecting()
 
 
 class Variable(metaclass=_Kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Final
 
 _NAMES: Final = (
@@ -10,12 +11,15 @@ _NAMES: Final = (
     "split", "stft", "svd_lowrank", "tensordot", "unique", "unique_consecutive", "unravel_index",
 )  # fmt: skip
 
+# What editors import from here, as PyTorch's file imports it itself.
+_IMPORTED: Final = {"F": "nn.functional", "Tensor": "Tensor"}
+
 __all__ = list(_NAMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NAMES:
+    if name not in _NAMES and name not in _IMPORTED:
         raise AttributeError(f"module 'torch.functional' has no attribute {name!r}", name=name)
     import mindtorch_core
 
-    return getattr(mindtorch_core, name)
+    return operator.attrgetter(_IMPORTED.get(name, name))(mindtorch_core)

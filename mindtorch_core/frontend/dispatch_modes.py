@@ -9,7 +9,8 @@ key is in no mask, so a call costs nothing more.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, Self
 
 from ..dispatch.choice import choose
@@ -18,9 +19,9 @@ from ..dispatch.keys import ALIASES, BACKEND_BITS, MASKS, DispatchKey, set_masks
 from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, overload_of
 from ..tensors.subclasses import ANY_DISPATCHES, dispatching
-from ..values.interrupts import leaving
+from ..values.interrupts import leaving, surely
 
-__all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes"]
+__all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes", "without_modes"]
 
 _PYTHON: Final = int(DispatchKey.Python)
 _ABOVE: Final = -(_PYTHON << 1) & ~ALIASES  # every runtime key above Python
@@ -99,6 +100,22 @@ def active_modes() -> tuple[DispatchMode, ...]:
 def set_modes(modes: Iterable[DispatchMode]) -> None:
     """Make these the modes active in this thread again; the masks are not changed."""
     _STACK.modes[:] = modes
+
+
+@contextmanager
+def without_modes() -> Iterator[list[DispatchMode]]:
+    """A context without this thread's modes, which it gives, innermost first; others may be entered in it.
+
+    Classes with a handler of their own are asked as ever.
+    """
+    modes = [*_STACK.modes]
+    previous = set_masks(MASKS.include & ~_PYTHON, MASKS.keep)
+    try:
+        set_modes(())
+        yield modes[::-1]
+    finally:
+        set_modes(modes)
+        surely(lambda: set_masks(*previous))
 
 
 def register_rule(op: OpOverload | str, mode: Any, rule: Callable[..., Any]) -> Registration:

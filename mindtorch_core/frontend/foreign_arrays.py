@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from ..tensors.attached import attach
 from ..tensors.autograd_state import born
@@ -47,6 +48,7 @@ def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = N
     return _placed(made, None, device, copy)
 
 
+@guarded
 def to_dlpack(tensor: Tensor) -> Any:
     """A DLPack capsule over the memory of a tensor, for one consumer."""
     return tensor.__dlpack__()

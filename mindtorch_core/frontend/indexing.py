@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any, Final
 
 from ..dispatch.calls.binding import python_number
-from ..dispatch.exchanged import is_not_counted
 from ..dispatch.functions import fn
 from ..dispatch.keys import DispatchKey
 from ..tensors.attached import attach
@@ -15,6 +12,7 @@ from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64, uint8
 from ..values.overlap import refuse_repeats
 from ..values.own_frames import hide
+from ..values.user_warnings import warn_user
 from .creation import tensor
 
 __all__ = ["getitem", "setitem"]
@@ -91,7 +89,6 @@ def _trimmed(value: Tensor, rank: int) -> Tensor:
 _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
 _BATCHED: Final = int(DispatchKey.FuncTorchBatched)
-_OWN: Final = __name__.partition(".")[0]
 _LONGEST_TUPLE: Final = 31  # A longer list is always one index, as in PyTorch.
 _PARTS: Final = (Tensor, slice, list, tuple, range)
 
@@ -135,15 +132,6 @@ def _items(self: Tensor, index: Any) -> tuple[list[Any], int]:
     return items, used
 
 
-def _level_of_user() -> int:
-    """How many frames the caller's warning is below the line that wrote ``x[...]``."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(_OWN):
-        frame = frame.f_back
-        level += not is_not_counted(frame.f_code)
-    return level
-
-
 def _stands_for_tuple(index: Any) -> bool:
     """Whether a list is an index per dimension rather than one list of positions."""
     if type(index) is not list or len(index) > _LONGEST_TUPLE:
@@ -155,11 +143,10 @@ def _stands_for_tuple(index: Any) -> bool:
             break
     else:
         return False
-    warnings.warn(
+    warn_user(
         "Using a non-tuple sequence for multidimensional indexing is deprecated: a list of lists, "
         "tensors, slices, None or `...` counts as one index per dimension. Write x[tuple(indices)] "
         "for that, or x[torch.tensor(indices)] for one index",
-        stacklevel=_level_of_user(),
     )
     return True
 

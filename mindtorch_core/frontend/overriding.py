@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, Final, Self
 
+from ..dispatch.exchanged import exchanged_with
 from ..dispatch.overrides import WHEN_USED, pop_mode, push_mode
 from ..dispatch.written_functions import arm_functions, ask_first, overridable
 from ..opdefs.packets import is_made_for_op
@@ -75,7 +76,9 @@ def _arm_members(found: Mapping[str, Any]) -> None:
             ):
                 if isinstance(accessor, FunctionType) and not hasattr(accessor, "__wrapped__"):
                     ask_first(accessor, shown, asked=1)
-        elif id(member) not in done and not hasattr(member, "__wrapped__"):
+        elif id(member) not in done and (
+            not hasattr(member, "__wrapped__") or exchanged_with(member, "explain")
+        ):
             done.add(id(member))
             if name[:2] == "__" or member.__name__[0] == "_":
                 member.__name__, member.__qualname__ = name, f"Tensor.{name}"

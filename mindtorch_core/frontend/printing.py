@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import DispatchKey
+from ..gradients.duals import tangent_of, unseen
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
+from ..values.devices import is_retired
 from ..values.dtypes import (
     COMPLEX,
     FLOATING,
@@ -109,7 +111,7 @@ def format_tensor(t: Tensor) -> str:
     else:
         if not OPTIONS["edgeitems"]:  # the elements do not tell the shape
             suffixes.append(f"size={tuple(t._shape)}")
-        body = _body(t, len(prefix))
+        body = unseen(_body, t, len(prefix))
     implied = (get_default_dtype(), default_complex(), int64, bool_)
     if (
         t._dtype not in implied
@@ -121,6 +123,9 @@ def format_tensor(t: Tensor) -> str:
         suffixes.append(f"grad_fn=<{t.grad_fn.name()}>")
     elif t.requires_grad:
         suffixes.append("requires_grad=True")
+    tangent = tangent_of(t)
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     return filled(prefix + body, suffixes, len(prefix)) + ")"
 
 
@@ -208,6 +213,34 @@ def _float_writer(values: list[float]) -> Callable[[float], str]:
     return lambda v: f"{v:.{precision}f}"
 
 
+class _Formatter:
+    """How elements are written so that a tensor's have one width, as `torch._tensor_str` names it.
+
+    Args:
+        tensor: whose elements choose the form, and the width.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        shown = tensor.detach()
+        values = unpack(shown._host(), shown._dtype)
+        self._write: Callable[[Any], str] = str
+        self._width = max([1, *(len(str(v)) for v in values)])
+        if shown._dtype.category >= FLOATING:
+            counted = [
+                abs(v) if isinstance(v, complex) else v for v in values if 0 < abs(v) < math.inf
+            ]
+            self._write = _float_writer(counted)
+            self._width = max([1, *(len(self._write(v)) for v in counted)])
+
+    def width(self) -> int:
+        """The width of the widest element."""
+        return self._width
+
+    def format(self, value: Any) -> str:
+        """A value as an element of the tensor is written."""
+        return self._write(value).rjust(self._width)
+
+
 def _nest(
     texts: list[str], width: int, shape: Shape, marks: list[bool], indent: int, edge: int
 ) -> str:
@@ -235,6 +268,8 @@ def _nest(
 
 def __repr__(self: Tensor) -> str:
     """The text of a tensor; launches recorded work."""
+    if is_retired(self._device):
+        return f"<tensor on {self._device}, whose backend was unloaded>"
     return format_tensor(self._settled())
 
 

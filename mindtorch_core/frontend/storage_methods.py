@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..tensors.replacing import replace_memory
 from ..tensors.storage import Storage
 from ..tensors.tensor import Tensor
-from ..values.devices import concrete, device
+from ..values.devices import concrete, device, is_retired
 from ..values.dtypes import DTYPES, dtype
 from .device_methods import ACCELERATORS
 from .pickling import rebuild_storage
@@ -102,6 +102,8 @@ def __sizeof__(self: Storage) -> int:
 
 
 def __repr__(self: Storage) -> str:
+    if is_retired(self.device):
+        return f"<Storage on {self.device}, whose backend was unloaded>"
     if self.device.type == "meta":
         shown = "..."
     else:

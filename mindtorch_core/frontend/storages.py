@@ -104,9 +104,10 @@ class UntypedStorage(Storage, metaclass=_Untyped):
         """
         if byte_order not in ("native", "little", "big"):
             raise ValueError(f"invalid byte_order {byte_order!r}: native, little or big")
-        data, size = memoryview(buffer).cast("B")[offset:], dtype.itemsize
+        whole, size = memoryview(buffer).cast("B"), dtype.itemsize
+        data = whole[offset:]
         end = len(data) if count < 0 else count * size
-        if not 0 <= offset <= len(data) + offset or end > len(data) or (count < 0 and end % size):
+        if not 0 <= offset <= len(whole) or end > len(data) or (count < 0 and end % size):
             raise ValueError(
                 f"a buffer with {len(data)} bytes after offset {offset} does not hold "
                 f"{'whole' if count < 0 else count} elements of {size} bytes"

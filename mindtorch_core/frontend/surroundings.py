@@ -114,7 +114,6 @@ OF_NN: Final = frozenset(
     {"_reduction", "common_types", "grad", "intrinsic", "qat", "quantizable", "quantized"}
 )
 OF_AUTOGRAD: Final = {  # and the module of the room that each stands for
-    "forward_ad": "autograd_forward",
     "profiler": "autograd_profiler",
     "profiler_util": "autograd_profiler",
     "variable": "autograd_variable",
@@ -134,13 +133,7 @@ ELSEWHERE: Final = {
     "distributed._tensor.api": ".ecosystem.distributed.tensor",
     **{
         f"distributed.checkpoint.{name}": ".ecosystem.distributed.checkpoint"
-        for name in (
-            "api",
-            "default_planner",
-            "filesystem",
-            "state_dict_loader",
-            "state_dict_saver",
-        )
+        for name in ("api", "filesystem")
     },
     **{
         f"distributed.fsdp.{name}": ".ecosystem.distributed.fsdp"
@@ -246,6 +239,7 @@ NAMES: Final = {
             "ListType",
             "Node",
             "OptionalType",
+            "DeviceObjType",
             "ScriptObject",
             "StorageBase",
             "TensorType",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..tensors.tensor import Tensor
 from .pickling import is_storage as known
 
@@ -114,11 +115,15 @@ def typename(obj: Any) -> str:
     return name if module in (None, "builtins") else f"{module}.{name}"
 
 
+@guarded
 def numel(input: Tensor) -> int:
     """Number of elements.
 
     Args:
         input: a tensor.
+
+    Raises:
+        TypeError: if it is no tensor.
 
     Example:
         >>> torch.numel(torch.zeros(2, 3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final, Self
 
@@ -12,6 +11,7 @@ from ..values.devices import concrete
 from ..values.devices import device as device_type
 from ..values.dtypes import DTYPES, get_default_dtype
 from ..values.dtypes import dtype as dtype_type
+from ..values.user_warnings import warn_user
 from .creation import tensor
 from .device_methods import ACCELERATORS
 from .pickling import Typed, elements
@@ -28,16 +28,14 @@ _TAKEN: Final = """TypedStorage.__init__ received an invalid combination of argu
 _warned = False
 
 
-def warn_removal(stacklevel: int = 2) -> None:
+def warn_removal() -> None:
     """Warn once that typed storages go."""
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(
+        warn_user(
             "TypedStorage is deprecated, as in PyTorch: tensor.untyped_storage() gives the same memory, "
-            "counted in bytes",
-            UserWarning,
-            stacklevel=stacklevel + 1,
+            "counted in bytes"
         )
 
 
@@ -327,7 +325,7 @@ class TypedStorage(Typed):
 
     @classmethod
     def _around(cls, storage: Storage, d: dtype_type) -> TypedStorage:
-        warn_removal(3)
+        warn_removal()
         return wrapped(storage, d)
 
 

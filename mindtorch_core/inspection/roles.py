@@ -54,6 +54,10 @@ ROLES: Final[dict[str, Role]] = {
         "autocast leaves this op alone here",
     ),
     "Tracer": Role("tracing of calls into a graph"),
+    "ForwardGrad": Role(
+        "tensors that move along a tangent",
+        "runs what is below and gives its results their tangents",
+    ),
     "AutogradNestedTensor": Role("gradients of nested tensors"),
     "AutogradFunctionality": Role(
         "gradients of tensors on one backend",

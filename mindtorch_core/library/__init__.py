@@ -11,6 +11,7 @@ from .infer import infer_schema
 from .op_rules import register_autocast, register_torch_dispatch, register_vmap
 from .registration import Library
 from .registration import scoped_library as _scoped_library  # noqa: F401  (PyTorch's name of it)
+from .triton_ops import impl_abstract, triton_op, wrap_triton
 
 __all__ = [
     "CustomOpDef",
@@ -24,6 +25,7 @@ __all__ = [
     "get_ctx",
     "get_kernel",
     "impl",
+    "impl_abstract",
     "infer_schema",
     "opcheck",
     "register_autocast",
@@ -32,4 +34,6 @@ __all__ = [
     "register_kernel",
     "register_torch_dispatch",
     "register_vmap",
+    "triton_op",
+    "wrap_triton",
 ]

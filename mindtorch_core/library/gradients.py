@@ -75,9 +75,7 @@ def record_gradient(
     lib: Library,
 ) -> None:
     """Register the kernel at Autograd that records the op with a gradient."""
-    schema = registry.entry(name).schema
-    if schema is None:
-        raise TypeError(f"{name} has no schema")
+    schema = registry.entry(name).needed_schema
     if schema.is_mutable:
         raise RuntimeError(
             f"Cannot register autograd formula for non-functional operator {name} with schema "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 import weakref
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -18,6 +17,7 @@ from ..dispatch.schema import parse_schema
 from ..opdefs.tags import Tag
 from ..opdefs.torch_ops import OpOverload, overload_of, own_entry
 from ..values.interrupts import leaving
+from ..values.user_warnings import warn_user
 
 __all__ = ["Library", "qualified_parts", "scoped_library"]
 
@@ -227,7 +227,7 @@ class Library:
             text = overriding(entry.name, key, before, KernelRecord(fn, source_of(fn), ""))
             if not allow_override:
                 raise RuntimeError(f"This is not allowed without allow_override: {text}")
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warn_user(text)
         self._made.append(registry.register_kernel(name, key, fn, with_keyset=with_keyset))
 
     def fallback(

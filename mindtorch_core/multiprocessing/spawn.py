@@ -11,9 +11,10 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 from typing import Any
+
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "ProcessContext",
@@ -233,10 +234,9 @@ def spawn(
         ProcessException: if a process fails that is waited for; the others are ended.
     """
     if start_method != "spawn":
-        warnings.warn(
+        warn_user(
             f"spawn() starts new interpreters, whatever start_method says (got: {start_method}): use "
             f"torch.multiprocessing.start_processes(..., start_method={start_method!r})",
             FutureWarning,
-            stacklevel=2,
         )
     return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ..dispatch.functions import fn, fn_nn
 from ..operators.nn.multihead import _is_batch as _mha_shape_check
+from ..operators.nn.multihead import warn_of_mismatch
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype
 
@@ -55,12 +55,8 @@ def _canonical_mask(
         return None
     if mask.dtype is not bool_ and not mask.is_floating_point():
         raise AssertionError(f"only bool and floating types of {mask_name} are supported")
-    if check_other and other_type is not None and mask.dtype is not other_type:
-        warnings.warn(
-            f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both "
-            f"instead.",
-            stacklevel=4,
-        )
+    if check_other:
+        warn_of_mismatch(mask, mask_name, other_type, other_name)
     if mask.is_floating_point():
         return mask
     return fn.zeros_like(mask, dtype=target_type).masked_fill_(mask, float("-inf"))

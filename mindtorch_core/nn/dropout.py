@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.functions import fn
 from ..dispatch.written_functions import overridable
 from ..tensors.tensor import Tensor
@@ -88,6 +89,7 @@ def feature_alpha_dropout(
     return _call("feature_alpha_dropout", input, p, training, inplace=inplace)
 
 
+@guarded
 @overridable
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -121,6 +123,7 @@ def dropout1d(
     return _channels(input, p, training, inplace, rank=3)
 
 
+@guarded
 @overridable
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
@@ -160,6 +163,7 @@ def dropout2d(
     return _call("feature_dropout", input, p, training, inplace=inplace)
 
 
+@guarded
 @overridable
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False

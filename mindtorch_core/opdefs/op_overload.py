@@ -135,6 +135,12 @@ class OpOverload:
         """All overloads of the op."""
         return self._packet
 
+    _overloadpacket = overloadpacket  # as dispatch modes ask for it
+
+    @property
+    def _name(self) -> str:
+        return self.name()
+
     @property
     def _schema(self) -> OperatorSchema:
         if self._parsed is None:
@@ -220,19 +226,12 @@ class OpOverload:
 
 def _caller(entry: OpEntry) -> Callable[..., Any]:
     """The generated function of an op: the one users call, or a strict one for third parties'."""
-    if entry.schema is None:
-        raise RuntimeError(
-            f"Could not find schema for {entry.name}, though it has kernels: define it with "
-            f"torch.library.define or Library.define"
-        )
     return front(entry) if entry.definition is not None else make_strict(entry, Tensor)
 
 
 def as_candidate(entry: OpEntry) -> Candidate:
     """The entry as overloads are chosen in ``torch.ops``: by the schema's names."""
-    schema = entry.schema
-    if schema is None:
-        raise TypeError(f"{entry.name} has no schema")
+    schema = entry.needed_schema
     takes = takes_strictly if entry.definition is None else candidate(entry).takes
     return Candidate(schema, takes, lambda a: a.name)
 

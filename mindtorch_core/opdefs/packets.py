@@ -111,7 +111,7 @@ def _method(name: str) -> Any:
         return packet.function()
     entry = OPERATORS.get(name)
     if entry is None:
-        # A method or property in Python may have come with the ops of its module.
+        # A method in Python may have come with the ops of its module.
         held: Any = vars(Tensor).get(name)
         if held is None or isinstance(held, OpMethod):
             raise AttributeError(f"'Tensor' object has no attribute {name!r}")
@@ -269,7 +269,7 @@ def _overloaded(
                 return handle(call, (*args, *kwargs.values()), args, kwargs)
             kwargs = named
         try:
-            return fn(*args, **kwargs)
+            return fn(*args, **kwargs) if kwargs else fn(*args)
         except Exception as error:
             if (
                 isinstance(error, TypeError)

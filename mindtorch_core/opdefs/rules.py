@@ -6,14 +6,20 @@ errors about shapes and dtypes, so every backend reports them in the same words.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..dispatch.keys import DispatchKey
 from ..dispatch.opdef import TensorSpec
 from ..tensors.tensor import Tensor
 from ..values.dtypes import BOOL, FLOATING, bool_, dtype, int64
-from ..values.memory_formats import like_strides, memory_format
+from ..values.memory_formats import (
+    contiguous_format,
+    format_strides,
+    like_strides,
+    memory_format,
+    suggested,
+)
 from ..values.promotion import result_type, to_floating
 from ..values.shapes import (
     Shape,
@@ -150,6 +156,31 @@ def limited(rule: Rule, name: str, kinds: str, *, operands: int = 2) -> Rule:
         return spec
 
     return checked
+
+
+def format_of(t: Tensor | None) -> memory_format:
+    """The memory format that an operand hands on: row-major unless its channels clearly lie innermost."""
+    if t is not None and len(t._shape) > 3:
+        strides = t._geometry()[0]
+        if strides[1] <= strides[-1]:  # asked first, as it costs least
+            return suggested(t._shape, strides)
+    return contiguous_format
+
+
+def format_of_any(*operands: Tensor | None) -> memory_format:
+    """The memory format of a result with channels innermost where those of an operand are."""
+    return next((found for t in operands if (found := format_of(t)).order), contiguous_format)
+
+
+def format_of_all(operands: Sequence[Tensor]) -> memory_format:
+    """The memory format of a result with channels innermost where those of all operands are."""
+    first = format_of(operands[0])
+    return first if all(format_of(t) is first for t in operands) else contiguous_format
+
+
+def laid(shape: Shape, d: dtype, lies: memory_format) -> TensorSpec:
+    """A result in a memory format."""
+    return TensorSpec(shape, d, format_strides(shape, lies) if lies.order else None)
 
 
 def not_bool(message: str) -> Callable[[dtype], dtype]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.calls.fronts import shown_by
-from ..dispatch.keys import AUTOGRAD, MASKS, UNRESOLVED, is_grad_enabled, with_masks
+from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, UNRESOLVED, is_grad_enabled, with_masks
 from ..dispatch.overrides import IN_USE, active, handle
 from ..dispatch.registry import OpEntry
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
+from ..values.devices import row_of
 from ..values.dtypes import FLOATING
 from ..values.overlap import refuse_partners, refuse_repeats, shared_memory
 from ..values.promotion import check_cast
 from ..values.shapes import Shape, numel, pointwise_strides, show, storage_extent
+from ..values.user_warnings import warn_user
 from .resizing import resize
 
 __all__ = [
@@ -67,11 +68,8 @@ def write_out(
                 f"{front.__name__}(): argument 'out' must be Tensor, not {type(each).__name__}"
             )
     inside = MASKS.include & INFERENCE  # where nothing is recorded, even with gradients enabled
-    if not inside and is_grad_enabled() and _recorded((*args, *kwargs.values(), *outs)):
-        raise RuntimeError(
-            f"{front.__name__}(): functions with out=... arguments don't support automatic "
-            f"differentiation, but one of the arguments requires grad."
-        )
+    if not inside and is_grad_enabled():
+        _refuse_derivatives(front.__name__, _keys_among((*args, *kwargs.values(), *outs)))
     if elementwise:
         _refuse_overlap(outs, args)
     if "requires_grad" in kwargs and len(outs) == 1:
@@ -89,6 +87,7 @@ def write_out(
         )
     for each, value in zip(outs, results, strict=True):
         if each._device is not value._device:
+            row_of(each._device.type)  # its backend may have been unloaded
             raise RuntimeError(
                 f"Expected out tensor to have device {value._device}, but got {each._device} instead"
             )
@@ -121,12 +120,31 @@ def _decides(needs: Sequence[str], args: tuple[Any, ...], out: Tensor) -> bool:
     )
 
 
-def _recorded(values: Iterable[Any]) -> bool:
-    """Whether a tensor requires grad, among values of a call or in its lists."""
-    return any(
-        _recorded(v) if isinstance(v, list | tuple) else getattr(v, "_keys", 0) & AUTOGRAD
-        for v in values
-    )
+def _keys_among(values: Iterable[Any]) -> int:
+    """The keys of all tensors among values of a call or in its lists."""
+    found = 0
+    for v in values:
+        found |= _keys_among(v) if isinstance(v, list | tuple) else getattr(v, "_keys", 0)
+    return found
+
+
+def _refuse_derivatives(name: str, keys: int) -> None:
+    """Refuse ``out=`` where gradients or tangents would be lost.
+
+    Raises:
+        RuntimeError: if something requires grad.
+        NotImplementedError: if something has a tangent.
+    """
+    if keys & AUTOGRAD:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, but one "
+            f"of the arguments requires grad."
+        )
+    if keys & FORWARD:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an out= "
+            f"function"
+        )
 
 
 def _refuse_overlap(outs: Sequence[Tensor], args: tuple[Any, ...]) -> None:
@@ -190,12 +208,10 @@ def _options_of(out: Tensor, kwargs: dict[str, Any]) -> dict[str, Any]:
 def resize_out(out: Tensor, shape: Shape, strides: Shape | None = None) -> None:
     """Give a tensor the shape and layout of the result that is written into it."""
     if out.numel():
-        warnings.warn(
+        warn_user(
             f"an output of shape {show(out._shape)} was resized, because the result has shape "
             f"{show(shape)}. Pass an output of that shape, or let an output t be resized "
             f"without this warning by emptying it first: t.resize_(0)",
-            UserWarning,
-            stacklevel=5,  # beside this one and `write_out`: what hides frames, and the generated function
         )
     resize(out, shape, strides)
 

@@ -244,7 +244,8 @@ HOMES: Final = (
      "soft_margin_loss; aten nn torch: cosine_embedding_loss hinge_embedding_loss "
      "margin_ranking_loss triplet_margin_loss; nn: multilabel_soft_margin_loss "
      "triplet_margin_with_distance_loss"),
-    ("nn.convolution", "aten: convolution_backward; aten torch: _convolution_weight convolution"),
+    ("nn.convolution",
+     "aten: convolution_backward; aten torch: _convolution _convolution_weight convolution"),
     ("nn.convolution_forms",
      "aten: conv1d.padding conv2d.padding conv3d.padding conv_transpose2d.input "
      "conv_transpose3d.input; aten nn torch: conv1d conv2d conv3d conv_tbc conv_transpose1d; aten "
@@ -444,9 +445,8 @@ HOMES: Final = (
      "set_.source_Storage,source_Storage_storage_offset,source_Tensor,source_Tensor_storage_offset "
      "squeeze_.dim,dims"),
     ("views.parts",
-     "Tensor aten torch: as_strided chunk detach diagonal narrow real select split "
-     "split_with_sizes unbind; Tensor torch: imag; aten: narrow.Tensor split.sizes; aten torch: "
-     "_imag _real slice"),
+     "Tensor aten torch: as_strided chunk detach diagonal narrow select split split_with_sizes "
+     "unbind; aten: narrow.Tensor split.sizes; aten torch: _imag _real real slice; torch: imag"),
     ("views.reshaping",
      "Tensor aten: contiguous expand expand_as reshape_as view view_as; Tensor aten torch: "
      "broadcast_to flatten moveaxis movedim permute reshape squeeze swapaxes swapdims t transpose "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Self
 
 from ..dispatch.keys import AUTOGRAD, MASKS, WITH_AUTOGRAD
 from ..values.devices import device
 from ..values.dtypes import dtype
 from ..values.shapes import Shape
+from ..values.user_warnings import warn_user
 from .autograd_state import GRADS_USED, INFERENCE, AutogradMeta
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class AutogradAttributes:
     def requires_grad(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise RuntimeError("requires_grad must be a bool")
+        if value and not self.is_leaf:
+            raise RuntimeError("you can only change requires_grad flags of leaf variables.")
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -116,11 +118,9 @@ class AutogradAttributes:
             return None
         found: Tensor | None = meta.grad
         if found is None and not self.is_leaf and not self.retains_grad:
-            warnings.warn(
+            warn_user(
                 "backward() fills the .grad of leaves, and this tensor is the result of an op. Call "
                 ".retain_grad() on it before backward(), or read the .grad of the leaf it is made of.",
-                UserWarning,
-                stacklevel=2,
             )
         return found
 

@@ -97,11 +97,13 @@ def view_around(base: Tensor, data: Any, shape: Shape, keys: int) -> Tensor:
     root = base._base
     r._base = base if root is None else root
     r._autograd = None
-    views = storage.views
-    if views is None or len(views) >= storage._prune_at:
-        storage.add_view(r)
-    else:  # as there, without a call
+    views = storage.views  # as in `Storage.add_view`, without a call
+    if views is None:
+        storage.views = [ref(r)]
+    elif len(views) < storage._prune_at:
         views.append(ref(r))
+    else:
+        storage.add_view(r)
     return r
 
 

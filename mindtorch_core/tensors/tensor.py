@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, overload
 
+from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import AUTOGRAD, UNRESOLVED, WITH_AUTOGRAD, DispatchKey
 from ..values.devices import TABLE, device
 from ..values.dtypes import dtype, pack
@@ -256,6 +257,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         """Whether the only element differs from zero."""
         return bool(self)
 
+    @guarded
     def is_same_size(self, other: Tensor) -> bool:
         """Whether another tensor has the same shape."""
         return self._shape == other._shape
@@ -370,6 +372,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         start = self._settled()._own_storage().data_ptr()
         return start + self._geometry()[1] * self._dtype.itemsize
 
+    @guarded
     def is_set_to(self, tensor: Tensor) -> bool:
         """Whether both tensors show the same memory with the same shape and strides."""
         return (

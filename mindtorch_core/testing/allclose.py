@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Final
 
 from ..frontend.creation import tensor
 from ..tensors.tensor import Tensor
+from ..values.user_warnings import warn_user
 from .comparison import assert_close
 
 __all__ = ["assert_allclose"]
@@ -37,11 +37,10 @@ def assert_allclose(
         AssertionError: if they differ; the text says how much and where.
         ValueError: if only one tolerance is given.
     """
-    warnings.warn(
+    warn_user(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future "
         "release. Please use `torch.testing.assert_close()` instead.",
         FutureWarning,
-        stacklevel=2,
     )
     if not isinstance(actual, Tensor):
         actual = tensor(actual)

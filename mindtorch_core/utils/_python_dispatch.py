@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dispatch.keys import DispatchKey, block_keys
 from ..frontend.dispatch_modes import DispatchMode as TorchDispatchMode
-from ..frontend.dispatch_modes import active_modes
+from ..frontend.dispatch_modes import active_modes, without_modes
 from ..tensors.tensor import Tensor
 
 __all__ = [
@@ -18,9 +17,7 @@ __all__ = [
 ]
 
 
-def _disable_current_modes() -> Any:
-    """A context in which no dispatch mode of this thread is asked."""
-    return block_keys(int(DispatchKey.Python))
+_disable_current_modes = without_modes
 
 
 def _get_current_dispatch_mode() -> TorchDispatchMode | None:

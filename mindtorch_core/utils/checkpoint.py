@@ -5,7 +5,7 @@ A checkpointed function keeps only its arguments; backward runs it again for wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final
@@ -13,11 +13,11 @@ from typing import Any, Final
 from ..autograd.function import Function
 from ..autograd.recompute import CheckpointError, Frame, Surroundings, inside
 from ..frontend.dispatch_modes import DispatchMode
-from ..gradients import walks
 from ..gradients.differentiation import backward
 from ..gradients.grad_mode import is_grad_enabled
 from ..gradients.nesting import nests, too_deep
 from ..gradients.packing import with_hooks
+from ..gradients.within import collecting
 from ..random import default_generator
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE, concrete
@@ -37,6 +37,7 @@ __all__ = [
     "CheckpointFunction",
     "CheckpointPolicy",
     "SelectiveCheckpointContext",
+    "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
@@ -50,6 +51,12 @@ __all__ = [
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 ContextFn = Callable[[], Contexts]
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if no tensor among arguments requires gradients, so that what is recomputed has none."""
+    if not any(isinstance(v, Tensor) and v.requires_grad for v in inputs):
+        warn_user("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -184,7 +191,6 @@ def checkpoint(
             raise ValueError(
                 "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
             )
-        walks.observe()
         call = partial(CheckpointFunction.apply, function, preserve_rng_state)
     else:
         if determinism_check not in _DESCRIPTIONS:
@@ -279,8 +285,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
         """Run the function unrecorded."""
-        if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warn_user("None of the inputs have requires_grad=True. Gradients will be None")
+        check_backward_validity(args)
         ctx.run_function = run_function
         ctx.surroundings = Surroundings(args, preserve_rng_state)
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
@@ -291,7 +296,7 @@ class CheckpointFunction(Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Run the function recorded, and backward through that."""
-        if walks.collecting():
+        if collecting():
             raise RuntimeError(
                 "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
                 "passing an `inputs` parameter to .backward(). To resolve this error, you can either "

@@ -19,7 +19,7 @@ def public_path(row):
     """The path by which programs import a module of the table."""
     for inner, shown in (("utilities.", "utils."), ("of_nn.", "nn."), ("of_sparse", "sparse")):
         row = row.replace(inner, shown)
-    inside = {"autograd_profiler": "autograd.profiler", "autograd_forward": "autograd.forward_ad"}
+    inside = {"autograd_profiler": "autograd.profiler"}
     return f"mindtorch_core.{inside.get(row, row)}"
 
 
@@ -187,6 +187,17 @@ with pytest.raises(ValueError, match="Default process group has not been initial
 with pytest.raises(RuntimeError, match="pip install mindtorch-mpi"):
     torch.distributed.fsdp.fully_shard(torch.nn.Linear(1, 1))
 """
+
+
+@pytest.mark.parametrize("name", ["get_rank", "get_world_size"])
+def test_a_wrong_argument_is_named_alone(name):
+    for args, kwargs, text in (
+        ((), {"grop": 3}, r"got an unexpected keyword argument 'grop'\. Did you mean group\?"),
+        ((1, 2), {}, r"takes from 0 to 1 positional arguments but 2 were given"),
+    ):
+        with pytest.raises(TypeError, match=rf"^{name}\(\) {text}") as found:
+            getattr(torch.distributed, name)(*args, **kwargs)
+        assert [entry.name for entry in found.traceback] == ["test_a_wrong_argument_is_named_alone"]
 
 
 def test_settings_are_remembered():

@@ -17,8 +17,8 @@ import mindtorch_core as torch
 pt = pytest.importorskip("torch")
 
 NAMES = {
-    "": "_int_mm _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo StorageBase Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2",
-    "_C": "Generator _get_accelerator",
+    "": "_int_mm _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo StorageBase Future TensorType ScriptObject cond while_loop uint4 int2 bits8 float4_e2m1fn_x2 _convolution DeviceObjType",
+    "_C": "Generator ScriptMethod _get_accelerator _is_tracing",
     "_C._functorch": "is_batchedtensor get_unwrapped _add_batch_dim",
     "_dynamo.utils": "warn_once",
     "_functorch.vmap": "_add_batch_dim _maybe_remove_batch_dim _process_batched_inputs tree_flatten",
@@ -34,7 +34,10 @@ NAMES = {
     "cuda.amp": "common",
     "cuda.amp.autocast_mode": "_cast",
     "cuda.amp.common": "amp_definitely_not_available",
-    "distributions.transforms": "_InverseTransform",
+    "_tensor_str": "_Formatter",
+    "cuda": "_lazy_call",
+    "cuda.nvtx": "mark range range_end range_pop range_push range_start",
+    "distributions.transforms": "_InverseTransform _clipped_sigmoid",
     "distributions.utils": "_standard_normal _sum_rightmost",
     "fx": "map_arg",
     "fx.proxy": "GraphAppendingTracer",

@@ -17,6 +17,7 @@ from mindtorch_core.library import (
     gradients,
     infer,
     registration,
+    triton_ops,
 )
 from mindtorch_core.library import (
     op_rules as policies,
@@ -28,7 +29,7 @@ from mindtorch_core.opdefs import torch_ops as overloads
 cpu_fallback = sys.modules["mindtorch_core.library.cpu_fallback"]  # not the function of that name
 MODULES = (
     *(by_name, checks, cpu_fallback, custom_ops, fake, gradients, infer, policies, registration),
-    *(modes, overload, overloads, tags),
+    *(modes, overload, overloads, tags, triton_ops),
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FINDER = doctest.DocTestFinder(exclude_empty=True)
@@ -56,5 +57,7 @@ def test_what_is_public_has_an_example():
         "fallthrough_kernel",
         "CustomOpDef",
         "get_ctx",
+        "impl_abstract",  # another's older name
+        "wrap_triton",  # refuses
     }
     assert public | {"DispatchMode", "OpOverload", "OpOverloadPacket"} <= described

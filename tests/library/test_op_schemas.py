@@ -3,6 +3,7 @@
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.dispatch.registry import registry
 from scenarios import as_in_pytorch, refused
 
 NS = "op_schemas_test"
@@ -143,3 +144,14 @@ def test_a_key_that_does_not_exist_suggests_others():
             RuntimeError, match=r"could not parse dispatch key: CPUU.*Did you mean CPU"
         ):
             lib.impl("f", lambda x: x, "CPUU")
+
+
+def test_a_schema_that_is_needed_and_missing_says_what_to_do():
+    with torch.library._scoped_library(NS, "IMPL") as lib:
+        lib.impl("dangling", lambda x: x, "CPU")
+        entry = registry.get(f"{NS}::dangling")
+        assert entry.schema is None
+        with pytest.raises(
+            RuntimeError, match=f"schema for {NS}::dangling, .* define it with torch"
+        ):
+            entry.needed_schema

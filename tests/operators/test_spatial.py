@@ -215,3 +215,16 @@ def test_wrong_arguments(call, kind, text):
         call(pt.nn.functional, x, w)
     with pytest.raises(kind, match=text):
         call(F, here(x), here(w))
+
+
+def test_sizes_that_are_tensors_of_one_integer():
+    x = torch.arange(16.0).view(1, 1, 4, 4)
+    for one in (torch.tensor([3]), torch.tensor(3, dtype=torch.int32), torch.tensor([[3]])):
+        size = [one, 2]
+        expected = pt.nn.functional.interpolate(
+            pt.tensor(x.tolist()), size=[pt.tensor(one.tolist()), 2]
+        )
+        assert F.interpolate(x, size=size).tolist() == expected.tolist()
+    for bad in (torch.tensor([3, 2]), torch.tensor(3.0)):
+        with pytest.raises(TypeError, match="integers"):
+            F.interpolate(x, size=[bad, 2])

@@ -292,3 +292,20 @@ def test_reshapes_stay_views(inner):
         return y._is_view(), base.grad
 
     both(call)
+
+
+@pytest.mark.parametrize("count", [3, 31, 32, 33, 40, 100])
+def test_each_of_many_views_follows_a_change_of_their_base(count):
+    def call(lib):
+        x = lib.arange(200.0, requires_grad=True)
+        base = x * 1
+        kept = []
+        for i in range(count):
+            base[i]  # gone at once
+            kept.append(base[i])
+        base.mul_(3)
+        names = {type(v.grad_fn).__name__ for v in kept}
+        lib.stack(kept).sum().backward()
+        return len(names), x.grad
+
+    both(call)

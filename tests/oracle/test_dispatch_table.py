@@ -73,11 +73,12 @@ PARTS = {f + b: (f, b) for f, b in itertools.product(FAMILIES, BACKENDS)}
 FAMILY = {n: {n} for n in SINGLES} | {n: {f + b for b in BACKENDS} for n, (f, _) in PARTS.items()}
 FALLBACKS = ("SparseCPU", "QuantizedXPU", "FPGA", "PrivateUse2", "AutogradIPU", "DeferredInit")
 
+_OURS = ("Pipeline", "Inference", "ForwardGrad")
 # Every runtime key that both have, and none at all.
 SHARED = {None: "Undefined"} | {
     k: k.name
     for k in DispatchKey
-    if k < DispatchKey.Autograd and k.name not in ("Pipeline", "Inference") and "NPU" not in k.name
+    if k < DispatchKey.Autograd and k.name not in _OURS and "NPU" not in k.name
     if k.name not in ("AutocastPrivateUse2", "AutocastPrivateUse3")
 }
 KNOWN = C.DispatchKey.__members__  # the other keys have no name in Python, and are parsed

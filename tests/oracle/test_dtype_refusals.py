@@ -1,5 +1,6 @@
 """Dtypes that an op does not serve: what catches PyTorch's error catches ours."""
 
+import re
 import warnings
 
 import pytest
@@ -78,3 +79,45 @@ def test_dropout_of_complex_numbers(name, inplace):
         (y.real if lib is torch else y).sum().backward()
         results.append([*y.real.flatten().tolist(), *x.grad.real.flatten().tolist()])
     assert results[0] == pytest.approx(results[1], rel=1e-5)
+
+
+# Drawn, or of memory that nothing was written to.
+DRAWN = {"bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "random_",
+         "uniform_"}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "float32"])
+def test_forms_in_place(dtype):
+    """They take the dtypes that PyTorch's take, with the same results; what they refuse stays as it is."""
+    found, compared = [], 0
+    out_of_place = {d.base_name: d for d in definitions() if d.functional is None}
+    for d in definitions():
+        name = d.base_name
+        if d.functional is None or name.startswith("_") or not hasattr(pt.Tensor, name):
+            continue
+        base = out_of_place.get(name.removesuffix("_"))
+        sample = next((s for each in (d, base) if each for s in samples(each)), None)
+        if sample is None:
+            continue
+        args, kwargs = sample.build("cpu")
+        results = []
+        for lib in (torch, pt):
+            first, *rest = (converted(v, lib, dtype) for v in args)
+            options = {k: converted(v, lib, dtype) for k, v in kwargs.items()}
+            written = first.clone()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                results.append(outcome(getattr(written, name), *rest, **options))
+            if lib is torch and isinstance(results[0], Exception):
+                assert str(written.tolist()) == str(first.tolist()), name
+        ours, theirs = results
+        compared += 1
+        if isinstance(ours, Exception) or isinstance(theirs, Exception):
+            label = re.search(r"for '\w+'$", str(theirs))
+            if not isinstance(ours, type(theirs)) or (label and label[0] not in str(ours)):
+                found.append(f"{d.name}: {ours!r}, not {theirs!r}")
+        elif name not in DRAWN:
+            problem = outcome(torch.testing.assert_close, ours, torch.from_dlpack(theirs.detach()))
+            found += [f"{d.name}: {problem}"] * isinstance(problem, Exception)
+    assert compared > 100
+    assert not found, "\n".join(found)

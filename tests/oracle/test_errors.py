@@ -387,7 +387,15 @@ TEXTS = [
         lambda: torch.ones(2, 3).gather(0, torch.tensor([[9]])),
         r"index 9 .* dimension 0 with size 2",
     ),
-    (lambda: F.embedding(torch.tensor([9]), torch.ones(3, 2)), r"9.*3"),
+    (
+        lambda: F.embedding(torch.tensor([9]), torch.ones(3, 2)),
+        r"^embedding\(\): index out of range in self.*9.*3",
+    ),
+    (
+        lambda: torch.ones(2).index_select(0, torch.tensor([9])),
+        r"^index_select\(\): index out of range in self.*9.*2",
+    ),
+    (lambda: torch.nn.LazyLinear(2).weight.numel(), r"Attempted to use an uninitialized"),
     (lambda: F.nll_loss(torch.ones(2, 3), torch.tensor([0, 7])), r"7"),
     (lambda: F.dropout(torch.ones(2), 1.5), r"1\.5"),
     (

@@ -319,6 +319,35 @@ def test_saved_tensors_stay_while_the_graph_is_retained():
         _ = _walked(torch).saved_tensors
 
 
+@pytest.mark.parametrize("retained", [True, False])
+def test_backward_may_clear_what_was_saved_before_it_ends(retained):
+    def call(lib):
+        seen = []
+
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.maybe_clear_saved_tensors()
+            return x * x
+
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            ctx.maybe_clear_saved_tensors()
+            try:
+                seen.append(len(ctx.saved_tensors))
+            except RuntimeError as error:
+                seen.append("a second time" in str(error))
+            return 2 * x * g
+
+        x = leaf(lib)
+        out = define(lib, forward, backward).apply(x)
+        out.grad_fn.maybe_clear_saved_tensors()
+        seen.append(len(out.grad_fn.saved_tensors))
+        out.sum().backward(retain_graph=retained)
+        return seen, x.grad
+
+    both(call)
+
+
 def _walked(lib):
     out = square(lib).apply(leaf(lib))
     out.sum().backward()

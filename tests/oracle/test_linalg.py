@@ -2,7 +2,9 @@
 
 import itertools
 import math
+from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
 import mindtorch_core as torch
@@ -215,3 +217,33 @@ def test_zero_times_nan_where_one_matrix_is_a_number(name, values):
         return getattr(lib, name)(a, b)
 
     assert_close(product(torch), from_pytorch(product(pt)), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("upper", [False, True])
+def test_factors_of_what_is_not_finite_are_refused(dtype, upper):
+    """By the column that PyTorch names, alone and among others. (In float32 PyTorch finds 0 * inf.)"""
+    odd = [
+        [[a, 0, 0], [b, c, 0], [b, d, 1]]
+        for a in (1, np.nan, np.inf)
+        for b in (0, np.nan, np.inf)
+        for c in (1, np.nan, np.inf, -np.inf)
+        for d in (0, np.nan, np.inf)
+    ]
+    full = np.array([np.maximum(m, np.transpose(m)) for m in odd])
+    codes = [
+        lib.linalg.cholesky_ex(
+            lib.tensor(full, dtype=getattr(lib, dtype)), upper=upper
+        ).info.tolist()
+        for lib in (torch, pt)
+    ]
+    assert codes[0] == codes[1]
+    for code, matrix in zip(codes[0], full, strict=True):
+        for lib in (torch, pt):
+            t = lib.tensor(matrix, dtype=getattr(lib, dtype))
+            with (
+                pytest.raises(lib.linalg.LinAlgError, match="positive-definite")
+                if code
+                else nullcontext()
+            ):
+                lib.linalg.cholesky(t, upper=upper)

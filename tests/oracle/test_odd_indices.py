@@ -112,3 +112,16 @@ ASSIGNED = [
 def test_assignment_of_parts_to_wholes(call):
     """A value that broadcasts may lie in what is written; elements shown twice are refused."""
     both(call)
+
+
+@pytest.mark.parametrize("value", ["a", None, b"a", {}], ids=repr)
+@pytest.mark.parametrize("index", [0, (0, 1), slice(None), ..., [0, 1]], ids=repr)
+def test_what_cannot_be_assigned(index, value):
+    """Refused in PyTorch's words, which name the type and the tensor's."""
+    for name in ("float32", "int64", "bool"):
+        told = []
+        for lib in (torch, pt):
+            with pytest.raises(TypeError) as raised:
+                lib.zeros(2, 3, dtype=getattr(lib, name))[index] = value
+            told.append(str(raised.value))
+        assert told[0].startswith(told[1])

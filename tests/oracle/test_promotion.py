@@ -266,12 +266,19 @@ def test_default_dtype():
     )
 
 
-@pytest.mark.parametrize("name", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "float16", "bfloat16", "float32", "float64", "complex32", "complex64", "complex128", "float8_e4m3fn",
+        "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu",
+    ],
+)  # fmt: skip
 def test_finfo(name):
     ours, theirs = torch.finfo(getattr(torch, name)), pt.finfo(getattr(pt, name))
     for field in ("bits", "eps", "max", "min", "tiny", "smallest_normal", "resolution"):
         assert getattr(ours, field) == pytest.approx(getattr(theirs, field), rel=1e-12), field
     assert ours.dtype == theirs.dtype
+    assert repr(ours) == repr(theirs)
 
 
 @pytest.mark.parametrize("name", ["int8", "uint8", "int16", "int32", "int64", "uint16", "uint32"])

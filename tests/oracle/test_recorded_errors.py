@@ -1,6 +1,7 @@
 """Calls on record against PyTorch: the same outcome, exception type, warnings and facts in texts."""
 
 import ast
+import importlib
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -34,10 +35,6 @@ DEVIATIONS: dict[str, tuple[type, str]] = {
         "more gradients than outputs are refused; PyTorch drops those that are too many",
     ),
     "autograd: set mode error": (AttributeError, "torch._C is PyTorch's own"),
-    "autograd: forward AD missing": (
-        NotImplementedError,
-        "there is no forward-mode differentiation yet",
-    ),
 }
 
 
@@ -139,6 +136,14 @@ def _op_without_gradient():
     yield
     for made in libraries:
         made._destroy()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_for_tangents():
+    """PyTorch's first dual tensor warns of what it imports."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module("torch._decomp.decompositions_for_jvp")
 
 
 @pytest.fixture(autouse=True)

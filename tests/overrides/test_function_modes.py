@@ -202,3 +202,55 @@ def test_explain_shows_who_is_asked():
     assert "__torch_function__" in text
     wrapped = wrapper(torch)(torch.ones(2))
     assert "Python " in str(explain("add", wrapped, torch.ones(2)))
+
+
+def seen_around_a_pause(lib, names):
+    """What dispatch modes and a class see before, in and after a block without modes."""
+    log = []
+
+    class Mode(names.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            log.append((type(self).__name__, str(func).split(".")[1]))
+            return func(*args, **(kwargs or {}))
+
+    inner = type("Inner", (Mode,), {})
+    kind = wrapper(lib)
+
+    def told():
+        mode, stack = names._get_current_dispatch_mode(), names._get_current_dispatch_mode_stack()
+        log.append([type(m).__name__ for m in (mode, *stack)])
+
+    def computed():
+        told()
+        kind(lib.ones(2)) * 2
+        lib.ones(2) + 1
+
+    def paused(within):
+        with names._disable_current_modes() as modes:
+            log.append([type(m).__name__ for m in modes])
+            computed()
+            with within():
+                computed()
+            computed()
+
+    computed()
+    paused(inner)
+    with Mode():
+        computed()
+        paused(inner)
+        with inner():
+            paused(Mode)
+            computed()
+        with pytest.raises(KeyError), names._disable_current_modes():
+            raise KeyError
+        computed()
+    computed()
+    return log
+
+
+def test_a_block_without_modes():
+    import torch.utils._python_dispatch as theirs
+
+    import mindtorch_core.utils._python_dispatch as ours
+
+    assert seen_around_a_pause(torch, ours) == seen_around_a_pause(pt, theirs)

@@ -38,6 +38,15 @@ CASES = [
     (lambda: X.transpose(dim0=0, dim1=1), (X,), {"dim0": 0, "dim1": 1}),
     (lambda: torch.relu(torch.sum(X, dim=0)), (torch.tensor([3.0, 5.0, 7.0]),), {}),
 ]
+# Functions whose list may be spread over the call: its name, and numbers that stand in it.
+SPREAD = [
+    *((getattr(X, name), (X,), listed, given) for name, listed, given in (
+        ("view", "size", (3, 2)), ("view", "size", (6,)), ("reshape", "shape", (-1, 2)), ("expand", "size", (4, 2, 3)),
+        ("repeat", "repeats", (2, 1)), ("tile", "dims", (2,)), ("permute", "dims", (1, 0)), ("flip", "dims", (0,)),
+        ("new_zeros", "size", (2, 3)), ("new_ones", "size", (2,)), ("new_empty", "size", (2, 3)),
+    )),
+    *((getattr(torch, name), (), "size", (2, 3)) for name in ("zeros", "ones", "empty", "rand", "randn")),
+]  # fmt: skip
 
 
 def same(found, wanted):
@@ -58,6 +67,33 @@ def test_a_call(case):
     for found, named in (seen.calls[-1], seen.calls[len(seen.calls) // 2 - 1]):
         assert same(found, args)
         assert named == kwargs
+
+
+@pytest.mark.parametrize(("function", "first", "name", "given"), SPREAD)
+def test_a_list_that_may_be_spread(function, first, name, given):
+    with Seen() as seen:
+        found = [function(*given), function(given), function([*given]), function(**{name: given})]
+    (spread, _), (one, _), (listed, _), (rest, named) = seen.calls
+    assert same(spread, (*first, *given))
+    assert same(one, (*first, given))
+    assert same(listed, (*first, [*given]))
+    assert same((*rest, *named.values()), (*first, given))
+    assert len({each.shape for each in found}) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "args", "kwargs"),
+    [
+        (lambda: X.permute(dims=(1, 0)), (X,), {"dims": (1, 0)}),
+        (lambda: X.flip(dims=[0]), (X,), {"dims": [0]}),
+        (lambda: torch.zeros(size=(2, 3), dtype=torch.int32), (), {"size": (2, 3), "dtype": torch.int32}),
+    ],
+)  # fmt: skip
+def test_a_list_that_may_be_spread_by_its_name(call, args, kwargs):
+    with Seen() as seen:
+        call()
+    assert same(seen.calls[0][0], args)
+    assert seen.calls[0][1] == kwargs
 
 
 def test_many_calls_in_a_loop():

@@ -77,3 +77,16 @@ def test_gradients_are_zero():
     prob = torch.full((3,), 0.5, requires_grad=True)
     torch.binomial(count, prob).sum().backward()
     assert count.grad.tolist() == prob.grad.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("trials", "p"), [(20, 0.5), (40, 0.25), (40, 0.75), (19, 0.5), (21, 0.5)])
+def test_pytorchs_numbers_where_the_way_of_drawing_changes(trials, p):
+    """From a mean of 10 on, numbers are drawn by rejection."""
+
+    def numbers(lib, n):
+        count = lib.full((n,), float(trials), dtype=lib.float64)
+        g = lib.Generator().manual_seed(4)
+        return lib.binomial(count, lib.full_like(count, p), generator=g).tolist()
+
+    pt = pytest.importorskip("torch")
+    assert [numbers(torch, n) for n in (50, 300)] == [numbers(pt, n) for n in (50, 300)]

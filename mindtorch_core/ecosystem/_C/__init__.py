@@ -53,6 +53,11 @@ def _get_tracing_state() -> None:
     """None: nothing is traced."""
 
 
+def _is_tracing() -> bool:
+    """False: nothing is traced."""
+    return False
+
+
 def _are_functorch_transforms_active() -> bool:
     """Whether a function runs in `torch.vmap`, or in a transform that takes its gradients."""
     from ...gradients.vmap_levels import LEVELS

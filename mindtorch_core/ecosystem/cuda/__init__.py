@@ -1,5 +1,11 @@
 """``torch.cuda`` as a module: the functions of such devices, or that there are none."""
 
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
 from ...values.errors import OutOfMemoryError
 from ..device_faces import show
 from ..process_settings import AcceleratorError
@@ -26,6 +32,17 @@ class cudaStatus:
 
     SUCCESS: int = 0
     ERROR_NOT_READY: int = 34
+
+
+def _lazy_call(callable: Callable[[], Any], **kwargs: Any) -> None:
+    """Call what waits until the devices are used, if there are any: they are ready.
+
+    Args:
+        callable: a function without arguments.
+        kwargs: what PyTorch orders the calls by.
+    """
+    if getattr(sys.modules[__name__], "is_available")():  # noqa: B009
+        callable()
 
 
 show(__name__)

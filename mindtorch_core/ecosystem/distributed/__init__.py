@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
 from ...dispatch.asked_wrongly import guarded
 from ...dispatch.registry import registry
 from ...frontend.companion import module_at
-from ...values.own_frames import refusing
 from ..absent import names_of
 
 __all__ = [
@@ -183,7 +183,7 @@ def is_torchelastic_launched() -> bool:
     return os.environ.get("TORCHELASTIC_RUN_ID") is not None
 
 
-@refusing
+@partial(guarded, checks=True)
 def get_rank(group: Any = None) -> int:
     """This process's position in a group; 0 where no plugin is installed and it stands alone.
 
@@ -196,7 +196,7 @@ def get_rank(group: Any = None) -> int:
     return found
 
 
-@refusing
+@partial(guarded, checks=True)
 def get_world_size(group: Any = None) -> int:
     """How many processes a group has; 1 where no plugin is installed.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
 from ...communication.reductions import ReduceOp
+from ...values.user_warnings import warn_user
 
 __all__ = ["OLD", "REDUCE_OP", "warning"]
 
@@ -36,7 +36,7 @@ def warning(call: Callable[..., Any], text: str) -> Callable[..., Any]:
 
     @functools.wraps(call)
     def old(*args: Any, **kwargs: Any) -> Any:
-        warnings.warn(text, FutureWarning, stacklevel=2)
+        warn_user(text, FutureWarning)
         return call(*args, **kwargs)
 
     return old
@@ -44,10 +44,9 @@ def warning(call: Callable[..., Any], text: str) -> Callable[..., Any]:
 
 class _ReduceOp:
     def __getattr__(self, name: str) -> Any:
-        warnings.warn(
+        warn_user(
             "`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
             FutureWarning,
-            stacklevel=2,
         )
         return getattr(ReduceOp, name)
 

@@ -7,11 +7,11 @@ import json
 import os
 import socket
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, Self
 
+from ...values.user_warnings import warn_user
 from ..accelerator import current_accelerator
 from .events import EventList, FunctionEvent, write_chrome_trace
 from .recording import Recorder, record_function
@@ -93,8 +93,8 @@ def schedule(
             "Invalid profiler schedule arguments: active must be above 0, the others not negative"
         )
     if warmup == 0:
-        warnings.warn(
-            "Profiler won't be using warmup, this can skew profiler results", stacklevel=2
+        warn_user(
+            "Profiler won't be using warmup, this can skew profiler results",
         )
     cycle = wait + warmup + active
 

@@ -38,7 +38,7 @@ class FunctionEvent:
         self.name = span.name
         # Averages are of all steps.
         self.key = "ProfilerStep*" if span.name.startswith("ProfilerStep#") else span.name
-        self.thread = span.thread
+        self.thread: int | str = span.row or span.thread
         self.input_shapes = [list(shape) for shape in span.shapes]
         self.is_user_annotation = not span.is_op
         self.start_us, self.end_us = span.start / 1000, span.end / 1000

@@ -38,6 +38,7 @@ class Span:
         inner_bytes: of those, on the host and on devices.
         tasks: what it put into an accelerator's streams, without spans inside it.
         inner_tasks: what those put there.
+        row: the name of what was busy, if that was not the thread.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Span:
     inner_bytes: list[int] = field(default_factory=lambda: [0, 0])
     tasks: list[Task] = field(default_factory=list)
     inner_tasks: list[Task] = field(default_factory=list)
+    row: str = ""
 
     @property
     def total(self) -> int:
@@ -147,10 +149,8 @@ class Recorder(DispatchMode):
         _THREAD.recorders.remove(self)
         if self.clock is not None:
             self.clock.settle()
-        self.spans += [
-            Span(name, int(start * 1e9), int(end * 1e9), 0, thread, (), False)
-            for name, start, end, thread in self.tracing.asides
-        ]
+        rows = self.tracing.rows
+        self.spans += [_beside(*each, rows.get(each[-1], "")) for each in self.tracing.asides]
         for history in self.tracing.histories:
             tasks = history.tasks if isinstance(history, TimedHistory) else {}
             for flush in history.flushes:
@@ -177,6 +177,13 @@ class Recorder(DispatchMode):
                 span.tasks.append(task)
             _end(span)
             self.spans.append(span)
+
+
+def _beside(name: str, start: float, end: float, thread: int, row: str) -> Span:
+    """What a backend did; what it did on a row of its own took no thread's time."""
+    span = Span(name, int(start * 1e9), int(end * 1e9), 0, thread, (), False, row=row)
+    span.inner = span.total if row else 0
+    return span
 
 
 def _made(out: Any, args: tuple[Any, ...]) -> tuple[int, int]:

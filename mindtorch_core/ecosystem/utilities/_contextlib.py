@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...gradients.grad_mode import _stepwise
+from ...values.user_warnings import warn_user
 
 __all__ = [
     "_DecoratorContextManager",
@@ -68,12 +68,11 @@ class _DecoratorContextManager:
     def __call__(self, orig_func: F) -> F:
         function: Callable[..., Any] = orig_func
         if inspect.isclass(orig_func):
-            warnings.warn(
+            warn_user(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only "
                 "decorate functions or methods. To preserve the current behavior of class decoration, you "
                 "can directly decorate the `__init__` method and nothing else.",
                 FutureWarning,
-                stacklevel=2,
             )
 
             def function(*args: Any, **kwargs: Any) -> Any:

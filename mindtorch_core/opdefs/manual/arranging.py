@@ -44,25 +44,6 @@ Example:
     tensor([[1, 3],
             [2, 4]])
 """,
-    "split": """\
-Args:
-    input: a tensor.
-    split_size: the size of each part, of which the last may be smaller, or a sequence of the sizes.
-    dim: the dimension that is cut.
-
-Returns:
-    A tuple of views, which share memory with ``input``.
-
-Raises:
-    RuntimeError: for negative sizes, and for a sequence that does not add up.
-    IndexError: if there is no such dimension.
-
-Example:
-    >>> torch.split(torch.arange(5), 2)
-    (tensor([0, 1]), tensor([2, 3]), tensor([4]))
-    >>> torch.split(torch.arange(5), [1, 4])
-    (tensor([0]), tensor([1, 2, 3, 4]))
-""",
     "chunk": """\
 Args:
     input: a tensor.

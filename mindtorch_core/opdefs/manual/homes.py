@@ -7,7 +7,7 @@ __all__ = ["HOMES"]
 HOMES: Final = (
     ("arranging",
      "cat chunk flatten flip gather index_select masked_fill masked_select narrow permute "
-     "repeat_interleave reshape roll scatter split squeeze stack transpose tril triu unsqueeze"),
+     "repeat_interleave reshape roll scatter squeeze stack transpose tril triu unsqueeze"),
     ("creating",
      "arange empty empty_like eye full full_like linspace multinomial ones ones_like rand "
      "rand_like randint randn randn_like randperm zeros zeros_like"),

@@ -8,7 +8,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
-from ...values.dtypes import dtype, int64
+from ...values.dtypes import dtype, int32, int64
 from ...values.shapes import show, wrap_dim
 from ..creation.factory import OPTIONS
 
@@ -130,8 +130,11 @@ def _triangle(name: str, part: str) -> None:
         for which, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{which} must be non-negative, got {n}")
+        d = dtype or int64
+        if d not in (int32, int64):
+            raise NotImplementedError(f"\"{name}_indices\" not implemented for '{d.label}'")
         below = sum(min(max(i + offset + (name == "tril"), 0), col) for i in range(row))
-        return TensorSpec((2, below if name == "tril" else row * col - below), dtype or int64)
+        return TensorSpec((2, below if name == "tril" else row * col - below), d)
 
     def positions(
         row: int, col: int, offset: int = 0, *, dtype: dtype | None = None, device: Any = None

@@ -8,6 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.rules import format_of_all, laid
 from ...tensors.tensor import Tensor
 from ...values.promotion import result_type
 from ...values.shapes import show, wrap_dim
@@ -47,12 +48,16 @@ def _cat_rule(tensors: Sequence[Tensor], dim: int = 0) -> TensorSpec:
     d = tensors[0]._dtype
     if any(t._dtype is not d for t in tensors):
         d = result_type(*tensors)
-    return TensorSpec((*first[:at], total, *first[at + 1 :]), d)
+    return laid((*first[:at], total, *first[at + 1 :]), d, format_of_all(tensors))
 
 
 def _cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     spec = _cat_rule(tensors, dim)
-    made: Tensor = tensors[0].new_empty(spec.shape, dtype=spec.dtype)
+    like: Any = tensors[0]
+    if spec.strides is None:
+        made: Tensor = like.new_empty(spec.shape, dtype=spec.dtype)
+    else:
+        made = like.new_empty_strided(spec.shape, spec.strides, dtype=spec.dtype)
     start = 0
     for t in tensors:
         if t._shape != (0,):

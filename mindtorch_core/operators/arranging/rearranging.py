@@ -79,13 +79,18 @@ def _roll_rule(self: Tensor, shifts: Any, dims: Any = ()) -> TensorSpec:
         if not self._shape:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         wrap_dim(dim, len(self._shape))
-    return TensorSpec(self._shape, self._dtype)
+    if dims and 0 in self._shape:
+        return rules.like(self)
+    lies = rules.format_of(self)
+    if not dims or not all(n % self._shape[d] for n, d in zip(shifts, dims, strict=True)):
+        lies = contiguous_format
+    return rules.laid(self._shape, self._dtype, lies)
 
 
 def _roll(self: Any, shifts: Any, dims: Any = ()) -> Any:
     shifts, dims = _listed(shifts), _listed(dims)
-    _roll_rule(self, shifts, dims)
-    if not self.numel():
+    spec = _roll_rule(self, shifts, dims)
+    if dims and not self.numel():
         return self.clone()
     if not dims:
         return sole(fn.roll(self.reshape(-1), shifts, (0,)).view(self._shape))
@@ -95,7 +100,8 @@ def _roll(self: Any, shifts: Any, dims: Any = ()) -> Any:
         at = -shift % size
         if at:
             out = fn.cat([out.narrow(dim, at, size - at), out.narrow(dim, 0, at)], dim)
-    return out.clone(memory_format=contiguous_format) if out is self else out
+    rows = spec.strides is None and (out is self or not out.is_contiguous())
+    return out.clone(memory_format=contiguous_format) if rows else out
 
 
 op(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...dispatch.asked_wrongly import guarded
 from ...tensors.attached import attach
 from ...tensors.tensor import Tensor, from_values
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, unpack
@@ -59,6 +60,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
     return _filled(self, "apply_", (), callable)
 
 
+@guarded
 def map_(self: Tensor, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
     """Replace every element by what a Python function returns for it and that of another tensor.
 
@@ -74,6 +76,7 @@ def map_(self: Tensor, other: Tensor, callable: Callable[[Any, Any], Any]) -> Te
     return _filled(self, "map_", (other,), callable)
 
 
+@guarded
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
     """Replace every element by what a Python function returns for it and those of two tensors.
 

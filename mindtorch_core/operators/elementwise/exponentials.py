@@ -150,7 +150,8 @@ product_with_log(
 
 def _logit(x: Any, eps: float | None = None) -> Any:
     if eps is not None:
-        x = x.clamp(eps, 1 - eps)
+        # Where the bounds have changed places, the lower one is looked at first, as in PyTorch.
+        x = x.clamp(eps, 1 - eps) if eps <= 0.5 else fn.where(x < eps, eps, x.clamp(max=1 - eps))
     return (x / (1 - x)).log()
 
 

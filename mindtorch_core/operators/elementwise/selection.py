@@ -162,6 +162,8 @@ op(
 
 
 def _masked_fill(self: Tensor, mask: Tensor, value: Any) -> Tensor:
+    if not hasattr(mask, "_keys"):
+        raise TypeError(f"masked_fill(): argument 'mask' must be Tensor, not {type(mask).__name__}")
     if mask._dtype.category != BOOL:
         raise RuntimeError(
             f"masked_fill_ only supports boolean masks, but got mask with dtype {mask._dtype}"

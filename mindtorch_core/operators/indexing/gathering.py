@@ -49,7 +49,11 @@ def check_range(
         return
     if bool(((index < 0) | (index >= size)).any()):
         bad = index[(index < 0) | (index >= size)][0].item()
-        raise kind(f"{name}(): index {bad} is out of bounds for dimension {dim} with size {size}")
+        # PyTorch's words, which programs look for.
+        begun = "index out of range in self: " if kind is IndexError else ""
+        raise kind(
+            f"{name}(): {begun}index {bad} is out of bounds for dimension {dim} with size {size}"
+        )
 
 
 def grid(index: Tensor, at: int) -> list[Tensor | None]:

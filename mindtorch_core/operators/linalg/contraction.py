@@ -87,7 +87,12 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) ->
         torch.Size([2, 5])
     """
     if isinstance(dims, Tensor):
-        dims = dims.tolist() if dims.dim() else int(dims.item())
+        dims = dims.tolist() if dims.numel() > 1 else int(dims.item())
+    if not isinstance(dims, int | tuple | list):
+        raise RuntimeError(
+            f"tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
+            f"containing two lists, but got dims={dims}"
+        )
     if isinstance(dims, int):
         if dims < 0:
             raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")

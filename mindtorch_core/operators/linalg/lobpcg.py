@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ...dispatch.functions import fn, fn_linalg
+from ...dispatch.keys import FORWARD
 from ...gradients.grad_mode import no_grad
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
@@ -207,4 +208,4 @@ def lobpcg(
         best = True if largest is None else largest
         values, x = _pairs(A.detach(), B, iK, start, steps, tol, best, tracker)
         values, x = values[:k], x[:, :k]
-    return _refined(A, values, x) if A.requires_grad else (values, x)
+    return _refined(A, values, x) if A.requires_grad or A._keys & FORWARD else (values, x)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn
-from ...dispatch.keys import is_grad_enabled
+from ...dispatch.keys import FORWARD, is_grad_enabled
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
@@ -133,8 +133,9 @@ def info_spec(t: Tensor) -> TensorSpec:
 
 
 def tracked(*tensors: Tensor) -> bool:
-    """Whether gradients are recorded for any of the tensors."""
-    return is_grad_enabled() and any(t.requires_grad for t in tensors)
+    """Whether gradients are recorded for any of the tensors, or it has a tangent."""
+    recorded = is_grad_enabled()
+    return any((recorded and t.requires_grad) or t._keys & FORWARD for t in tensors)
 
 
 # ---- parts of matrices --------------------------------------------------------------------------

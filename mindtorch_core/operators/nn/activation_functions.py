@@ -7,7 +7,9 @@ from typing import Any
 from ...dispatch.functions import fn_nn
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import by_name
+from .softmax import implicit_dim
 
 
 def _called(name: str, inplace: bool, input: Tensor, *args: Any) -> Tensor:
@@ -285,6 +287,8 @@ def gumbel_softmax(
         >>> sample.sum(dim=-1)
         tensor([1., 1.])
     """
+    if eps != 1e-10:
+        warn_user("`eps` parameter is deprecated and has no effect.")
     noise = -logits.new_empty(logits._shape).exponential_().log()
     soft: Tensor = fn_nn.softmax((logits + noise) / tau, dim=dim)
     if not hard:
@@ -314,4 +318,4 @@ def softmin(
         >>> torch.nn.functional.softmin(torch.tensor([0.0, 0.0, 1000.0]), dim=0)
         tensor([0.5000, 0.5000, 0.0000])
     """
-    return fn_nn.softmax(-input, dim=dim, dtype=dtype)
+    return fn_nn.softmax(-input, implicit_dim("softmin", input, dim), dtype=dtype)

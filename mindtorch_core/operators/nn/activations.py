@@ -116,6 +116,7 @@ def _shrink_grad(g: Any, self: Any, lambd: float) -> Any:
 def _softshrink(x: Any, lambd: float = 0.5) -> Any:
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    lambd += 0  # True is 1
     return fn.where(x > lambd, x - lambd, fn.where(x < -lambd, x + lambd, x * 0))
 
 
@@ -286,7 +287,7 @@ activation(
 
 
 def _mish_grad(g: Any, self: Any) -> Any:
-    t = _softplus(self).tanh()
+    t = by_name("softplus")(self).tanh()
     return g * (t + self * self.sigmoid() * (1 - t * t))
 
 

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...dispatch.keys import AUTOGRAD
-from ...dispatch.opdef import TensorSpec
 from ...dispatch.registry import registry
 from ...opdefs.define import op
 from ...opdefs.formulas import conj
+from ...opdefs.rules import format_of, format_of_any, laid
 from ...tensors.tensor import Tensor
 from ...values.shapes import Shape, numel
 from ..elementwise.composed import by_name, has_kernel, widened
@@ -24,10 +24,11 @@ from .windows import offsets, slid, spread, windows_of
 __all__ = ["input_gradient", "weight_gradient"]
 
 
-def _rule(input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> TensorSpec:
+def _rule(input: Tensor, weight: Tensor, bias: Tensor | None, *options: Any) -> Any:
     at = geometry(input, weight, bias, *options)
     channels = weight._shape[1] * at.groups if at.transposed else weight._shape[0]
-    return TensorSpec((input._shape[0], channels, *at.out), input._dtype)
+    shape = (input._shape[0], channels, *at.out)
+    return laid(shape, input._dtype, format_of_any(input, weight))
 
 
 def _columns(x: Tensor, at: Geometry, kernel: Shape, out: Shape) -> Any:
@@ -84,7 +85,14 @@ def _convolution(input: Tensor, weight: Tensor, bias: Tensor | None, *options: A
         made = _transposed(x, w, at) if at.transposed else _forward(x, w, at)
     if bias is not None:
         made = made + widened(bias).reshape(-1, *(1,) * len(at.out))
-    return made.to(input._dtype) if made._dtype is not input._dtype else made
+    made = made.to(input._dtype) if made._dtype is not input._dtype else made
+    return _laid(made, input, weight)
+
+
+def _laid(made: Tensor, *operands: Any) -> Tensor:
+    """A row-major result, in the memory format that it should have."""
+    found = format_of_any(*operands)
+    return made.clone(memory_format=found) if found.order else made
 
 
 def _fitted(t: Any, shape: Shape) -> Any:
@@ -136,12 +144,19 @@ def _grads(
         steps = stride, padding, dilation, transposed, output_padding, groups
         found: tuple[Any, Any, Any] = own(g, input, weight, bias_shape, *steps, list(wanted))
         return found
+    g = _as_operands(g, input, weight)
     options = stride, padding, dilation, transposed, groups
     return (
         input_gradient(g, weight, input_shape, *options) if wanted[0] else None,
         weight_gradient(g, input, weight_shape, *options) if wanted[1] else None,
         _bias_gradient(g) if wanted[2] else None,
     )
+
+
+def _as_operands(g: Any, input: Any, weight: Any) -> Any:
+    """A gradient in the memory format in which those of the operands are to be."""
+    found = format_of_any(input, weight)
+    return g.clone(memory_format=found) if found.order and format_of(g) is not found else g
 
 
 def _has_own(t: Any) -> bool:
@@ -162,6 +177,14 @@ op(
     decomposition=_convolution,
     namespaces=("torch",),
 )
+op(
+    "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+    "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, "
+    "bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+    doc="`convolution` with settings of CUDA's library, which mean nothing here.",
+    decomposition=lambda *args: fn.convolution(*args[:9]),
+    namespaces=("torch",),
+)
 
 
 def _bias_gradient(g: Any) -> Any:
@@ -174,9 +197,10 @@ def _bias_gradient(g: Any) -> Any:
 def _weight_rule(
     input: Tensor, grad: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
     groups: int,
-) -> TensorSpec:  # fmt: skip
+) -> Any:  # fmt: skip
     at, kernel = weight_geometry(input, grad, kernel_size, stride, padding, dilation, groups)
-    return TensorSpec((grad._shape[1], input._shape[1] // at.groups, *kernel), input._dtype)
+    shape = (grad._shape[1], input._shape[1] // at.groups, *kernel)
+    return laid(shape, input._dtype, format_of_any(input, grad))
 
 
 def _weight(input: Tensor, grad: Tensor, *options: Any) -> Tensor:
@@ -190,7 +214,7 @@ def _weight(input: Tensor, grad: Tensor, *options: Any) -> Tensor:
     rows = columns._shape[2]
     columns = columns.permute(1, 0, 3, 2).reshape(groups, -1, rows)
     y = y.reshape(batch, groups, filters, -1).permute(1, 2, 0, 3).reshape(groups, filters, -1)
-    return y.bmm(columns).reshape(spec.shape).to(input._dtype)
+    return _laid(y.bmm(columns).reshape(spec.shape).to(input._dtype), input, grad)
 
 
 def _covering(x: Tensor, at: Geometry, kernel: Shape) -> Tensor:
@@ -235,6 +259,7 @@ def _backward(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     options = stride, padding, dilation, transposed, groups
     inputs, weights, biases = output_mask
+    grad_output = _as_operands(grad_output, input, weight)
     return (
         input_gradient(grad_output, weight, input._shape, *options) if inputs else None,
         weight_gradient(grad_output, input, weight._shape, *options) if weights else None,

@@ -222,6 +222,8 @@ def _cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Ten
         raise RuntimeError(
             f"expected common dtype to be floating point, yet common dtype is {common.label}"
         )
+    if eps < 0:
+        raise RuntimeError(f"eps must be non-negative, got: {eps}")
     x1, x2 = (x if x._dtype is common else x.to(common) for x in (x1, x2))
     x1, x2 = fn.broadcast_tensors(x1, x2)
     return (_directed(x1, dim, eps) * _directed(x2, dim, eps)).sum(dim)  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ def _one_hot(self: Tensor, num_classes: int = -1) -> Any:
         raise RuntimeError(
             f"one_hot is only applicable to index tensor of type LongTensor, got {self._dtype.label}"
         )
-    if num_classes > 0 and numel(self._shape) and has_elements(self):
+    if num_classes >= 0 and numel(self._shape) and has_elements(self):
         return by_name("_one_hot_of")(self, num_classes)
     empty = not numel(self._shape)
     if empty and num_classes <= 0:

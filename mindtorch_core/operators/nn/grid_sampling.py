@@ -317,4 +317,10 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     corners = _corners("affine_grid", align_corners)
     if theta._dtype.category != FLOATING:
         raise ValueError(f"Expected theta to have floating point type, but got {theta._dtype}")
+    if corners and min(size[2:], default=0) == 1:
+        warn_user(
+            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+            "align_corners=True. This is not an intended use case of affine_grid. See the documentation of "
+            "affine_grid for details."
+        )
     return fn.affine_grid_generator(theta, size, corners)

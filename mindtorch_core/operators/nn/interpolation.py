@@ -10,6 +10,7 @@ from ...dispatch.functions import fn, fn_nn
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import INTEGER
+from ...values.shapes import numel
 from ...values.user_warnings import warn_user
 
 _CORNERS: Final = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
@@ -40,9 +41,9 @@ def _per_dimension(name: str, value: Any, input: Tensor) -> list[Any]:
 
 
 def _whole(size: Any) -> Any:
-    """A size as an int, where it is one of NumPy's or a tensor of integers without dimensions."""
-    if isinstance(size, Tensor) and (size._shape or size._dtype.category != INTEGER):
-        return size
+    """A size as an int, where it is one of NumPy's or a tensor of one integer."""
+    if isinstance(size, Tensor):
+        return int(size) if size._dtype.category == INTEGER and numel(size._shape) == 1 else size
     return index(size) if hasattr(size, "__index__") else size
 
 

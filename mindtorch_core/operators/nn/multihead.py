@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from ...dispatch.functions import fn, fn_nn
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
-from ...values.dtypes import FLOATING, bool_
+from ...values.dtypes import FLOATING, bool_, dtype
 from ...values.shapes import show
+from ...values.user_warnings import warn_user
 
 
 class _Heads(NamedTuple):
@@ -20,10 +21,19 @@ class _Heads(NamedTuple):
     v: Any
 
 
-def _mask(mask: Any, name: str, like: Tensor) -> Any:
+def warn_of_mismatch(mask: Tensor, name: str, other_type: dtype | None, other_name: str) -> None:
+    """Warn of two masks of which one may be boolean and the other holds numbers."""
+    if other_type is not None and mask._dtype is not other_type:
+        warn_user(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead."
+        )
+
+
+def _mask(mask: Any, name: str, like: Tensor, attn_mask: Any = None) -> Any:
     """A mask as numbers that are added to scores; a boolean one is true where nothing is seen."""
     if mask is None:
         return None
+    warn_of_mismatch(mask, name, getattr(attn_mask, "_dtype", None), "attn_mask")
     if mask._dtype is bool_:
         return fn.zeros(mask._shape, dtype=like._dtype, device=like._device).masked_fill(
             mask, float("-inf")
@@ -72,10 +82,16 @@ def _parts(t: Any, count: int) -> Any:
 def _projected(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> tuple[Any, Any, Any]:
     """Queries, keys and values from their sequences, by one packed weight or three."""
     if isinstance(weights, tuple):
-        for name, w in zip("qkv", weights, strict=True):
+        rows = query._shape[-1]
+        given = ("query", query), ("key", key), ("value", value)
+        for (name, x), w in zip(given, weights, strict=True):
             if w is None:
                 raise AssertionError(
-                    f"use_separate_proj_weight is True but {name}_proj_weight is None"
+                    f"use_separate_proj_weight is True but {name[0]}_proj_weight is None"
+                )
+            if w._shape != (wanted := (rows, x._shape[-1])):
+                raise AssertionError(
+                    f"expecting {name} weights shape of {wanted}, but got torch.Size({show(w._shape)})"
                 )
     elif weights is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
@@ -119,6 +135,10 @@ def _attended(
         scores = (q * math.sqrt(1 / q._shape[-1])).bmm(k.transpose(1, 2))
         weights = fn.softmax(scores if mask is None else scores + mask, -1)
         if dropout_p > 0:
+            if dropout_p > 1:
+                raise ValueError(
+                    f"dropout probability has to be between 0 and 1, but got {dropout_p}"
+                )
             weights = fn.dropout(weights, dropout_p, True)
         return weights.bmm(v), weights
     parts = [t.reshape(batch, count, *t._shape[1:]) for t in (q, k, v)]
@@ -219,6 +239,7 @@ def multi_head_attention_forward(
 
     Raises:
         AssertionError: if shapes do not fit together.
+        ValueError: if ``dropout_p`` is above 1.
     """
     batched = _is_batch(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
@@ -227,7 +248,7 @@ def multi_head_attention_forward(
     target, batch, features = query._shape
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
     _check_hint(is_causal, attn_mask)
-    padding = _mask(key_padding_mask, "key_padding_mask", query)
+    padding = _mask(key_padding_mask, "key_padding_mask", query, attn_mask)
     hint = is_causal and padding is None and not need_weights
     mask = None if hint else _mask(attn_mask, "attn_mask", query)
     mask = _checked_mask(mask, batch, num_heads, target, key._shape[0])

@@ -38,7 +38,7 @@ def batch_norm(
         A tensor of the shape of ``input``.
 
     Raises:
-        ValueError: in training, if a channel has one value.
+        ValueError: if ``eps`` is negative; in training, if it is 0 or a channel has one value.
         RuntimeError: if a size does not fit.
 
     Example:
@@ -53,6 +53,9 @@ def batch_norm(
     """
     if training:
         verify_size(input._shape)
+    if eps < 0 or (training and not eps > 0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
     return fn.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps, True
     )
@@ -120,6 +123,7 @@ def local_response_norm(
 
     Raises:
         ValueError: if the input has fewer than 3 dimensions.
+        RuntimeError: if ``size`` is not positive.
 
     Example:
         >>> torch.nn.functional.local_response_norm(torch.ones(1, 3, 1), size=3, alpha=3.0).flatten()
@@ -131,6 +135,8 @@ def local_response_norm(
         )
     if not numel(input._shape):
         return input
+    if size < 1:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {size}")
     squares: Any = input * input
     sides = [0, 0] * (len(input._shape) - 2) + [size // 2, (size - 1) // 2]
     padded = fn.constant_pad_nd(squares, sides, 0)

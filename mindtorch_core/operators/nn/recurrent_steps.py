@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn, fn_nn
-from ...dispatch.keys import BACKENDS, is_grad_enabled
+from ...dispatch.keys import BACKENDS, FORWARD, is_grad_enabled
 from ...dispatch.opdef import TensorSpec
 from ...dispatch.registry import registry
 from ...opdefs.define import op
@@ -53,7 +53,8 @@ def all_steps(
     number = MODES.index(mode)
     hx, cx = states if number == _LSTM else (states[0], None)
     operands = [t for t in (gates, hx, cx, w_hh, b_hh) if t is not None]
-    keep = is_grad_enabled() and any(t.requires_grad for t in operands)
+    recorded = is_grad_enabled()
+    keep = any((recorded and t.requires_grad) or t._keys & FORWARD for t in operands)
     out, hy, cy, _, _ = by_name(_NAME)(gates, hx, cx, w_hh, b_hh, sizes, reverse, number, keep)
     return out, (hy, cy) if number == _LSTM else (hy,)
 

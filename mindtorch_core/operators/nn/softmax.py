@@ -10,6 +10,7 @@ from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.shapes import wrap_dim
+from ...values.user_warnings import warn_user
 from ..elementwise.composed import widened
 
 _SOFTMAX = "Tensor self, int dim, ScalarType? dtype=None"
@@ -104,10 +105,14 @@ def _cast(g: Any, d: Any) -> Any:
     return g if g._dtype is d else g.to(d)
 
 
-def _implicit(input: Tensor, dim: int | None) -> int:
-    """PyTorch's choice where no dimension is given: 0 for 0, 1 and 3 dimensions, else 1."""
+def implicit_dim(name: str, input: Tensor, dim: int | None) -> int:
+    """PyTorch's choice where no dimension is given, with a warning: 0 for 0, 1 and 3 dimensions, else 1."""
     if dim is not None:
         return dim
+    warn_user(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+        f"argument."
+    )
     return 0 if len(input._shape) in (0, 1, 3) else 1
 
 
@@ -129,7 +134,7 @@ def softmax(
         >>> torch.nn.functional.softmax(torch.zeros(1, 2), dim=1)
         tensor([[0.5000, 0.5000]])
     """
-    return fn.softmax(input, _implicit(input, dim), dtype)
+    return fn.softmax(input, implicit_dim("softmax", input, dim), dtype)
 
 
 @public("nn")
@@ -153,4 +158,4 @@ def log_softmax(
         >>> torch.nn.functional.log_softmax(torch.tensor([0.0, 1000.0]), dim=0)
         tensor([-1000.,     0.])
     """
-    return fn.log_softmax(input, _implicit(input, dim), dtype)
+    return fn.log_softmax(input, implicit_dim("log_softmax", input, dim), dtype)

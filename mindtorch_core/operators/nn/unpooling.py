@@ -17,7 +17,9 @@ from .windows import spread
 
 def _check(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Shape:
     if indices._dtype is not int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices._dtype}")
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {indices._dtype.label}"
+        )
     if len(self._shape) not in (n + 1, n + 2):
         raise RuntimeError(
             f"Input to max_unpooling{n}d should be a {n + 1}d or {n + 2}d Tensor, but got "
@@ -44,8 +46,8 @@ def _scatter(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Tensor:
         outside = (flat < 0) | (flat >= size)
         if outside.any():
             raise RuntimeError(
-                f"found an invalid max index: {flat[outside][0].item()} (output volumes are of size "
-                f"{' x '.join(map(str, shape[-n:]))})"
+                f"Found an invalid max index: {flat[outside][0].item()} (output volumes are of size "
+                f"{'x'.join(map(str, shape[-n:]))})"
             )
     zeros = self.new_zeros((*shape[:-n], size))
     made: Tensor = zeros.scatter(-1, flat, self.reshape(flat._shape)).view(shape)
@@ -93,11 +95,10 @@ def _full_size(
             f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length "
             f"of '{len(output_size)}'"
         )
-    for wanted, usual, s in zip(output_size, default, stride, strict=True):
+    for d, (wanted, usual, s) in enumerate(zip(output_size, default, stride, strict=True)):
         if not usual - s < wanted < usual + s:
             raise ValueError(
-                f'invalid output_size "{list(output_size)}" (each size must be less than the stride '
-                f"away from {list(default)})"
+                f'invalid output_size "{output_size}" (dim {d} must be between {usual - s} and {usual + s})'
             )
     return tuple(output_size)
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op
+from ...values.shapes import wrap_dim
 
 
 def _norm_except_dim(v: Any, pow: int = 2, dim: int = 0) -> Any:
     if dim == -1:
         return fn.norm(v, pow)
-    others = [d for d in range(len(v._shape)) if d != dim % len(v._shape)]
+    kept = wrap_dim(dim, len(v._shape))
+    others = [d for d in range(len(v._shape)) if d != kept]
     if not others:
         return fn.norm(v.unsqueeze(-1), pow, [1])
     return fn.norm(v, pow, others, True)

@@ -26,6 +26,12 @@ _CONVOLUTION: Final[dict[str, tuple[Sample, ...]]] = {
         s("transposed", t(2, 2, 3), t(2, 3, 2), t(3), (2,), (0,), (1,), True, (1,), 1),
         s("no_batch", t(0, 2, 5), t(3, 2, 3), t(3), (1,), (0,), (1,), False, (0,), 1),
     ),
+    "_convolution": (
+        s(
+            "plane", t(1, 2, 4, 5), t(3, 2, 2, 3), t(3), (1, 1), (0, 1), (1, 1), False, (0, 0), 1, False,
+            False, True, True,
+        ),
+    ),
     "_convolution_mode": (
         s("same", t(1, 2, 6), t(3, 2, 3), t(3), (1,), "same", (1,), 1),
         s("valid", t(1, 2, 6), t(3, 2, 3), None, (2,), "valid", (1,), 1),

@@ -8,6 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...opdefs.define import op, public
+from ...tensors.making import sole
 from ...tensors.tensor import Tensor
 from ...values.dtypes import bool_, int64
 from ...values.shapes import wrap_dim
@@ -88,7 +89,8 @@ def _unique_slices(
     ordered = rows if order is None else rows.index_select(0, order)
     starts, inverse, counts = _groups(_first_of_runs(ordered), order, return_inverse, return_counts)
     kept = starts if order is None else order.index_select(0, starts)
-    return self.index_select(at, kept), inverse, counts
+    slices = rows.index_select(0, kept).reshape(-1, *(self._shape[i] for i in rest))
+    return sole(slices.movedim(0, at)), inverse, counts
 
 
 def _lexicographic_order(rows: Any) -> Tensor:

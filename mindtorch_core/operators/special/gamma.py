@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from ...dispatch.functions import fn
-from ...dispatch.keys import AUTOGRAD
+from ...dispatch.keys import AUTOGRAD, FORWARD
 from ...opdefs import rules
 from ...opdefs.define import op, public
 from ...opdefs.operands import as_operand
@@ -134,7 +134,9 @@ op(
 
 def _polygamma_inplace(self: Any, n: int) -> Any:
     check_cast(_polygamma_rule(n, self).dtype, self._dtype)
-    source = self.clone() if self._keys & AUTOGRAD else self  # what formulas save must not change
+    source = (
+        self.clone() if self._keys & (AUTOGRAD | FORWARD) else self
+    )  # what formulas save must not change
     return self.copy_(fn.polygamma(n, source))
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from ...dispatch.keys import AUTOGRAD, MASKS, DispatchKey, is_grad_enabled, with_masks
 from ...frontend.pickling import is_storage
+from ...gradients.duals import give, tangent_of
 from ...gradients.inplace import refuse_leaves
 from ...opdefs.define import EVERYWHERE, op
 from ...tensors.storage import BEFORE_EXPORT, Storage
 from ...tensors.tensor import Tensor
 from ...values.devices import TABLE
-from ...values.shapes import contiguous_strides, show, storage_extent
+from ...values.shapes import check_within, contiguous_strides
 
 __all__: list[str] = []
 
@@ -28,6 +29,9 @@ def _become(self: Tensor, shown: Tensor) -> Tensor:
     self._shape, self._layout, self._data = shown._shape, shown._geometry(), shown._data
     if shown._keys & AUTOGRAD:
         self._autograd, self._keys = shown._autograd, shown._keys
+    tangent = tangent_of(shown)
+    if tangent is not None:
+        give(self, tangent)
     return self
 
 
@@ -83,19 +87,13 @@ def _set(self: Tensor, storage: Storage, shape: Any, strides: Any, offset: int) 
     """Show other memory.
 
     Raises:
-        RuntimeError: if the memory is too small.
+        RuntimeError: if the memory is too small, or has no such layout.
     """
     if self._keys & AUTOGRAD and is_grad_enabled():
         refuse_leaves(self)
         raise RuntimeError("set_ gives a tensor other memory, which its history would not know of")
     shape, strides = tuple(shape), tuple(strides) or contiguous_strides(tuple(shape))
-    need = storage_extent(shape, strides, offset) * self._dtype.itemsize
-    if need > storage.size_bytes or offset < 0:
-        raise RuntimeError(
-            f"setStorage: sizes {show(shape)}, strides {show(strides)}, storage offset {offset}, and "
-            f"itemsize {self._dtype.itemsize} requiring a storage size of {need} are out of bounds for "
-            f"storage of size {storage.size_bytes}"
-        )
+    check_within(shape, strides, offset, self._dtype.itemsize, storage.size_bytes)
     _launch_recorded()
     self._settled()
     self._storage, self._base = storage, None
@@ -134,11 +132,15 @@ def _set_to_part(
     return _set(self, _same_kind(self, source), size, stride, storage_offset)
 
 
-def _set_to_storage(self: Tensor, source: Any) -> Tensor:
+def _check_storage(source: Any) -> None:
     if not is_storage(source):
         raise TypeError(
             f"set_(): argument 'source' must be Tensor or Storage, not {type(source).__name__}"
         )
+
+
+def _set_to_storage(self: Tensor, source: Any) -> Tensor:
+    _check_storage(source)
     typed = getattr(source, "dtype", self._dtype)
     count = source.nbytes() // self._dtype.itemsize
     if typed is not self._dtype:
@@ -151,6 +153,7 @@ def _set_to_storage(self: Tensor, source: Any) -> Tensor:
 def _set_to_storage_part(
     self: Tensor, source: Any, storage_offset: int, size: Sequence[int], stride: Any = ()
 ) -> Tensor:
+    _check_storage(source)
     storage: Storage = getattr(source, "_untyped_storage", source)
     if storage.device is not self._device:
         raise RuntimeError(

@@ -8,11 +8,10 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
 from ...gradients.formulas import as_strided_backward
-from ...opdefs.define import op
-from ...tensors.attached import attach
+from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor, alias
 from ...values.dtypes import BOOL, COMPLEX, FLOATING
-from ...values.shapes import Shape, show, storage_extent, wrap_dim
+from ...values.shapes import Shape, check_within, show, wrap_dim
 from .reshaping import spec, view
 
 
@@ -200,12 +199,45 @@ op(
     doc="Parts of ``split_size`` elements along a dimension; the last may be smaller.",
     grad={"self": _split_back},
     decomposition=_split,
+    namespaces=("Tensor",),
 )
 op(
     "split.sizes(Tensor(a -> *) self, int[] split_size, int dim=0) -> Tensor(a)[]",
     doc="Parts of the given sizes along a dimension.",
     decomposition=lambda self, split_size, dim=0: fn.split_with_sizes(self, split_size, dim),
+    namespaces=("Tensor",),
 )
+
+
+@public("torch")
+def split(
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Parts of a tensor along a dimension.
+
+    Args:
+        tensor: what is cut.
+        split_size_or_sections: the size of each part, of which the last may be smaller, or a sequence of
+            the sizes.
+        dim: the dimension that is cut.
+
+    Returns:
+        A tuple of views, which share memory with ``tensor``.
+
+    Raises:
+        RuntimeError: for negative sizes, and for a sequence that does not add up.
+        IndexError: if there is no such dimension.
+
+    Example:
+        >>> torch.split(torch.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+        >>> torch.split(torch.arange(5), [1, 4])
+        (tensor([0]), tensor([1, 2, 3, 4]))
+    """
+    parts: tuple[Tensor, ...] = tensor.split(split_size_or_sections, dim)
+    return parts
+
+
 op(
     "split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
     doc="Parts of the given sizes along a dimension.",
@@ -241,23 +273,8 @@ def _as_strided(
 ) -> TensorSpec:
     if hasattr(size, "_keys") or hasattr(stride, "_keys"):
         raise TypeError("as_strided(): sizes and strides must be tuples of ints, not Tensor")
-    if len(size) != len(stride):
-        raise RuntimeError(
-            f"mismatch in length of strides and shape: {show(size)} and {show(stride)}"
-        )
-    if any(s < 0 for s in stride):
-        raise RuntimeError(
-            f"as_strided: Negative strides are not supported at the moment, got strides: {show(stride)}"
-        )
     at = self._geometry()[1] if storage_offset is None else storage_offset
-    need = storage_extent(tuple(size), tuple(stride), at) * self._dtype.itemsize
-    have = self._own_storage().size_bytes
-    if need > have or at < 0:
-        raise RuntimeError(
-            f"setStorage: sizes {show(size)}, strides {show(stride)}, storage offset {at}, and itemsize "
-            f"{self._dtype.itemsize} requiring a storage size of {need} are out of bounds for storage of "
-            f"size {have}"
-        )
+    check_within(size, stride, at, self._dtype.itemsize, self._own_storage().size_bytes)
     return spec(self, size, stride, at)
 
 
@@ -350,21 +367,9 @@ view(
 )
 
 
-def _real_part(self: Tensor) -> Any:
-    """The real part; the tensor itself where it is real."""
-    return fn._real(self) if self._dtype.category == COMPLEX else self
-
-
-def _imaginary_part(self: Tensor) -> Tensor:
-    """The imaginary part of a complex tensor, a view."""
-    return fn.imag(self)
-
-
 op(
     "real(Tensor(a) self) -> Tensor(a)",
     doc="Real parts as a view; real tensors are returned as they are.",
-    decomposition=_real_part,
+    decomposition=lambda self: self.real,
     namespaces=("torch",),
 )
-
-attach(__name__, {"imag": property(_imaginary_part), "real": property(_real_part)})

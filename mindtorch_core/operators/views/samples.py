@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...values.dtypes import int32
-from ..family_samples import FamilySamples, ints
+from ..family_samples import FamilySamples, call, ints
 from ..family_samples import sample as s
 from ..recipes import tensor as t
 
@@ -167,6 +167,7 @@ SAMPLES: Final = FamilySamples(
         # windows
         "unfold": _WINDOWS,
     },
+    functions={"torch.split": call(t(5, 2), [2, 3])},
     untested={
         **dict.fromkeys(
             ("set_.source_Storage", "set_.source_Storage_storage_offset"),

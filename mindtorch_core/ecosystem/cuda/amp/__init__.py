@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from ....amp import custom_bwd as _custom_bwd
 from ....amp import custom_fwd as _custom_fwd
 from ....amp.of_device import AutocastOf, GradScalerOf
 from ....values.dtypes import dtype, float16
+from ....values.user_warnings import warn_user
 from ...absent import names_of
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
@@ -23,13 +23,13 @@ _OLD = (
 
 def custom_fwd(fwd: Any = None, *, cast_inputs: dtype | None = None) -> Any:
     """`torch.amp.custom_fwd` for CUDA devices, by its name of old: it warns."""
-    warnings.warn(_OLD.format("custom_fwd"), FutureWarning, stacklevel=2)
+    warn_user(_OLD.format("custom_fwd"), FutureWarning)
     return _custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd: Any = None) -> Any:
     """`torch.amp.custom_bwd` for CUDA devices, by its name of old: it warns."""
-    warnings.warn(_OLD.format("custom_bwd"), FutureWarning, stacklevel=2)
+    warn_user(_OLD.format("custom_bwd"), FutureWarning)
     return _custom_bwd(bwd, device_type="cuda")
 
 

@@ -6,7 +6,6 @@ all ranks make the same calls in it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from ....communication.membership import get_rank
 from ....communication.reductions import ReduceOp
 from ....dispatch.functions import fn
 from ....tensors.tensor import Tensor
+from ....values.user_warnings import warn_user
 
 __all__ = [
     "all_gather",
@@ -32,11 +32,10 @@ __all__ = [
 
 
 def _deprecated(name: str, other: str | None = None) -> None:
-    warnings.warn(
+    warn_user(
         f"torch.distributed.nn.functional.{name} is deprecated, use "
         f"torch.distributed._functional_collectives.{other or name} instead.",
-        category=FutureWarning,
-        stacklevel=3,
+        FutureWarning,
     )
 
 

@@ -1,0 +1,63 @@
+"""Names of PyTorch's inner modules that pfhedge, asdl, fairscale and ptflops take, and what they do."""
+
+import importlib
+
+import pytest
+
+import mindtorch_core as torch
+
+pt = pytest.importorskip("torch")
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_a_range_of_nvtx_stands_before_a_function_and_is_refused_where_it_begins(lib):
+    @importlib.import_module(f"{lib.__name__}.cuda.nvtx").range("of {}", 3)
+    def f():
+        raise AssertionError("it does not begin")
+
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        f()
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_what_waits_for_cuda_is_not_called_without_it(lib):
+    lib.cuda._lazy_call(lambda: pytest.fail("there is no CUDA"), seed=True)
+
+
+def test_an_overload_knows_its_packet():
+    for lib in (torch, pt):
+        add = lib.ops.aten.add.Tensor
+        assert add._overloadpacket is lib.ops.aten.add
+        assert add._name == "aten::add.Tensor"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 22, -3],
+        [1.5, -22.25],
+        [1.0, float("inf")],
+        [],
+        [True],
+        [1e-6, 1.0],
+        [float("nan"), -1.0],
+        [0.0],
+        [float("-inf"), 2.0],
+        [1e9, -2.0],
+    ],
+)
+def test_elements_are_formatted(values):
+    ours, theirs = (lib._tensor_str._Formatter(lib.tensor(values)) for lib in (torch, pt))
+    assert ours.width() == theirs.width()
+    for v in [*values, 5, 0.25, float("-inf")]:
+        if isinstance(v, float) == bool(values and isinstance(values[0], float)):
+            assert ours.format(v) == theirs.format(v)
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_whether_a_checkpoint_has_gradients(lib, recwarn):
+    checkpoint = importlib.import_module(f"{lib.__name__}.utils.checkpoint")
+    checkpoint.check_backward_validity([3, lib.ones(1, requires_grad=True)])
+    assert not recwarn
+    checkpoint.check_backward_validity((lib.ones(1), "x"))
+    assert "Gradients will be None" in str(recwarn.pop(UserWarning).message)

@@ -1,0 +1,72 @@
+"""What tensors refuse by themselves, in attributes that are no ops, is what PyTorch refuses, and what they take it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import mindtorch_core as torch
+
+pt = pytest.importorskip("torch")
+
+ODD = [
+    "1",
+    "'a'",
+    "None",
+    "[]",
+    "object()",
+    "1.5",
+    "True",
+    "(1,)",
+    "{}",
+    "other",
+    "-1",
+    "x",
+    "lambda g: g",
+]
+PROPERTIES = [
+    "H", "T", "mH", "mT", "data", "device", "dtype", "grad", "grad_fn", "is_leaf", "is_meta", "is_sparse", "itemsize",
+    "layout", "names", "nbytes", "ndim", "output_nr", "requires_grad", "retains_grad", "shape", "real", "imag",
+]  # fmt: skip
+METHODS = [
+    "as_subclass", "coalesce", "data_ptr", "dense_dim", "detach_", "dim", "element_size", "get_device", "indices",
+    "is_complex", "is_floating_point", "is_inference", "is_nonzero", "is_shared", "is_signed", "item", "ndimension",
+    "nelement", "numel", "numpy", "register_hook", "register_post_accumulate_grad_hook", "requires_grad_", "retain_grad",
+    "share_memory_", "sparse_dim", "storage_offset", "storage_type", "tolist", "untyped_storage", "values",
+    "is_contiguous", "is_coalesced",
+    "_is_view", "module_load", "is_conj", "is_neg", "resolve_conj",
+]  # fmt: skip
+
+
+def outcome(lib: Any, program: str, of: str) -> Any:
+    """What a program's error is, by type, and in words where they name an argument."""
+    x = {
+        "leaf": lambda: lib.ones(2, 3),
+        "parameter": lambda: lib.ones(2, requires_grad=True),
+        "result": lambda: lib.ones(2, 3, requires_grad=True) * 2,
+        "integer": lambda: lib.arange(4),
+        "complex": lambda: lib.zeros(2, dtype=lib.complex64),
+    }[of]()
+    try:
+        exec(program, {"x": x, "other": lib.ones(2), "torch": lib})
+    except Exception as error:  # noqa: BLE001 (compared)
+        kind = next(k for k in type(error).__mro__ if k.__module__ == "builtins")
+        named = ": argument '" in str(error) and "must be bool" in str(error)
+        return kind, str(error) if named else None
+    return x.requires_grad, x.tolist()
+
+
+@pytest.mark.parametrize("of", ["leaf", "parameter", "result", "integer", "complex"])
+@pytest.mark.parametrize("name", [*PROPERTIES, *METHODS])
+@pytest.mark.filterwarnings("ignore")
+def test_odd_values(name: str, of: str) -> None:
+    if name in PROPERTIES:
+        programs = [f"x.{name} = {value}" for value in ODD] + [f"x.{name}"]
+    else:
+        programs = [
+            f"x.{name}({', '.join(pair)})"
+            for pair in [(), *((v,) for v in ODD), ("1", "1"), ("foo=1",)]
+        ]
+    for program in programs:
+        assert outcome(torch, program, of) == outcome(pt, program, of), program
