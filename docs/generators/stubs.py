@@ -352,6 +352,8 @@ def _attached(known: set[str]) -> Iterator[str]:
             result = known_annotation(inspect.signature(value.fget).return_annotation)
             doc = first_line(inspect.getdoc(value) or "")
             yield "    @property\n" + signature(name, ["self"], result, "    ", doc)
+            if value.fset is not None:
+                yield f"    @{name}.setter\n    def {name}(self, value: Any) -> None: ...\n"
         elif inspect.isfunction(value) and value.__module__ != "mindtorch_core":
             yield function(name, [], value, method=True)
 

@@ -64,6 +64,7 @@ def page(results: Path) -> str:
             if ratios:
                 parts.append(f"### {group}\n\n{bars(ratios)}\n")
     parts += _pipelines(json.loads((results / "pipeline.json").read_text("utf-8")))
+    parts += _processes(results)
     if (ways := results / "ways.json").exists():
         parts += _ways(json.loads(ways.read_text("utf-8")))
     return "\n".join(parts)
@@ -84,6 +85,37 @@ def _ways(found: Mapping[str, Any]) -> Iterator[str]:
             for case, row in found["cases"].items()
         ]
         yield f"\n### {title}\n\n" + _table(("program", *WAYS.values()), rows)
+
+
+def _processes(results: Path) -> Iterator[str]:
+    """What two processes take: tables of what has been measured."""
+    if (path := results / "overlap.json").exists():
+        yield (
+            "## Computing beside collective operations\n\nThe share of the time that collective operations "
+            "are under way in which a process computes, from traces of two processes.\n"
+        )
+        cases = json.loads(path.read_text("utf-8"))["steps"]
+        names = {"ddp": "DistributedDataParallel", "fsdp": "fully_shard"}
+        yield _table(
+            ("step", "mindtorch, MPI", "PyTorch, gloo"),
+            [
+                (names[case], *(_number(row[each]["share"]) for each in ("mindtorch", "torch")))
+                for case, row in cases.items()
+            ],
+        )
+    if (path := results / "checkpoints.json").exists():
+        yield (
+            "## Checkpoints\n\nMegabytes a second of a state of which two processes have half each; "
+            "`blocked` is what training waits for in `async_save`, `plain` the disk's part.\n"
+        )
+        rates = json.loads(path.read_text("utf-8"))["megabytes a second"]
+        yield _table(
+            ("", "mindtorch", "PyTorch"),
+            [
+                (kind, *(f"{rates[each][kind]:.0f}" for each in ("mindtorch", "torch")))
+                for kind in rates["mindtorch"]
+            ],
+        )
 
 
 def _pipelines(found: Mapping[str, Any]) -> Iterator[str]:

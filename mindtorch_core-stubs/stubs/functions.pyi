@@ -29,6 +29,7 @@ __all__: list[str] = [
     "_conj_physical",
     "_convert_indices_from_coo_to_csr",
     "_convert_indices_from_csr_to_coo",
+    "_convolution",
     "_convolution_mode",
     "_convolution_weight",
     "_ctc_loss",
@@ -838,6 +839,23 @@ def _convert_indices_from_csr_to_coo(
     out: Tensor | None = None,
 ) -> Tensor:
     """Positions of elements, a column each, from where rows end and the elements' columns."""
+
+def _convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sequence[_int],
+    padding: Sequence[_int],
+    dilation: Sequence[_int],
+    transposed: _bool,
+    output_padding: Sequence[_int],
+    groups: _int,
+    benchmark: _bool,
+    deterministic: _bool,
+    cudnn_enabled: _bool,
+    allow_tf32: _bool,
+) -> Tensor:
+    """`convolution` with settings of CUDA's library, which mean nothing here."""
 
 def _convolution_mode(
     input: Tensor,
@@ -6311,12 +6329,12 @@ def sort(
 ) -> results.sort:
     """Elements in order along a dimension, and where they were. NaN counts as largest."""
 
-@overload
-def split(input: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """Parts of ``split_size`` elements along a dimension; the last may be smaller."""
-@overload
-def split(input: Tensor, split_size: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-    """Parts of the given sizes along a dimension."""
+def split(
+    tensor: Tensor,
+    split_size_or_sections: _int | Sequence[_int],
+    dim: _int = 0,
+) -> tuple[Tensor, ...]:
+    """Parts of a tensor along a dimension."""
 
 def split_copy(
     input: Tensor,

@@ -18,6 +18,7 @@ __all__: list[str] = [
     "CharStorage",
     "ComplexDoubleStorage",
     "ComplexFloatStorage",
+    "DeviceObjType",
     "DoubleStorage",
     "FloatStorage",
     "Future",
@@ -237,6 +238,7 @@ from mindtorch_core.amp import (
 )
 from mindtorch_core.ecosystem._C import (
     AnyType as AnyType,
+    DeviceObjType as DeviceObjType,
     Graph as Graph,
     ListType as ListType,
     Node as Node,

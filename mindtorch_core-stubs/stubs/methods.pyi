@@ -2552,8 +2552,11 @@ class TensorMethods:
         """The tensor on a device of type hpu, the current one by default."""
 
     @property
-    def imag(self) -> Tensor:
-        """The imaginary part of a complex tensor, a view."""
+    def imag(self) -> Any:
+        """The imaginary part of a complex tensor, a view. What is assigned is copied into it."""
+
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
 
     def indices(self) -> Any:
         """Raise RuntimeError: indices is for sparse tensors."""
@@ -2697,7 +2700,10 @@ class TensorMethods:
 
     @property
     def real(self) -> Any:
-        """The real part; the tensor itself where it is real."""
+        """The real part; the tensor itself where it is real. What is assigned is copied into it."""
+
+    @real.setter
+    def real(self, value: Any) -> None: ...
 
     def record_stream(self, stream: Any) -> None:
         """Keep the memory, once the tensor is gone, until a stream has done what it has queued."""

@@ -27,6 +27,7 @@ AT_THE_ROOT = {
 # what lies in the file's own package is not counted.
 BY_NAME = {
     "__init__.py": "names of torch whose modules are imported when they are first used",
+    "autograd/forward_checks.py": "vmap, where gradcheck is to check tangents at once",
     "communication/process_group.py": "the class of PyTorch's engine that a group was asked for by",
     "dispatch/on_demand.py": "families of ops, by the generated table of their names",
     "opdefs/torch_ops.py": "torch.ops.load_library and import_module",

@@ -1,6 +1,7 @@
 """`mindtorch_nn.attention.flex_attention` under PyTorch's path. Written by `docs/make.py`; do not edit."""
 
 from mindtorch_nn.attention.flex_attention import (
+    AuxOutput as AuxOutput,
     AuxRequest as AuxRequest,
     BlockMask as BlockMask,
     and_masks as and_masks,

@@ -6,6 +6,7 @@ from mindtorch_core.autograd import (
     backward as backward,
     detect_anomaly as detect_anomaly,
     enable_grad as enable_grad,
+    forward_ad as forward_ad,
     grad as grad,
     gradcheck as gradcheck,
     gradgradcheck as gradgradcheck,

@@ -12,6 +12,7 @@ from mindtorch_core.library import (
     get_ctx as get_ctx,
     get_kernel as get_kernel,
     impl as impl,
+    impl_abstract as impl_abstract,
     infer_schema as infer_schema,
     opcheck as opcheck,
     register_autocast as register_autocast,
@@ -20,4 +21,6 @@ from mindtorch_core.library import (
     register_kernel as register_kernel,
     register_torch_dispatch as register_torch_dispatch,
     register_vmap as register_vmap,
+    triton_op as triton_op,
+    wrap_triton as wrap_triton,
 )

@@ -6,6 +6,7 @@ from mindtorch_core.utils.checkpoint import (
     CheckpointPolicy as CheckpointPolicy,
     SAC_IGNORED_OPS as SAC_IGNORED_OPS,
     SelectiveCheckpointContext as SelectiveCheckpointContext,
+    check_backward_validity as check_backward_validity,
     checkpoint as checkpoint,
     checkpoint_sequential as checkpoint_sequential,
     create_selective_checkpoint_contexts as create_selective_checkpoint_contexts,
