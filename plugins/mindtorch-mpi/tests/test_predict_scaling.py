@@ -8,11 +8,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+# So slow that no step computes while a message is under way to its end, however busy the machine is.
 NETWORK = """
 name = "one level"
 [[level]]
 name = "all"
-latency_us = 5
+latency_us = 500_000
 bandwidth_gbit = 10
 """
 
