@@ -10,6 +10,7 @@ from ..deferred.programs.describing import Description
 from ..deferred.programs.program import Instruction, Program, Value, refs_of
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
+from ..dispatch.registry import registry
 from ..tensors.making import make_view
 from ..tensors.tensor import Tensor
 from ..values.errors import CaptureError
@@ -156,14 +157,17 @@ def grads_of(
         grad = Grad(arguments.get(id(leaf), leaf), wanted, was, left)
         if each.first == "add" and left == "kept" and n is not None and id(now) not in returned:
             users = [e for e in instructions if n in {*refs_of((e.args, e.kwargs))}]
-            grad.only_added = [e.name for e in users] == ["aten::add_"] and users[0].args[0] == n
+            adds = registry.get("add_").definition
+            grad.only_added = [e.op.definition for e in users] == [adds] and users[0].args[0] == n
         grads.append(grad)
     return grads
 
 
 def _read_by(each: Instruction) -> Any:
     """The arguments that an instruction reads: what a copy goes to is none."""
-    return each.args[1:] if each.name == "aten::copy_" else each.args
+    d = each.op.definition
+    copies = d is not None and d.functional is not None and d.functional.traits.copies
+    return each.args[1:] if copies else each.args
 
 
 def shown_as(t: Tensor, value: Value) -> Tensor:

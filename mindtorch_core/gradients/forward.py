@@ -54,7 +54,7 @@ def forward_kernel(
         if choose(entry, backend).rule == "implicit":
             return None
         return _refusing(entry, resolve(below_mask))
-    if entry.name == "aten::copy_":
+    if d.functional is not None and d.functional.traits.copies:
         return _copying(resolve(below_mask))
     if d.functional is not None:
         return _in_place(d.functional)

@@ -31,6 +31,11 @@ GEOMETRIES = list(
 )
 
 
+def failures():
+    """What could not be compiled, but for sums of rows that BLAS makes in another order, as by AVX-512."""
+    return {k: n for k, n in KERNELS.failures.items() if "NumPy adds in another order" not in k}
+
+
 @pytest.fixture(params=["kernels", "products"])
 def how(request, monkeypatch):
     """Convolutions of any size by compiled kernels, and by NumPy's products."""
@@ -40,9 +45,9 @@ def how(request, monkeypatch):
     elif not synchronous.available():
         pytest.skip(str(compiler.ready()))
     monkeypatch.setattr(convolution, "_WORTH", 0)
-    before = KERNELS.failures.copy()
+    before = failures()
     yield request.param
-    assert KERNELS.failures == before
+    assert failures() == before
 
 
 @pytest.fixture
@@ -271,9 +276,9 @@ def test_what_cannot_be_compiled_is_left_to_products_for_good(kernels, monkeypat
 def test_a_kernel_that_computes_otherwise_is_never_used(kernels, monkeypatch, kind):
     monkeypatch.setattr(synchronous, "_MADE", {})
     monkeypatch.setenv("MINDTORCH_KERNEL_CACHE", "")
-    before = KERNELS.failures.copy()
+    before = failures()
     assert synchronous.served(kind) is not None
-    assert KERNELS.failures == before
+    assert failures() == before
     synchronous._MADE.clear()
     text = compiler.compiled
     monkeypatch.setattr(compiler, "compiled", lambda source: text(broken(source)))

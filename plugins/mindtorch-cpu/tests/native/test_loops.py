@@ -54,9 +54,8 @@ def one_by_one(ufunc, operands):
 
 def spread(array, step, before):
     """The same elements some steps apart, after some others."""
-    room = np.ones(abs(step) * len(array) + before, array.dtype)
-    view = room[before::step] if step > 0 else room[::-1][before::-step]
-    view = view[: len(array)]
+    room = np.ones(step * len(array) + before, array.dtype)
+    view = room[before::step][: len(array)]
     view[:] = array
     return view
 
@@ -66,7 +65,8 @@ def laid_out(name, operands, dtype):
     ufunc = UFUNCS[name]
     size = len(operands[0])
     for before in range(4):
-        for step, out_step in ((1, 1), (2, 1), (3, 2), (-1, 1), (1, -1), (1, 3)):
+        # Tensors have no negative strides; with them NumPy's loops leave AVX-512 for the C library.
+        for step, out_step in ((1, 1), (2, 1), (3, 2), (1, 3)):
             out = spread(np.ones(size, dtype), out_step, before)
             given = [spread(o, step, before + n) for n, o in enumerate(operands)]
             if out_step == 1 or name not in SKIPPING:

@@ -32,6 +32,15 @@ __all__ = ["WITH_ZERO", "Formula", "formula_of", "is_row_major", "order_of"]
 _OF_DENSE: Final[dict[str, Any]] = {"aten::neg": np.negative}
 # What a ufunc computes with 0 as its first operand, where it takes the second of two zeros.
 WITH_ZERO: Final[dict[str, Any]] = {} if ODD & {float32, float64} else {"aten::relu": np.maximum}
+
+
+def _passed(grad: Any, a: Any, bound: Any) -> Any:
+    """The gradient where an element is not at or below a bound."""
+    return np.where(np.less_equal(a, bound), grad.dtype.type(0), grad)
+
+
+# What is two calls of NumPy.
+_SEVERAL: Final = {"aten::threshold_backward": _passed}
 _BESIDES: Final = {**_OF_DENSE, **WITH_ZERO}
 _SCALED: Final = frozenset({"aten::add", "aten::add_", "aten::sub", "aten::sub_"})
 
@@ -60,8 +69,8 @@ def formula_of(program: Program, instruction: Instruction) -> Formula | None:
     """What an instruction computes, where its kernel does nothing else for its operands; or None."""
     op, kwargs = instruction.op, instruction.kwargs
     ufunc, operands = UFUNCS.get(op.name) or _BESIDES.get(op.name), instruction.args
-    if op.name == "aten::threshold_backward":
-        found = Formula(op.name, _passed, None, operands, 2)
+    if op.name in _SEVERAL:
+        found = Formula(op.name, _SEVERAL[op.name], None, operands, 2)
     elif ufunc is None:
         return None
     elif not kwargs:
@@ -81,11 +90,6 @@ def formula_of(program: Program, instruction: Instruction) -> Formula | None:
 
 def _scaled(ufunc: Any, a: Any, b: Any, factor: Any) -> Any:
     return ufunc(a, np.multiply(b, factor))
-
-
-def _passed(grad: Any, a: Any, bound: Any) -> Any:
-    """The gradient where an element is not at or below a bound."""
-    return np.where(np.less_equal(a, bound), grad.dtype.type(0), grad)
 
 
 def _fits(program: Program, instruction: Instruction, operands: tuple[Any, ...]) -> bool:
