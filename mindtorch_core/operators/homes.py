@@ -216,12 +216,15 @@ HOMES: Final = (
     ("nn.activation_functions",
      "nn: celu elu gumbel_softmax hardsigmoid hardswish hardtanh leaky_relu mish relu6 selu silu "
      "softmin softsign tanhshrink threshold"),
+    ("nn.activation_gradients",
+     "aten: elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward "
+     "hardtanh_backward leaky_relu_backward log_sigmoid_backward mish_backward silu_backward "
+     "softplus_backward softshrink_backward"),
     ("nn.activations",
-     "Tensor aten nn torch: hardshrink prelu; aten: _prelu_kernel elu gelu_backward hardsigmoid "
-     "hardswish hardtanh leaky_relu log_sigmoid mish relu6 silu silu_backward; aten nn: elu_ gelu "
-     "gelu_ glu hardsigmoid_ hardswish_ hardtanh_ leaky_relu_ mish_ relu6_ silu_ softplus "
-     "softshrink; aten nn torch: celu_ selu_ threshold_; aten torch: celu selu threshold; nn: "
-     "logsigmoid"),
+     "Tensor aten nn torch: hardshrink prelu; aten: _prelu_kernel elu hardsigmoid hardswish "
+     "hardtanh leaky_relu log_sigmoid mish relu6 silu; aten nn: elu_ gelu gelu_ glu hardsigmoid_ "
+     "hardswish_ hardtanh_ leaky_relu_ mish_ relu6_ silu_ softplus softshrink; aten nn torch: "
+     "celu_ selu_ threshold_; aten torch: celu selu threshold; nn: logsigmoid"),
     ("nn.adaptive_pooling",
      "aten nn torch: adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d "
      "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d; aten torch: "

@@ -65,13 +65,15 @@ PYTORCH_FORGETS = {"pointwise": ["abs_", *(f"{c}_" for c in ("eq", "ne", "lt", "
                                  "floor_divide", "floor_divide_", "rsub", "_prelu_kernel",
                                  "complex", "copysign_", "gcd_", "gelu_", "hardswish",
                                  "hardswish_", "heaviside_", "lcm_", "log_sigmoid", "mish_",
+                                 *(f"{name}_backward" for name in (
+                                     "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+                                     "leaky_relu", "log_sigmoid", "mish", "softplus", "softshrink")),
                                  "relu6_", "special_ndtr", "threshold_", "xlogy_"],
                    "reduction": ["nanmean"]}  # fmt: skip
 WE_LACK = {
     "equal.default": {"pointwise"},
     # Neither draws: dropout is refused.
     "_scaled_dot_product_flash_attention_for_cpu.default": {"nondeterministic_seeded"},
-    "gelu_backward.default": {"pointwise"},
     **{  # their dropout draws by an op of its own
         f"{name}.{overload}": {"nondeterministic_seeded"}
         for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")

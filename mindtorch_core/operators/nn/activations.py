@@ -14,12 +14,11 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
-from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, INTEGER, checked_number, dtype
-from ...values.promotion import result_type
 from ...values.shapes import show, wrap_dim
-from ..elementwise.composed import by_name, composition, function, fused_backward, refused, two
+from ..elementwise.composed import by_name, composition, function, refused, two
+from .activation_gradients import gelu_inner, known_approximation
 
 
 def _kept(d: dtype) -> dtype:
@@ -56,14 +55,14 @@ activation(
     "leaky_relu",
     "Scalar negative_slope=0.01",
     "Negative elements times a small slope (Maas et al., 2013).",
-    lambda g, self, negative_slope: fn.where(self > 0, g, g * negative_slope),
+    lambda g, self, negative_slope: by_name("leaky_relu_backward")(g, self, negative_slope, False),
     lambda x, slope=0.01: fn.where(x > 0, x, x * slope),
 )
 activation(
     "hardtanh",
     "Scalar min_val=-1, Scalar max_val=1",
     "Elements limited to the range from ``min_val`` to ``max_val``.",
-    lambda g, self, min_val, max_val: fn.where((self > min_val) & (self < max_val), g, 0),
+    lambda g, self, min_val, max_val: by_name("hardtanh_backward")(g, self, min_val, max_val),
     lambda x, low=-1, high=1: x.clamp(low, high),
     kinds="if",
 )
@@ -109,13 +108,13 @@ activation(
 )
 
 
-def _shrink_grad(g: Any, self: Any, lambd: float) -> Any:
-    return fn.where((self >= -lambd) & (self <= lambd), 0, g)
+def _softshrink_rule(self: Tensor, lambd: float = 0.5) -> TensorSpec:
+    if lambd < 0:
+        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
+    return rules.same(self)
 
 
 def _softshrink(x: Any, lambd: float = 0.5) -> Any:
-    if lambd < 0:
-        raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     lambd += 0  # True is 1
     return fn.where(x > lambd, x - lambd, fn.where(x < -lambd, x + lambd, x * 0))
 
@@ -124,7 +123,7 @@ activation(
     "hardshrink",
     "Scalar lambd=0.5",
     "Zero between ``-lambd`` and ``lambd``.",
-    _shrink_grad,
+    lambda g, self, lambd: by_name("hardshrink_backward")(g, self, lambd),
     lambda x, lambd=0.5: fn.where((x >= -lambd) & (x <= lambd), 0, x),
     inplace=False,
     namespaces=("torch", "Tensor", "nn"),
@@ -133,8 +132,9 @@ activation(
     "softshrink",
     "Scalar lambd=0.5",
     "Elements moved by ``lambd`` towards zero, and zero if they are nearer.",
-    _shrink_grad,
+    lambda g, self, lambd: by_name("softshrink_backward")(g, self, lambd),
     _softshrink,
+    rule=_softshrink_rule,
     inplace=False,
     namespaces=("nn",),
 )
@@ -203,8 +203,7 @@ def _elu(x: Any, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> 
 
 
 def _elu_grad(g: Any, self: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    below = g * (self * input_scale).exp() * (alpha * scale * input_scale)
-    return fn.where(self <= 0, below, g * scale)
+    return by_name("elu_backward")(g, alpha, scale, input_scale, False, self)
 
 
 # Klambauer et al., 2017: with these, mean 0 and variance 1 are what layers converge to.
@@ -247,48 +246,14 @@ activation(
 )
 
 
-def _silu_backward_rule(grad_output: Tensor, self: Tensor) -> TensorSpec:
-    d = result_type(grad_output, self)
-    if d.category < FLOATING:
-        raise NotImplementedError(f"\"silu_backward\" not implemented for '{d.label}'")
-    return rules.pointwise_spec((grad_output, self), d)
-
-
-def _silu_backward(grad_output: Any, self: Any) -> Any:
-    if self._dtype.category < FLOATING:
-        _silu_backward_rule(grad_output, self)
-    s = self.sigmoid()
-    return grad_output * conj(s * (self * (1 - s) + 1))
-
-
-def _silu_grad(g: Any, self: Any) -> Any:
-    fused = fused_backward("silu_backward", g)
-    return _silu_backward(g, self) if fused is None else fused(g, self)
-
-
-op(
-    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
-    doc="Gradient of `silu`.",
-    rule=_silu_backward_rule,
-    kinds="fc",
-    decomposition=_silu_backward,
-    namespaces=(),
-    tags=frozenset({"pointwise"}),
-)
-
 activation(
     "silu",
     "",
     "``x * sigmoid(x)`` (Hendrycks and Gimpel, 2016).",
-    _silu_grad,
+    lambda g, self: by_name("silu_backward")(g, self),
     lambda x: x * x.sigmoid(),
     kinds="fc",
 )
-
-
-def _mish_grad(g: Any, self: Any) -> Any:
-    t = by_name("softplus")(self).tanh()
-    return g * (t + self * self.sigmoid() * (1 - t * t))
 
 
 def _softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
@@ -296,60 +261,21 @@ def _softplus(x: Any, beta: float = 1, threshold: float = 20) -> Any:
     return fn.where(scaled > threshold, x, fn.log1p(scaled.exp()) / beta)
 
 
-def _softplus_grad(g: Any, self: Any, beta: float, threshold: float) -> Any:
-    scaled = self * beta
-    return g * fn.where(scaled > threshold, 1, scaled.sigmoid())
-
-
 def _gelu(x: Any, *, approximate: str = "none") -> Any:
     if approximate == "tanh":
-        return x * 0.5 * (_gelu_inner(x).tanh() + 1)
+        return x * 0.5 * (gelu_inner(x).tanh() + 1)
     return x * 0.5 * fn.erfc(x * -math.sqrt(0.5))
 
 
-def _gelu_inner(x: Any) -> Any:
-    return (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-
-
 def _gelu_rule(self: Tensor, *, approximate: str = "none") -> TensorSpec:
-    if approximate not in ("none", "tanh"):
-        raise RuntimeError(f"approximate argument must be either none or tanh, got {approximate!r}")
+    known_approximation(approximate=approximate)
     return rules.same(self)
-
-
-def _gelu_backward(grad_output: Any, self: Any, *, approximate: str = "none") -> Any:
-    if self._dtype.category != FLOATING:
-        _gelu_backward_rule(grad_output, self, approximate=approximate)
-    if approximate == "tanh":
-        t = _gelu_inner(self).tanh()
-        slope = (self * self * 3 * 0.044715 + 1) * math.sqrt(2 / math.pi)
-        return grad_output * 0.5 * ((t + 1) + self * (1 - t * t) * slope)
-    density = (self * self * -0.5).exp() / math.sqrt(2 * math.pi)
-    return grad_output * (fn.erfc(self * -math.sqrt(0.5)) * 0.5 + self * density)
-
-
-def _gelu_backward_rule(
-    grad_output: Tensor, self: Tensor, *, approximate: str = "none"
-) -> TensorSpec:
-    _gelu_rule(self, approximate=approximate)
-    d = result_type(grad_output, self)
-    if d.category != FLOATING:
-        raise NotImplementedError(f"\"gelu_backward\" not implemented for '{d.label}'")
-    return rules.pointwise_spec((grad_output, self), d)
 
 
 def _gelu_grad(g: Any, self: Any, approximate: str) -> Any:
     return by_name("gelu_backward")(g, self, approximate=approximate)
 
 
-op(
-    "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
-    doc="Gradient of `gelu`.",
-    rule=_gelu_backward_rule,
-    kinds="f",
-    decomposition=_gelu_backward,
-    namespaces=(),
-)
 activation(
     "gelu",
     "*, str approximate='none'",
@@ -363,14 +289,14 @@ activation(
     "mish",
     "",
     "``x * tanh(softplus(x))`` (Misra, 2019).",
-    _mish_grad,
+    lambda g, self: by_name("mish_backward")(g, self),
     lambda x: x * _softplus(x).tanh(),
 )
 activation(
     "softplus",
     "Scalar beta=1, Scalar threshold=20",
     "``log(1 + exp(beta * x)) / beta``, and ``x`` where ``beta * x`` is above the threshold.",
-    _softplus_grad,
+    lambda g, self, beta, threshold: by_name("softplus_backward")(g, self, beta, threshold),
     _softplus,
     namespaces=("nn",),
     inplace=False,
@@ -379,7 +305,7 @@ activation(
     "log_sigmoid",
     "",
     "Logarithm of the sigmoid, computed without overflow.",
-    lambda g, self: g * (-self).sigmoid(),
+    lambda g, self: by_name("log_sigmoid_backward")(g, self, self),
     lambda x: x.clamp(max=0) - fn.log1p((-x.abs()).exp()),
     namespaces=("nn:logsigmoid",),
     inplace=False,
@@ -388,23 +314,18 @@ activation(
 # ---- piecewise linear and quadratic -------------------------------------------------------------
 
 
-def _hardswish_grad(g: Any, self: Any) -> Any:
-    between = g * (self / 3 + 0.5)
-    return fn.where(self <= -3, 0, fn.where(self < 3, between, g))
-
-
 activation(
     "hardswish",
     "",
     "``x * clamp(x + 3, 0, 6) / 6`` (Howard et al., 2019).",
-    _hardswish_grad,
+    lambda g, self: by_name("hardswish_backward")(g, self),
     lambda x: x * (x + 3).clamp(0, 6) / 6,
 )
 activation(
     "hardsigmoid",
     "",
     "``clamp(x + 3, 0, 6) / 6`` (Howard et al., 2019).",
-    lambda g, self: fn.where((self > -3) & (self < 3), g / 6, 0),
+    lambda g, self: by_name("hardsigmoid_backward")(g, self),
     lambda x: (x + 3).clamp(0, 6) / 6,
 )
 

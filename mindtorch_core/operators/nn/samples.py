@@ -113,10 +113,42 @@ _HEADS: Final[tuple[Any, ...]] = (
     *(t(3, 2, 4, **_SMALL), t(3, 2, 4, **_SMALL), t(3, 2, 4, **_SMALL), 4, 2),
     *(t(12, 4, **_SMALL), t(12, **_SMALL), None, None, False, 0.0, t(4, 4), t(4)),
 )
+_LOG_2: Final = 0.6931471805599453
+
+
+def _after(*numbers: Any) -> tuple[Sample, ...]:
+    """Calls of an activation's gradient, which takes numbers behind its tensors."""
+    return (
+        s("float32", t(2, 3), t(2, 3), *numbers),
+        s("float64", t(3, 2, dtype="float64"), t(3, 2, dtype="float64"), *numbers),
+        s("bfloat16", t(5, dtype="bfloat16"), t(5, dtype="bfloat16"), *numbers),
+        s("mixed", t(2, 3), t(3, dtype="float64"), *numbers),
+        s("empty", t(0, 3), t(0, 3), *numbers),
+    )
+
+
 _LARGE: Final = (s("large", t(2, 3, low=200.0, high=900.0), 1),)
 
 SAMPLES: Final = FamilySamples(
     calls={
+        # activation_gradients
+        "leaky_relu_backward": _after(0.25, False),
+        "hardtanh_backward": _after(-1.0, 1.5),
+        **dict.fromkeys(("hardshrink_backward", "softshrink_backward"), _after(0.75)),
+        "elu_backward": (
+            s("input", t(2, 3), 0.5, 1.5, 2.0, False, t(2, 3)),
+            s("result", t(2, 3), 0.5, 1.5, 2.0, True, t(2, 3, low=-0.5)),
+            s("float64", t(2, 3), 1, 1, 1, False, t(3, dtype="float64")),
+        ),
+        "softplus_backward": _after(2.0, 1.5),
+        "log_sigmoid_backward": (
+            s(
+                "kept",
+                t(4),
+                t(4, values=(0.0, _LOG_2, -_LOG_2, 2 * _LOG_2)),
+                t(4, values=(1.0, 0.5, 0.5, 0.25)),
+            ),
+        ),
         # activations
         "glu": _HALVES,
         "prelu": (

@@ -57,6 +57,8 @@ ONE = {
         "hardsigmoid",
         "logsigmoid",
         "leaky_relu",
+        "hardshrink",
+        "softshrink",
     ]
 }
 ONE["tanh gelu"] = lambda x: [F.gelu(x, approximate="tanh")]
@@ -156,13 +158,32 @@ def test_rows(both, shape, function):
         assert_same(*both(lambda: function(x, g)))
 
 
-SLOPES = ("silu", "sigmoid", "tanh")
+SLOPES = [
+    *((name,) for name in ("silu", "sigmoid", "tanh", "gelu", "mish", "hardswish", "hardsigmoid")),
+    *((name, 0.5) for name in ("threshold", "hardshrink", "softshrink")),
+    ("leaky_relu", 0.25, False),
+    ("leaky_relu", -0.25, False),
+    ("hardtanh", -0.5, 2),
+    ("softplus", 1, 20),
+    ("softplus", 2.0, 1.5),
+]
+ELU = ((1, 1, 1, False), (0.5, 1.5, 2.0, True), (-0.5, 1.5, -2.0, False))
 
 
 def slopes(g, x):
     aten = torch.ops.aten
-    found = [getattr(aten, f"{name}_backward")(g, x) for name in SLOPES]
-    return [*found, aten.threshold_backward(g, x, 0.5), aten.gelu_backward(g, x)]
+    return [
+        *(getattr(aten, f"{name}_backward")(g, x, *rest) for name, *rest in SLOPES),
+        *(aten.elu_backward(g, *rest, x) for rest in ELU),
+        aten.log_sigmoid_backward(g, x, x),
+    ]
+
+
+@pytest.mark.parametrize("d", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_gradients_of_activations(both, d):
+    x, g = numbers(SIZES[1], dtype=d), numbers(SIZES[1], seed=1, dtype=d)
+    assert_same(*both(lambda: slopes(g, x)))
+    assert_same(*both(lambda: slopes(g[:100], x[:100])))
 
 
 def test_every_length_with_its_tail(both):

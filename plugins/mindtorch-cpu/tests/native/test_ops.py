@@ -109,6 +109,10 @@ OTHERS = {
     "masked_fill": lambda x, y: x.masked_fill(y > 0, -0.0),
     "threshold_backward": lambda x, y: torch.ops.aten.threshold_backward(x, y, 0),
     "gelu_backward": lambda x, y: torch.ops.aten.gelu_backward(x, y, approximate="tanh"),
+    "hardswish_backward": lambda x, y: torch.ops.aten.hardswish_backward(x, y),
+    "hardtanh_backward": lambda x, y: torch.ops.aten.hardtanh_backward(x, y, -0.5, 2),
+    "elu_backward": lambda x, y: torch.ops.aten.elu_backward(x, 0.5, 1.5, 2.0, False, y),
+    "log_sigmoid_backward": lambda x, y: torch.ops.aten.log_sigmoid_backward(x, y, x),
 }
 # Left to NumPy: half precision that ml_dtypes computes with functions of the C library, and the like.
 BRAIN = frozenset(

@@ -14,12 +14,10 @@ from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
 from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, in_chunks
 from ..native.quick import MANY, at_most, expm1, exponential, log1p, pays
-from ..register import composition_of, kernel, register, rule_of
+from ..register import composition_of, register, rule_of
 from ..zeros import bounded
 from .error_functions import MANY as FEW_GATES
-from .error_functions import gate, gate_slope
-from .error_functions import many as many_gates
-from .slopes import slope
+from .error_functions import gate, gelu_fits
 
 Compute = Callable[..., Any]
 
@@ -31,6 +29,7 @@ def activation(
     inplace: bool = True,
     many: int = 0,
     fits: Callable[..., bool] | None = None,
+    checked: bool = False,
 ) -> None:
     """Register ``compute(array, *arguments)`` for floating tensors, and the op's in-place form.
 
@@ -40,6 +39,7 @@ def activation(
         inplace: whether there is an in-place form.
         many: elements from which it has another formula than for fewer; 0 if it has one.
         fits: of an array and arguments, whether it may be compiled; always if None.
+        checked: whether the op's rule refuses some arguments.
     """
     rule, general = rule_of(name), composition_of(name)
 
@@ -56,8 +56,7 @@ def activation(
         return one_pass(("few", key) if few else key, trace, a.dtype, a)
 
     def data_of(self: Any, args: Any, kwargs: Any) -> Any:
-        d = self.raw_dtype
-        a = self.raw_data
+        d, a = self.raw_dtype, self.raw_data
         wide = NUMPY_OF[WIDER.get(d, d)]
         if a.size >= FEWEST and (fits is None or fits(a, wide, *args, **kwargs)):
             data = compiled(a, wide, args, kwargs)
@@ -77,7 +76,7 @@ def activation(
         return in_common_order(data, self.raw_data)
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
+        if checked and (args or kwargs):
             rule(self, *args, **kwargs)
         if self.raw_dtype.category != FLOATING:
             return general(self, *args, **kwargs)
@@ -187,8 +186,16 @@ def _gelu(a: Any, *, approximate: str = "none") -> Any:
     return gate(a)
 
 
-def _gelu_fits(a: Any, wide: Any, *, approximate: str = "none") -> bool:
-    return approximate == "tanh" or (wide == np.float32 and many_gates(a))
+def _hardshrink(a: Any, lambd: float = 0.5) -> Any:
+    return np.where(np.less_equal(np.absolute(a), _number(lambd, a)), _number(0, a), a)
+
+
+def _softshrink(a: Any, lambd: float = 0.5) -> Any:
+    limit = _number(lambd, a)
+    below = np.where(
+        np.less(a, np.negative(limit)), np.add(a, limit), np.multiply(a, _number(0, a))
+    )
+    return np.where(np.greater(a, limit), np.subtract(a, limit), below)
 
 
 activation("leaky_relu", _leaky_relu)
@@ -200,59 +207,6 @@ activation("mish", _mish, many=MANY)
 activation("log_sigmoid", _log_sigmoid, inplace=False, many=MANY)
 activation("hardswish", _hardswish)
 activation("hardsigmoid", _hardsigmoid)
-activation("gelu", _gelu, many=FEW_GATES, fits=_gelu_fits)
-
-
-def _silu_slope(g: Any, a: Any) -> Any:
-    one = a.dtype.type(1)
-    s = np.reciprocal(np.add(_exp(np.negative(a)), one))
-    return np.multiply(g, np.multiply(s, np.add(np.multiply(a, np.subtract(one, s)), one)))
-
-
-slope("silu_backward", _silu_slope, many=MANY)
-BY_SIZE["aten::gelu_backward"] = FEW_GATES
-_gelu_backward: Any = composition_of("gelu_backward")
-
-
-def _gelu_slope(a: Any, approximate: str) -> Any:
-    if approximate == "none":
-        return gate_slope(a)
-    square = np.multiply(a, a)
-    inner = np.multiply(np.add(np.multiply(square, _number(0.044715, a)), _number(1, a)), a)
-    t = np.tanh(np.multiply(inner, _number(math.sqrt(2 / math.pi), a)))
-    steep = np.add(np.multiply(square, _number(3 * 0.044715, a)), _number(1, a))
-    steep = np.multiply(np.multiply(steep, a), _number(math.sqrt(2 / math.pi), a))
-    steep = np.multiply(steep, np.subtract(_number(1, a), np.multiply(t, t)))
-    return np.multiply(np.add(np.add(t, steep), _number(1, a)), _number(0.5, a))
-
-
-@kernel("gelu_backward")
-def gelu_backward(grad_output: Any, self: Any, *, approximate: str = "none") -> Any:
-    """The incoming gradient times the slope, in one pass over memory."""
-    d = self.raw_dtype
-    same = grad_output.raw_dtype is d and grad_output.raw_shape == self.raw_shape
-    if not same or d.category != FLOATING or approximate not in ("none", "tanh"):
-        rule_of("gelu_backward")(grad_output, self, approximate=approximate)
-        return _gelu_backward(grad_output, self, approximate=approximate)
-    operands = grad_output.raw_data, self.raw_data
-    wide = NUMPY_OF[WIDER.get(d, d)]
-
-    def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
-        g, x = g.astype(wide, copy=False), a.astype(wide, copy=False)
-        return [np.multiply(g, _gelu_slope(x, approximate)).astype(a.dtype, copy=False)]
-
-    if _gelu_fits(self.raw_data, wide, approximate=approximate):
-        data = one_pass(("gelu_backward", approximate), trace, self.raw_data.dtype, *operands)
-        if data is not None:
-            return wrap(data, d)
-    g, a = (converted(x, WIDER[d]) for x in operands) if d in WIDER else operands
-
-    def each(g: Any, a: Any) -> Any:
-        return np.multiply(g, _gelu_slope(a, approximate))
-
-    data = in_chunks(each, a.dtype, g, a) if a.size >= LARGE else None
-    if data is None:
-        data = quietly(each, g, a)
-    if d in WIDER:
-        data = quietly(data.astype, NUMPY_OF[d])
-    return wrap(in_common_order(data, *operands), d)
+activation("gelu", _gelu, many=FEW_GATES, fits=gelu_fits, checked=True)
+activation("hardshrink", _hardshrink, inplace=False)
+activation("softshrink", _softshrink, inplace=False, checked=True)

@@ -23,10 +23,10 @@ __all__ = [
     "for_double",
     "gate",
     "gate_slope",
+    "gelu_fits",
     "halves",
     "in_double",
     "log_ndtr",
-    "many",
     "ndtr",
     "scipy",
 ]
@@ -149,13 +149,13 @@ def erf(a: Any) -> Any:
     return np.clip(found, -1.0, 1.0, found).astype(np.float32)
 
 
-def many(a: Any) -> bool:
-    """Whether there are enough numbers for `gate` and `gate_slope` to compute them by polynomials."""
-    return bool(a.size >= MANY)
+def gelu_fits(a: Any, wide: Any, approximate: str = "none") -> bool:
+    """Whether gelu and its slope may be compiled, of an array that is computed in a wide dtype."""
+    return approximate == "tanh" or bool(wide == np.float32 and a.size >= MANY)
 
 
 def _by_polynomials(a: Any) -> bool:
-    return a.dtype == np.float32 and many(a)
+    return bool(a.dtype == np.float32 and a.size >= MANY)
 
 
 def _by_blocks(fn: Callable[[Any], Any], a: Any) -> Any:

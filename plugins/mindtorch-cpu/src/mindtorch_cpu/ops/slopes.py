@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,56 +10,90 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
-from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
+from ..arrays import (
+    NUMPY_OF,
+    WIDER,
+    as_operands_lie,
+    converted,
+    in_common_order,
+    quietly,
+    wrap,
+)
 from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, in_chunks
+from ..native.quick import MANY, at_most, exponential, pays
 from ..register import composition_of, register, rule_of
+from .error_functions import MANY as FEW_GATES
+from .error_functions import gate_slope, gelu_fits
 
 __all__ = ["slope"]
 
+# What a kernel takes, as the tensors, in the order in which the result lies as they do, and numbers.
+Arguments = tuple[Any, Any, list[Any]]
 
-def slope(name: str, compute: Callable[[Any, Any], Any], *, many: int = 0) -> None:
-    """Register ``compute(gradient, array)`` as the gradient that an op gives, for floating tensors.
+
+def slope(
+    name: str,
+    compute: Callable[..., Any],
+    *,
+    many: int = 0,
+    split: Callable[..., Arguments] | None = None,
+    fits: Callable[..., bool] | None = None,
+) -> None:
+    """Register ``compute(gradient, array, *numbers)`` as the gradient that an op gives, for floating tensors.
 
     Args:
         name: the op.
-        compute: makes a fresh array.
+        compute: makes a fresh array; it may be given a part of a large one.
         many: elements from which it has another formula than for fewer; 0 if it has one.
+        split: sorts the op's arguments, where they are not the two tensors and numbers.
+        fits: of an array, its wide dtype and the numbers, whether it may be compiled; always if None.
     """
     general = composition_of(name)
 
-    def run(grad_output: Any, other: Any) -> Any:
-        d = other.raw_dtype
-        if d.category != FLOATING or grad_output.raw_dtype is not d:
-            return general(grad_output, other)
-        operands = grad_output.raw_data, other.raw_data
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if split is None:
+            first, second, *numbers = args
+        else:
+            first, second, numbers = split(*args, **kwargs)
+        d, g, a = first.raw_dtype, first.raw_data, second.raw_data
+        if second.raw_dtype is not d or g.shape != a.shape or d.category != FLOATING:
+            made = general(*args, **kwargs)
+            return wrap(as_operands_lie(made.raw_data, first, second), made.raw_dtype)
         wide = NUMPY_OF[WIDER.get(d, d)]
-        if grad_output.raw_shape != other.raw_shape:
-            rule_of(name)(grad_output, other)
-            made = quietly(compute, *(a.astype(wide, copy=False) for a in operands))
-            return wrap(in_common_order(quietly(made.astype, NUMPY_OF[d]), *operands), d)
+        if a.size >= FEWEST and (fits is None or fits(a, wide, *numbers)):
 
-        def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
-            if few:
-                tracer.size = FEWEST
-            found = compute(g.astype(wide, copy=False), a.astype(wide, copy=False))
-            return [found.astype(a.dtype, copy=False)]
+            def trace(tracer: Any, g: Any, a: Any) -> list[Any]:
+                if few:
+                    tracer.size = FEWEST
+                pair = g.astype(wide, copy=False), a.astype(wide, copy=False)
+                return [compute(*pair, *numbers).astype(a.dtype, copy=False)]
 
-        few = operands[0].size < many
-        data = one_pass(("few", name) if few else name, trace, NUMPY_OF[d], *operands)
-        if data is not None:
-            return wrap(data, d)
-        given = [converted(a, WIDER[d]) for a in operands] if d in WIDER else operands
-        if given[0].size >= LARGE:
-            data = in_chunks(compute, wide, *given)
+            few = a.size < many
+            key = (name, *map(repr, numbers)) if numbers else name
+            data = one_pass(("few", key) if few else key, trace, a.dtype, g, a)
+            if data is not None:
+                return wrap(data, d)
+        given = [converted(x, WIDER[d]) for x in (g, a)] if d in WIDER else (g, a)
+        data = None
+        if a.size >= LARGE:
+            data = in_chunks(lambda g, a: compute(g, a, *numbers), wide, *given)
         if data is None:
-            data = quietly(compute, *given)
+            data = quietly(compute, *given, *numbers)
         if d in WIDER:
             data = quietly(data.astype, NUMPY_OF[d])
-        return wrap(in_common_order(data, *operands), d)
+        return wrap(in_common_order(data, g, a), d)
 
     register(name, run)
     BY_SIZE[f"aten::{name}"] = many
+
+
+def _number(value: float, a: Any) -> Any:
+    return a.dtype.type(value)
+
+
+def _exp(a: Any, *, falling: bool = False) -> Any:
+    return exponential(a, falling=falling) if pays(a) else np.exp(a)
 
 
 def _sigmoid(g: Any, y: Any) -> Any:
@@ -71,3 +106,120 @@ def _tanh(g: Any, y: Any) -> Any:
 
 slope("sigmoid_backward", _sigmoid)
 slope("tanh_backward", _tanh)
+
+# ---- piecewise linear and quadratic -------------------------------------------------------------
+
+
+def _leaky_relu(a: Any, g: Any, negative_slope: float) -> Any:
+    return np.where(np.greater(a, _number(0, a)), g, np.multiply(g, _number(negative_slope, a)))
+
+
+def _between(g: Any, a: Any, low: float, high: float) -> Any:
+    """The gradient where an array is between two numbers, zero elsewhere."""
+    zero = _number(0, a)
+    within = np.where(np.less(a, _number(high, a)), g, zero)
+    return np.where(np.greater(a, _number(low, a)), within, zero)
+
+
+def _shrunk(g: Any, a: Any, lambd: float) -> Any:
+    return np.where(np.greater(np.absolute(a), _number(lambd, a)), g, _number(0, a))
+
+
+def _hardsigmoid(g: Any, a: Any) -> Any:
+    return _between(np.divide(g, _number(6, a)), a, -3, 3)
+
+
+def _hardswish(g: Any, a: Any) -> Any:
+    middle = np.add(np.divide(a, _number(3, a)), _number(0.5, a))
+    above = np.where(np.greater_equal(a, _number(3, a)), g, np.multiply(g, middle))
+    return np.where(np.less_equal(a, _number(-3, a)), _number(0, a), above)
+
+
+def _leaky_arguments(g: Any, a: Any, negative_slope: float, is_result: bool) -> Arguments:
+    if is_result:
+        rule_of("leaky_relu_backward")(g, a, negative_slope, is_result)
+    return a, g, [negative_slope]
+
+
+slope("leaky_relu_backward", _leaky_relu, split=_leaky_arguments)
+slope("hardtanh_backward", _between)
+slope("hardshrink_backward", _shrunk)
+slope("softshrink_backward", _shrunk)
+slope("hardsigmoid_backward", _hardsigmoid)
+slope("hardswish_backward", _hardswish)
+
+# ---- exponential ones ---------------------------------------------------------------------------
+
+
+def _elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float, is_result: bool) -> Any:
+    negative = _number(alpha * scale, a)
+    if is_result:
+        below = np.add(a, negative)
+    else:
+        scaled = np.multiply(at_most(a, _number(0, a)), _number(input_scale, a))
+        below = np.multiply(_exp(scaled, falling=input_scale > 0), negative)
+    below = np.multiply(np.multiply(g, below), _number(input_scale, a))
+    return np.where(np.greater(a, _number(0, a)), np.multiply(g, _number(scale, a)), below)
+
+
+def _silu(g: Any, a: Any) -> Any:
+    one = a.dtype.type(1)
+    s = np.reciprocal(np.add(_exp(np.negative(a)), one))
+    return np.multiply(g, np.multiply(s, np.add(np.multiply(a, np.subtract(one, s)), one)))
+
+
+def _mish(g: Any, a: Any) -> Any:
+    """By one exponential e: the tangent is e(e + 2) / (e(e + 2) + 2), and of both all else is made."""
+    one, two = _number(1, a), _number(2, a)
+    # Of more, the square is 0, and infinity times 0 is the NaN of PyTorch.
+    e = _exp(at_most(a, _number(30 if a.dtype.itemsize == 4 else 300, a)))
+    part = np.multiply(e, np.add(e, two))
+    over = np.reciprocal(np.add(part, two))
+    steep = np.multiply(np.multiply(e, np.add(e, one)), np.multiply(over, over))
+    steep = np.multiply(steep, _number(4, a))
+    return np.multiply(g, np.add(np.multiply(part, over), np.multiply(a, steep)))
+
+
+def _softplus(g: Any, a: Any, beta: float, threshold: float) -> Any:
+    scaled = a if beta == 1 else np.multiply(a, _number(beta, a))
+    curved = np.divide(g, np.add(_exp(np.negative(scaled)), _number(1, a)))
+    return np.where(np.greater(scaled, _number(threshold, a)), g, curved)
+
+
+def _log_sigmoid(g: Any, a: Any) -> Any:
+    return np.divide(g, np.add(_exp(a), _number(1, a)))
+
+
+def _elu_arguments(g: Any, *numbers_and_array: Any) -> Arguments:
+    *numbers, is_result, a = numbers_and_array
+    if is_result:
+        rule_of("elu_backward")(g, *numbers, is_result, a)
+    return g, a, [*numbers, is_result]
+
+
+slope("elu_backward", _elu, many=MANY, split=_elu_arguments)
+slope("silu_backward", _silu, many=MANY)
+slope("mish_backward", _mish, many=MANY)
+slope("softplus_backward", _softplus, many=MANY)
+slope("log_sigmoid_backward", _log_sigmoid, many=MANY, split=lambda g, a, buffer: (g, a, []))
+
+
+def _gelu(g: Any, a: Any, approximate: str) -> Any:
+    if approximate == "none":
+        return np.multiply(g, gate_slope(a))
+    square = np.multiply(a, a)
+    inner = np.multiply(np.add(np.multiply(square, _number(0.044715, a)), _number(1, a)), a)
+    t = np.tanh(np.multiply(inner, _number(math.sqrt(2 / math.pi), a)))
+    steep = np.add(np.multiply(square, _number(3 * 0.044715, a)), _number(1, a))
+    steep = np.multiply(np.multiply(steep, a), _number(math.sqrt(2 / math.pi), a))
+    steep = np.multiply(steep, np.subtract(_number(1, a), np.multiply(t, t)))
+    return np.multiply(g, np.multiply(np.add(np.add(t, steep), _number(1, a)), _number(0.5, a)))
+
+
+def _gelu_arguments(g: Any, a: Any, *, approximate: str = "none") -> Arguments:
+    if approximate not in ("none", "tanh"):
+        rule_of("gelu_backward")(g, a, approximate=approximate)
+    return g, a, [approximate]
+
+
+slope("gelu_backward", _gelu, many=FEW_GATES, split=_gelu_arguments, fits=gelu_fits)

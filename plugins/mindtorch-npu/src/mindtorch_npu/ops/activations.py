@@ -7,8 +7,8 @@ from typing import Any
 
 from mindtorch_core.backend import check_inplace_result, dtype, numel
 
-from .operands import made, number, takes, written
-from .steps import STEPS, Work, accepts, inputs, known, rule_of
+from .operands import cast, expanded, made, number, takes, written
+from .steps import STEPS, Call, Work, accepts, inputs, known, rule_of
 
 __all__: list[str] = []
 
@@ -85,3 +85,52 @@ activation("mish", "Mish", _nothing)
 activation("log_sigmoid", "LogSigmoid", _nothing, inplace=False)
 activation("hardswish", "Hardswish", _nothing)
 activation("hardsigmoid", "Hardsigmoid", _nothing)
+
+
+# ---- gradients -----------------------------------------------------------------------------------
+
+
+def gradient(name: str, operator: str, middle: Middle, *, at: int = 1) -> None:
+    """Define the steps of an activation's gradient.
+
+    Args:
+        name: the op.
+        operator: what computes it of the incoming gradient and another tensor.
+        middle: what the operator takes besides them.
+        at: where the other tensor is among the op's arguments, and the operator's.
+    """
+    rule = rule_of(name)
+
+    def run(*args: Any, **kwargs: Any) -> Work | None:
+        spec = rule(*args, **kwargs)
+        grad_output, other = args[0], args[at]
+        d = spec.dtype
+        if not takes(operator, d):
+            return None
+        out, calls = made(spec, other.raw_device), list[Call]()
+        if numel(spec.shape):
+            given, second = (expanded(cast(t, d, calls), spec.shape) for t in (grad_output, other))
+            rest = list(middle(d, *args[1:at], *args[at + 1 :], **kwargs))
+            rest.insert(at - 1, second)
+            calls.append((operator, (given, *rest, out)))
+        return out, calls
+
+    STEPS[f"aten::{name}"] = run
+
+
+def _numbers_and_flag(d: dtype, *given: Any) -> tuple[Any, ...]:
+    return (*(number(v, d) for v in given[:-1]), given[-1])
+
+
+def _buffer(d: dtype, buffer: Any) -> tuple[Any, ...]:
+    return (buffer,)
+
+
+for _name in ("Sigmoid", "Tanh", "Silu", "Mish", "Hardswish", "Hardsigmoid"):
+    gradient(f"{_name.lower()}_backward", f"{_name}Backward", _nothing)
+for _name in ("Hardtanh", "Hardshrink", "Softshrink", "Softplus"):
+    gradient(f"{_name.lower()}_backward", f"{_name}Backward", _numbers())
+gradient("gelu_backward", "GeluBackwardV2", lambda d, *, approximate="none": (approximate,))
+gradient("log_sigmoid_backward", "LogSigmoidBackward", _buffer)
+gradient("leaky_relu_backward", "LeakyReluBackward", _numbers_and_flag)
+gradient("elu_backward", "EluBackward", _numbers_and_flag, at=5)
