@@ -418,14 +418,16 @@ def _late(name: str) -> Any:
         if module is not None:
             globals()[name] = module
             return module
-        absent = _absent_device(name)  # not kept: a backend may come
-        if absent is not None:
-            return absent
     if _surroundings.has(name):
         found = _surroundings.surrounding(name)
-        if type(found) is type(amp):  # not kept: the faces of devices that a backend may bring
+        # Faces of devices are kept too: a backend that comes is seen through them.
+        if isinstance(found, type(amp)):
             globals()[name] = found
         return found
+    if name in _ACCELERATORS:  # not kept: a backend may come
+        from .plugins.absent_device import AbsentDevice
+
+        return AbsentDevice(name)
     raise _missing(
         __name__,
         name,
@@ -443,20 +445,9 @@ def _device_module(name: str) -> Any:
     # No builtin that an op shares its name with: `torch.any` would be found first.
     if _type_meant(name) != name:  # its module has the names of both, see `mindtorch run`
         return _surroundings.surrounding(name)
-    if name in {status.name for status in _loader.backends()}:
+    if _loader.is_installed(name):
         return _loader.load(name).module
     return None
-
-
-def _absent_device(name: str) -> Any:
-    """``torch.<device>`` for a type of devices that PyTorch knows and no backend serves."""
-    if name not in (*_ACCELERATORS, "mps"):
-        return None
-    if name in _surroundings.MODULES:
-        return _surroundings.surrounding(name)
-    from .plugins.absent_device import AbsentDevice
-
-    return AbsentDevice(name)
 
 
 def _around() -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from ..frontend.legacy_constructors import type_on
 from ..plugins import loader
 from ..plugins.absent_device import AbsentDevice
-from ..values.devices import device, row_of
+from ..values.devices import row_of, type_meant
 from .absent import names_of
 
 __all__ = ["show"]
@@ -41,8 +41,8 @@ _DEVICES_OWN: set[tuple[str, str]] = set()
 
 def _functions(type: str) -> Any:
     """What has the functions of a type of devices."""
-    served = device(type).type  # another type where programs run with it, see `mindtorch run`
-    if served in {status.name for status in loader.backends()}:
+    served = type_meant(type)  # another type where programs run with it, see `mindtorch run`
+    if loader.is_installed(served):
         return row_of(served).module
     return _absent_of(type)
 
@@ -70,7 +70,7 @@ class _Face(ModuleType):
         try:
             return getattr(inner, name)
         except AttributeError:
-            if inner is _absent.get(type) or device(type).type == type:
+            if inner is _absent.get(type) or type_meant(type) == type:
                 raise
         if name in _STANDING:
             return _STANDING[name]

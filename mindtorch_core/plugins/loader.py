@@ -42,6 +42,7 @@ __all__ = [
     "Loader",
     "backends",
     "chosen_by",
+    "is_installed",
     "load",
     "load_all",
     "unload",
@@ -455,6 +456,12 @@ def backends() -> list[BackendStatus]:
     """State of every installed backend; loads none."""
     with _loader.lock:
         return [status for _, status in _loader.discover().values()]
+
+
+def is_installed(name: str) -> bool:
+    """Whether a backend of that name is installed; loads none."""
+    with _loader.lock:
+        return name in _loader.discover()
 
 
 def rediscover() -> None:

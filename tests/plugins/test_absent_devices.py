@@ -3,6 +3,8 @@
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core import plugins
+from mindtorch_core.plugins import loader
 
 ABSENT = ["cuda", "hpu", "mtia", "xpu"]
 
@@ -84,6 +86,22 @@ def test_device_modules():
         assert torch.get_device_module() is torch.meta
     with pytest.raises(torch.BackendUnavailableError, match="provides the device 'cuda'"):
         torch.get_device_module("cuda")
+
+
+def test_what_was_found_shows_a_backend_that_comes(site, monkeypatch):
+    xpu = torch.xpu
+    assert vars(torch)["xpu"] is xpu  # found once, as programs ask at every step
+    assert not xpu.is_available()
+    site.toy("xpu", "XPU")
+    with monkeypatch.context() as path:
+        path.delenv("MINDTORCH_BACKENDS", raising=False)
+        path.syspath_prepend(str(site.folder))
+        loader.rediscover()
+        assert torch.xpu.is_available()
+        assert xpu.is_available()
+        plugins.unload("xpu")
+    loader.rediscover()
+    assert not torch.xpu.is_available()
 
 
 def test_all_tensors_are_dense():

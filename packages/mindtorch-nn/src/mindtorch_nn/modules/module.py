@@ -254,9 +254,13 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
 
     def __getattr__(self, name: str) -> Tensor | Module:
         fields = self.__dict__
-        for table in ("_parameters", "_buffers", "_modules"):
-            if table in fields and name in fields[table]:
-                return fields[table][name]  # type: ignore[no-any-return]
+        # Without a loop: a forward pass reads a whole model here.
+        if "_parameters" in fields and name in (found := fields["_parameters"]):
+            return found[name]  # type: ignore[no-any-return]
+        if "_modules" in fields and name in (found := fields["_modules"]):
+            return found[name]  # type: ignore[no-any-return]
+        if "_buffers" in fields and name in (found := fields["_buffers"]):
+            return found[name]  # type: ignore[no-any-return]
         raise AttributeError(
             f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
         )
