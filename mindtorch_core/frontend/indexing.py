@@ -89,6 +89,7 @@ def _trimmed(value: Tensor, rank: int) -> Tensor:
 _MASKS: Final = frozenset({bool_, uint8})
 _SEQUENCES: Final = frozenset({list, tuple, range})
 _BATCHED: Final = int(DispatchKey.FuncTorchBatched)
+_WHOLE: Final = slice(None)
 _LONGEST_TUPLE: Final = 31  # A longer list is always one index, as in PyTorch.
 _PARTS: Final = (Tensor, slice, list, tuple, range)
 
@@ -115,17 +116,21 @@ def _items(self: Tensor, index: Any) -> tuple[list[Any], int]:
     """
     items = list(index) if isinstance(index, tuple) or _stands_for_tuple(index) else [index]
     used = ellipses = 0
-    late = False  # whether something takes a dimension after a second Ellipsis
+    early = 0  # dimensions that are named before a second Ellipsis
     for item in items:
-        if item is Ellipsis:
+        kind = type(item)
+        if kind is slice or kind is int:
+            used += 1
+        elif item is Ellipsis:
             ellipses += 1
-        elif item is not None and not isinstance(item, bool):
+            if ellipses == 2:
+                early = used
+        elif item is not None and kind is not bool:
             used += len(item._shape) if isinstance(item, Tensor) and item._dtype in _MASKS else 1
-            late = late or ellipses > 1
     if used > len(self._shape):
         raise IndexError(f"too many indices for tensor of dimension {len(self._shape)}")
     if ellipses > 1:
-        if late and used < len(self._shape):
+        if early < used < len(self._shape):
             raise IndexError("an index can only have a single ellipsis ('...')")
         first = next(i for i, item in enumerate(items) if item is Ellipsis)
         items = [item for i, item in enumerate(items) if i == first or item is not Ellipsis]
@@ -167,7 +172,7 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
     for item in items:
         kind = type(item)
         if kind is slice:
-            if item != slice(None):
+            if item != _WHOLE:
                 out = _sliced(out, dim, item)
             dim += 1
         elif item is Ellipsis:
@@ -176,7 +181,7 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
             out = out.unsqueeze(dim)
             dim += 1
             taken -= 1
-        elif (position := _position(item)) is not None:
+        elif (position := item if kind is int else _position(item)) is not None:
             out = _select(out, dim, position, dim + taken)
             taken += 1
         elif (truth := _truth(item)) is not None:
@@ -197,10 +202,8 @@ def _apply_views(self: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None] 
 
 
 def _position(item: Any) -> int | None:
-    """What selects one slice, an int or an integer tensor without dimensions; else None."""
+    """What selects one slice, an integer of NumPy or a tensor without dimensions; else None."""
     kind = type(item)
-    if kind is int:
-        return item  # type: ignore[no-any-return]  # its type is int
     if isinstance(item, Tensor):
         if item._keys & _BATCHED:  # there is one for each sample
             return None
@@ -273,16 +276,15 @@ def _place(found: list[Tensor | None], dim: int, t: Tensor) -> None:
 
 
 def _sliced(t: Tensor, dim: int, s: slice) -> Tensor:
+    start, stop = s.start, s.stop
     step = 1 if s.step is None else _bound(s.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    return fn.slice(
-        t,
-        dim,
-        None if s.start is None else _bound(s.start),
-        None if s.stop is None else _bound(s.stop),
-        step,
-    )
+    if start is not None and start.__class__ is not int:
+        start = _bound(start)
+    if stop is not None and stop.__class__ is not int:
+        stop = _bound(stop)
+    return fn.slice(t, dim, start, stop, step)
 
 
 def _bound(value: Any) -> int:

@@ -190,6 +190,7 @@ def contiguous_strides(shape: Shape) -> Shape:
     return tuple(out)
 
 
+@functools.lru_cache(4096)
 def is_contiguous(shape: Shape, strides: Shape) -> bool:
     """Whether elements follow each other row-major without gaps (sizes 0 and 1 do not matter)."""
     expected = 1
@@ -385,6 +386,7 @@ def infer_size(requested: Sequence[int], count: int) -> Shape:
     raise RuntimeError(f"shape '{show(requested)}' is invalid for input of size {count}")
 
 
+@functools.lru_cache(4096)
 def view_strides(shape: Shape, strides: Shape, new: Shape) -> Shape | None:
     """Strides that show the same memory in shape ``new``, or None if no strides can.
 

@@ -38,12 +38,12 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, causa
             f"Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{query._dtype} key.dtype: {key._dtype} and value.dtype: {value._dtype} instead."
         )
-    if any(t._device is not query._device for t in (key, value)):
+    if not (query._device is key._device is value._device):
         raise RuntimeError(
             f"Expected query, key, and value to have the same device type, but got query.device: "
             f"{query._device} key.device: {key._device} and value.device: {value._device} instead."
         )
-    if any(len(t._shape) < 2 for t in (query, key, value)):
+    if min(len(query._shape), len(key._shape), len(value._shape)) < 2:
         raise RuntimeError(
             f"Expected query, key, and value to all be at least 2 dimensional, but got query.dim: "
             f"{len(query._shape)}, key.dim: {len(key._shape)} and value.dim: {len(value._shape)} "

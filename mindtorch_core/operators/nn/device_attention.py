@@ -22,11 +22,10 @@ NAME: Final = "_scaled_dot_product_fused_attention_overrideable"
 
 def served_by_device(query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Whether the operands' device has a kernel of its own for attention, and it takes them."""
-    shapes = (query._shape, key._shape, value._shape)
     return (
-        all(len(shape) == 4 and 0 not in shape for shape in shapes)
+        has_kernel(NAME, query)
         and query._dtype.category == FLOATING
-        and has_kernel(NAME, query)
+        and all(len(t._shape) == 4 and 0 not in t._shape for t in (query, key, value))
     )
 
 

@@ -335,6 +335,7 @@ def as_operands_lie(data: Any, *operands: Any) -> Any:
     return in_common_order(data, *arrays)
 
 
+_WHOLE: Final = frozenset({bool, int})
 _SCALARS: Final[dict[tuple[Any, ...], Any]] = {}
 
 
@@ -352,7 +353,7 @@ def scalar(value: Any, d: dtype) -> Any:
         return found
     if d.name in FLOAT8:
         return np.frombuffer(pack([value], d), NUMPY_OF[d])[0:1].reshape(())
-    if value.__class__ is int and not value:
+    if not value and value.__class__ in _WHOLE:
         return ZEROS[d]
     try:
         if d in WIDER and value.__class__ is int:  # bfloat16 refuses those of more than 64 bits

@@ -38,6 +38,9 @@ class _Part(NamedTuple):
     heads: slice
 
 
+_WHOLE: Final = [_Part(slice(None), slice(None))]
+
+
 class _Task(NamedTuple):
     """What is the same for all parts; operands of half precision are widened part by part."""
 
@@ -81,16 +84,18 @@ def _task(q: Any, k: Any, v: Any, causal: bool, mask: Any, scale: Any) -> tuple[
     batch, heads, length, _ = q.raw_shape
     columns = k.raw_shape[2]
     d = NUMPY_OF[WIDER.get(q.raw_dtype, q.raw_dtype)]
+    if mask is not None:
+        mask = np.broadcast_to(mask.raw_data, (batch, heads, length, columns))
+    factor = d.type(_factor(q, scale))
+    operands = for_blas(q.raw_data), for_blas(k.raw_data), for_blas(v.raw_data)
+    if q.raw_data.size * columns <= TINY and batch * heads * length * columns <= BLOCK:
+        return _Task(*operands, causal, mask, factor, length, d), _WHOLE
     rows = min(length, max(16, BLOCK // columns))
     if causal:
         rows = min(rows, max(_CAUSAL_ROWS, length // _CAUSAL_BLOCKS))
     together = max(1, BLOCK // (rows * columns))
     step = max(1, min(together // heads, batch // _PARTS))
     together = min(together, heads)
-    if mask is not None:
-        mask = np.broadcast_to(mask.raw_data, (batch, heads, length, columns))
-    factor = d.type(_factor(q, scale))
-    operands = for_blas(q.raw_data), for_blas(k.raw_data), for_blas(v.raw_data)
     parts = [
         _Part(slice(at, at + step), slice(h, h + together))
         for at in range(0, batch, step)
@@ -209,12 +214,12 @@ def attention(
     _, spec = rule_of(_NAME)(
         query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale
     )
-    if not _served(query, key, value):
+    q, k, v = query.raw_data, key.raw_data, value.raw_data
+    if not q.size or not k.size:
         return _composed(query, key, value, dropout_p, is_causal, attn_mask=attn_mask, scale=scale)
     out = _made(query)
     batch, heads, length = spec.shape
     total = np.empty((batch, length, heads), NUMPY_OF[spec.dtype]).swapaxes(1, 2)
-    q, k, v = (t.raw_data for t in (query, key, value))
     kernels = _kernels(q, k)
     if kernels is not None and kernels.forward(
         q, k, v, is_causal, _array(attn_mask), _factor(query, scale), out, total

@@ -23,6 +23,7 @@ from mindtorch_core.backend import (
     check_inplace_result,
     dtype,
     float32,
+    float64,
     fresh,
     result_type,
     to_floating,
@@ -159,13 +160,20 @@ def binary(
     allowed, native = served(name), isinstance(ufunc, np.ufunc)  # others: see `_Quiet`
     note(name, ufunc if allowed[FLOATING] else None, refuses=check is not None)
     always = all(plain := _served_as_they_are(allowed, compute, check))
+    # Beside tensors of these, a number of Python's is one of their dtype; guards look at integers.
+    meeting = (float32, float64) if plain[FLOATING] else ()
+    numbers = (float, int) if guard is None else (float,)
 
     def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
         if alpha is not rounding_mode:  # one of them is given: no op has both
             return option(self, other, rounding_mode if alpha is None else alpha)
-        d = self.raw_dtype
-        if (always or plain[d.category]) and other.__class__ is Tensor and other.raw_dtype is d:
+        d, kind = self.raw_dtype, other.__class__
+        if (always or plain[d.category]) and kind is Tensor and other.raw_dtype is d:
             a, b = self.raw_data, other.raw_data
+        elif kind in numbers and d in meeting:
+            a, b = self.raw_data, scalar(other, d)
+        elif (always or plain[d.category]) and isinstance(other, Tensor) and other.raw_dtype is d:
+            a, b = self.raw_data, other.raw_data  # a parameter's
         else:
             if guard is not None:
                 guard(self, other)
@@ -187,7 +195,10 @@ def binary(
         else:
             data = large(ufunc, result or d, a, b)
         shape = data.shape
-        if len(shape) > 1 and (a.shape != b.shape or not self.raw_data.flags.c_contiguous):
+        if len(shape) > 1 and (
+            not self.raw_data.flags.c_contiguous
+            or (a.shape != b.shape and kind is not float and kind is not int)
+        ):
             data = as_operands_lie(data, self, other)
         d = d if result is None else result
         if data.__class__ is not ndarray:
