@@ -66,6 +66,10 @@ class Counts:
             counted[place] = counted.get(place, 0) + 1
         self.counted = counted
 
+    def only(self, reason: str) -> bool:
+        """Whether all flushes so far, a few, were for one reason."""
+        return not self.counted and all(place[0] == reason for place in self.places)
+
     def break_off(self, reason: str) -> None:
         """Count an op that was not deferred, or a look at a value that left the rest for later."""
         self.breaks = {**self.breaks, reason: self.breaks.get(reason, 0) + 1}

@@ -9,7 +9,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from ..deferred import Pipeline, current_pipeline
+from ..deferred import Pipeline, current_pipeline, pipeline_context
+from ..deferred.context import END_OF_BLOCK
 from ..deferred.replay.sites import Site
 from ..dispatch.keys import MASKS
 from ..tensors.tensor import Tensor
@@ -130,12 +131,11 @@ def _block(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    pipe = Pipeline()
-    pipe.place = variant.site
+    watched = _pipeline(variant.site) if fullgraph or not variant.calls else None
     if not variant.calls:
         COUNTERS["frames"]["total"] += 1
     try:
-        with pipe:
+        with _pipeline(variant.site) if watched is None else watched:
             result = fn(*args, **kwargs)
     except PipelineError as error:
         cause = error.__cause__
@@ -143,8 +143,8 @@ def _block(
             raise
         cause.add_note(f"{error.op} was called at {error.location}")
         raise cause from None
-    if fullgraph or not variant.calls:
-        stats = pipe.stats()
+    if watched is not None and not (variant.calls and watched.counts.only(END_OF_BLOCK)):
+        stats = watched.stats()
         lines = [line for line in stats["flush_lines"] if not line.startswith("end of block")]
         if fullgraph and lines:
             raise Unsupported(
@@ -154,6 +154,13 @@ def _block(
         if not variant.calls:
             _count(stats)
     return result
+
+
+def _pipeline(site: Site) -> Pipeline:
+    """A pipeline for a block; one that nobody else holds serves the next block too."""
+    pipe = pipeline_context()
+    pipe.place = site
+    return pipe
 
 
 def _count(stats: dict[str, Any]) -> None:
@@ -168,5 +175,10 @@ def _count(stats: dict[str, Any]) -> None:
 
 def _key_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Shapes and dtypes of the tensors among arguments, and whether gradients are recorded."""
-    tensors = [t for t in tree_iter((args, kwargs)) if isinstance(t, Tensor)]
+    tensors: list[Tensor] = []
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Tensor):
+            tensors.append(value)
+        else:
+            tensors += [t for t in tree_iter(value) if isinstance(t, Tensor)]
     return (MASKS.keep, *[(t._shape, t._dtype, t._keys) for t in tensors])

@@ -21,7 +21,7 @@ def blocks(monkeypatch):
         made.append(torch.Pipeline(*args, **kwargs))
         return made[-1]
 
-    monkeypatch.setattr(compiled_calls, "Pipeline", opened)
+    monkeypatch.setattr(compiled_calls, "pipeline_context", opened)
     monkeypatch.setattr(compiled_calls._Variant, "next_is_plain", lambda self: False)
     return made
 
@@ -156,6 +156,17 @@ def test_fullgraph(blocks):
 
     with pytest.raises(RuntimeError, match=rf"g cannot be one graph.*bool\(\) at {__file__}:"):
         g(torch.ones(2))
+
+
+def test_fullgraph_looks_at_later_calls_too():
+    @torch.compile(fullgraph=True)
+    def g(x, looks):
+        return x * 2 if looks and x.sum() > 0 else x
+
+    for _ in range(6):
+        assert torch.equal(g(torch.ones(2), False), torch.ones(2))
+    with pytest.raises(RuntimeError, match=rf"g cannot be one graph.*bool\(\) at {__file__}:"):
+        g(torch.ones(2), True)
 
 
 def test_threads(blocks):
