@@ -14,7 +14,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from . import elementary
 from .arithmetic import unary
-from .composed import fused_backward
+from .composed import by_name, composition
 
 _PI_FACTOR = 2 / math.sqrt(math.pi)
 
@@ -95,20 +95,17 @@ def _tanh_backward(grad_output: Any, output: Any) -> Any:
 
 def _slope_of_output(name: str, formula: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Define the op that gives a function's gradient from its output; returns the gradient's formula."""
+    rule = rules.limited(rules.pointwise(), f"{name}_cpu", "fc")
     op(
         f"{name}(Tensor grad_output, Tensor output) -> Tensor",
         doc=f"Gradient of `{name.removesuffix('_backward')}` from its result.",
-        rule=rules.limited(rules.pointwise(), f"{name}_cpu", "fc"),
+        rule=rule,
         kinds="fc",
-        decomposition=formula,
+        decomposition=composition(rule, formula, 2),
         namespaces=(),
         tags=frozenset({"pointwise"}),
     )
-
-    def grad(g: Any, result: Any) -> Any:
-        return (fused_backward(name, g) or formula)(g, result)
-
-    return grad
+    return lambda g, result: by_name(name)(g, result)
 
 
 unary(
