@@ -17,6 +17,7 @@ from mindtorch_core.testing.conformance.checks import tensors_of
 from mindtorch_cpu import large, rows, summation
 from mindtorch_cpu import memory_pool as pool
 from mindtorch_cpu.native.kernels import KERNELS
+from mindtorch_cpu.ops import pointwise
 
 
 class OnCPU(BackendConformance):
@@ -49,6 +50,8 @@ def everything_is_large():
                 patch.setattr(summation, limit, 2)
             patch.setattr(summation, "_BROAD", 4)
             patch.setattr(large, "_CHUNK", 3)
+            patch.setattr(large, "_LONG", 3)
+            patch.setattr(large, "_FAR", 4)
             patch.setattr(pool, "LARGE", 8)  # bytes, of which it counts eighths
 
         yield shrink
@@ -134,5 +137,32 @@ def test_threads_share_the_chunks(everything_is_large):
     try:
         x = torch.arange(1000.0)
         assert (x * 2 + 1).tolist() == [2 * i + 1.0 for i in range(1000)]
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_threads_share_what_is_broadcast(everything_is_large, monkeypatch):
+    everything_is_large()
+    found = []
+
+    def noted(*args):
+        found.append(large.in_slabs(*args))
+        return found[-1]
+
+    monkeypatch.setattr(pointwise, "in_slabs", noted)
+    threads = torch.get_num_threads()
+    a = torch.arange(1.0, 61.0).reshape(5, 3, 4)
+    operands = [a[:, :, :1], a[:, :1, :1].expand(5, 3, 4), a[0], a[0, 0], a[:1, :, :1]]
+    try:
+        for count in (1, 4):
+            torch.set_num_threads(count)
+            for b in operands:
+                assert (a - b).tolist() == (a.numpy() - b.numpy()).tolist()
+                assert (b / a).tolist() == (b.numpy() / a.numpy()).tolist()
+        shared = [made is not None for made in found]
+        half = len(shared) // 2
+        assert shared == [False] * half + [True] * half
+        assert (a.mT + a[:, :1, :1]).stride() == a.mT.stride()  # these lie otherwise
+        assert found[-1] is None
     finally:
         torch.set_num_threads(threads)

@@ -36,6 +36,24 @@ def test_the_border_is_what_numpy_makes_it(mode, dtype, block, monkeypatch):
             assert np.array_equal(found.to(torch.complex64).numpy(), wanted)
 
 
+@pytest.mark.parametrize("block", [1, 400, 1 << 20])
+@pytest.mark.parametrize("mode", MODES)
+def test_gradients_come_back_to_where_numpy_copied_from(mode, block, monkeypatch):
+    monkeypatch.setattr(resampling, "_CACHED", block)
+    for shape, pads in CASES.items():
+        for pad in pads:
+            x = torch.zeros(shape, dtype=torch.float64, requires_grad=True)
+            padded = torch.nn.functional.pad(x, pad, mode)
+            g = torch.arange(float(padded.numel()), dtype=torch.float64).reshape(padded.shape)
+            (found,) = torch.autograd.grad(padded, x, g.mT.contiguous().mT)
+            pairs = [*zip(pad[-2::-2], pad[-1::-2], strict=True)]
+            pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs
+            places = np.pad(np.arange(x.numel()).reshape(shape), pairs, MODES[mode])
+            wanted = np.bincount(places.reshape(-1), g.numpy().reshape(-1))
+            assert np.array_equal(found.numpy().reshape(-1), wanted)
+            assert found.is_contiguous()
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_negative_numbers_cut_off(mode):
     t = torch.arange(30.0).reshape(1, 1, 5, 6)

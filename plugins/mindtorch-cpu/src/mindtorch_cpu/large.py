@@ -7,12 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from mindtorch_core.backend import get_num_threads
+
 from .arrays import QUIET, quietly
 from .compiled import computed
 from .memory_pool import POOL
 from .workers import share_out
 
-__all__ = ["LARGE", "compiles", "in_chunks"]
+__all__ = ["LARGE", "compiles", "in_chunks", "in_slabs"]
 
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
 LARGE: Final = 1 << 15
@@ -20,6 +22,8 @@ _CHUNK: Final = 1 << 16
 # Of what waits for memory more than it computes: threads that ask for the interpreter's lock every few
 # microseconds wait for each other.
 _LONG: Final = 1 << 18
+# Of what waits for memory whatever it computes, as neither operands nor results stay in a cache.
+_FAR: Final = 1 << 21
 _ARITHMETIC: Final = frozenset((
     np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.absolute, np.sqrt,
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
@@ -91,3 +95,32 @@ def in_chunks(
 
     share_out(chunk, range(0, size, step))
     return out
+
+
+def in_slabs(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
+    """``ufunc(*arrays)`` for large operands that are broadcast, by slices along the first dimension.
+
+    None in one thread, for functions whose bits depend on how their operands lie, and where the result is
+    not row-major.
+    """
+    if ufunc not in _ARITHMETIC or get_num_threads() < 2:
+        return None
+    seen = np.broadcast_arrays(*arrays)
+    shape, size = seen[0].shape, seen[0].size
+    if len(shape) < 2 or size < _FAR or not all(map(_falls, seen)):
+        return None
+    out = POOL.empty(shape, d)
+    step = max(1, _LONG * shape[0] // size)
+
+    def slab(first: int) -> None:
+        part = slice(first, first + step)
+        QUIET.run(ufunc, *[a[part] for a in seen], out=out[part])
+
+    share_out(slab, range(0, shape[0], step))
+    return out
+
+
+def _falls(a: Any) -> bool:
+    """Whether strides fall from dimension to dimension, but for those of 0."""
+    strides = [s for s in a.strides if s]
+    return strides == sorted(strides, reverse=True)

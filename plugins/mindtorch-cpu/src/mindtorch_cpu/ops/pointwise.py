@@ -47,7 +47,7 @@ from ..arrays import (
     scalar,
     wrap,
 )
-from ..large import LARGE, in_chunks
+from ..large import LARGE, in_chunks, in_slabs
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
 from .ufuncs import note
@@ -99,9 +99,10 @@ def recover(error: Exception, ufunc: Ufunc, *arrays: Any) -> Any:
 def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     """``ufunc(*arrays)`` for large operands: in chunks where they lie alike in memory."""
     try:
-        data = in_chunks(ufunc, NUMPY_OF[d], *arrays)
-        if data is not None:
-            return data
+        for way in (in_chunks, in_slabs):
+            data = way(ufunc, NUMPY_OF[d], *arrays)
+            if data is not None:
+                return data
         run = QUIET.run if isinstance(ufunc, np.ufunc) else quietly
         return run(ufunc, *arrays)
     except (TypeError, ValueError, RuntimeError) as error:

@@ -216,12 +216,15 @@ def _source(kind: str, at: int, size: int) -> int:
     return (size - 1) - abs((size - 1) - abs(at))
 
 
-def _folded(g: Any, axis: int, size: int, before: int, after: int, kind: str) -> Any:
-    """Gradients of a padded dimension added where their elements came from."""
-    shape = (*g.shape[:axis], size, *g.shape[axis + 1 :])
-    out = np.zeros(shape, g.dtype)
+def _folded(g: Any, axis: int, size: int, pads: tuple[int, int], kind: str, out: Any) -> Any:
+    """Gradients of a padded dimension added where their elements came from; in ``out`` unless it is None."""
+    before, after = pads
+    if out is None:
+        out = np.empty((*g.shape[:axis], size, *g.shape[axis + 1 :]), g.dtype)
     lead = (slice(None),) * axis
     first, last = max(-before, 0), min(size + after, size)
+    if last - first < size:
+        out[...] = 0
     if last > first:
         kept = slice(first + before, last + before)
         out[(*lead, slice(first, last))] = g[(*lead, kept)]
@@ -290,12 +293,20 @@ def _pad_backward(kind: str, n: int) -> Any:
         d = grad_output.raw_dtype
         if grad_output.raw_shape != padded(self, padding).shape or not grad_output.raw_data.size:
             return decomposed(grad_output, self, padding)
-        g = grad_output.raw_data
-        for i in range(n):
-            before, after = padding[2 * i], padding[2 * i + 1]
-            axis = g.ndim - 1 - i
-            g = quietly(_folded, g, axis, self.raw_shape[axis], before, after, kind)
-        return wrap(g, d)
+        shape = self.raw_shape
+        planes = grad_output.raw_data.reshape(-1, *grad_output.raw_shape[-n:])
+        out = POOL.empty((len(planes), *shape[-n:]), planes.dtype)
+        pads = [(padding[2 * i], padding[2 * i + 1]) for i in range(n)]
+        step = max(1, _CACHED // planes[:1].nbytes)
+
+        def work(at: int) -> None:
+            g, target = planes[at : at + step], out[at : at + step]
+            for i, each in enumerate(pads):
+                size = target.shape[n - i]
+                g = quietly(_folded, g, n - i, size, each, kind, target if i == n - 1 else None)
+
+        share_out(work, range(0, len(planes), step))
+        return wrap(out.reshape(shape), d)
 
     return run
 
