@@ -8,4 +8,5 @@ from mindtorch_core.ecosystem.hub import (
     load as load,
     load_state_dict_from_url as load_state_dict_from_url,
     set_dir as set_dir,
+    tqdm as tqdm,
 )

@@ -18,7 +18,7 @@ from ..values.own_frames import hide, reword
 from ..values.user_warnings import warn_user
 from .moving_calls import moving_call
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -208,6 +208,14 @@ def _transformed(
     except Exception as error:
         hide(error)
         raise
+
+
+class InplaceFunction(Function):
+    """The base class of Functions that may write to their inputs, from before ``mark_dirty``."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def once_differentiable(fn: F) -> F:

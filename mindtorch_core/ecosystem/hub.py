@@ -17,6 +17,7 @@ from urllib.request import Request, urlopen
 
 from ..serialization import load as _load_file
 from ..values.own_frames import refusing
+from .progress import tqdm
 
 __all__ = [
     "download_url_to_file",
@@ -26,6 +27,7 @@ __all__ = [
     "load",
     "load_state_dict_from_url",
     "set_dir",
+    "tqdm",
 ]
 
 HASH_REGEX: Final = re.compile(r"-([a-f0-9]*)\.")

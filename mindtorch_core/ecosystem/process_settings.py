@@ -6,6 +6,7 @@ import os
 from typing import Any, Final
 
 from ..autograd.anomaly_mode import set_detect_anomaly
+from ..values.devices import STANDS_FOR, set_default_device
 from ..values.dtypes import set_default_dtype
 
 __all__ = [
@@ -38,18 +39,22 @@ class AcceleratorError(RuntimeError):
 def set_default_tensor_type(t: Any) -> None:
     """Set the default floating type by a class such as ``torch.DoubleTensor``, or by its name.
 
+    One of a device that stands for CUDA, ``torch.cuda.FloatTensor``, makes that device the default too.
+
     Raises:
-        TypeError: if it is no class of tensors, none of floating point, or one of a device's.
+        TypeError: if it is no class of tensors, none of floating point, or one of a device that is not there.
         AttributeError: if there is none of that name.
     """
     import mindtorch_core
 
     if isinstance(t, str):
         path = t.split(".")
-        if len(path) == 3:
+        if len(path) == 3 and path[1] not in STANDS_FOR:
             raise TypeError(_elsewhere(t))
-        t = getattr(mindtorch_core, path[-1])
-    if "dtype" not in vars(t if isinstance(t, type) else type) or t.on != "cpu":
+        home = mindtorch_core if len(path) < 3 else getattr(mindtorch_core, path[1])
+        t = getattr(home, path[-1])
+    on = vars(t).get("on") if isinstance(t, type) else None
+    if on != "cpu" and on not in STANDS_FOR:
         where = getattr(t, "__module__", "")
         if isinstance(t, type) and where.count("."):
             raise TypeError(_elsewhere(f"{where}.{t.__name__}"))
@@ -57,6 +62,7 @@ def set_default_tensor_type(t: Any) -> None:
             "invalid type object: only floating-point types are supported as the default type"
         )
     set_default_dtype(t.dtype)
+    set_default_device(None if on == "cpu" else on)
 
 
 def _elsewhere(name: str) -> str:

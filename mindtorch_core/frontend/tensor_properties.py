@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dispatch.asked_wrongly import guarded
 from ..tensors.tensor import Tensor
+from ..tensors.type_names import type_name
 from .pickling import is_storage as known
 
 __all__ = [
@@ -106,9 +107,9 @@ def is_storage(obj: Any) -> bool:
 
 
 def typename(obj: Any) -> str:
-    """Name of an object's type with its module; for a tensor that of its dtype, ``torch.FloatTensor``."""
+    """Name of an object's type with its module; for a tensor such as ``torch.FloatTensor``."""
     if isinstance(obj, Tensor):
-        return f"torch.{obj._dtype.label}Tensor"
+        return type_name(obj)
     kind = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(kind, "__module__", None)
     name = str(kind.__qualname__)

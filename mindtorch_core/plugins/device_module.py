@@ -37,6 +37,7 @@ class DeviceModule:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self.__name__ = f"torch.{runtime.type}"  # as PyTorch's, which are modules
 
     # ---- devices -------------------------------------------------------------------------------
 

@@ -229,9 +229,11 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
 
 _is_leaf = tree_is_leaf
 
-# How dicts are taken apart and made: for classes that are registered like them.
+# How dicts and named tuples are taken apart and made: for classes that are registered like them.
 _dict_flatten = SUPPORTED_NODES[dict].flatten_fn
 _dict_unflatten = SUPPORTED_NODES[dict].unflatten_fn
+_namedtuple_flatten = NAMED_TUPLE.flatten_fn
+_namedtuple_unflatten = NAMED_TUPLE.unflatten_fn
 
 
 def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[MappingKey, Any]], Context]:

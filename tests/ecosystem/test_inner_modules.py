@@ -56,6 +56,8 @@ def test_the_default_type_by_a_class():
 
 
 NAMES = {
+    "torch.autograd.function": "InplaceFunction",
+    "torch.hub": "tqdm",
     "torch._VF": "lstm gru batch_norm split",
     "torch._jit_internal": "boolean_dispatch Final _overload",
     "torch._ops": "OpOverload OpOverloadPacket",

@@ -34,6 +34,12 @@ def test_trees(tree):
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("lib", [ours, theirs])
+def test_a_named_tuple_by_the_functions_of_its_own(lib):
+    assert lib._namedtuple_flatten(Pair(1, [2])) == ([1, [2]], Pair)
+    assert lib._namedtuple_unflatten([3, 4], Pair) == Pair(3, 4)
+
+
 def test_a_registered_class():
     for lib in (ours, theirs):
 

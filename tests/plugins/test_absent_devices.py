@@ -84,6 +84,7 @@ def test_device_modules():
     assert torch.get_device_module() is torch.cpu
     with torch.device("meta"):
         assert torch.get_device_module() is torch.meta
+    assert torch.get_device_module("meta").__name__ == "torch.meta"
     with pytest.raises(torch.BackendUnavailableError, match="provides the device 'cuda'"):
         torch.get_device_module("cuda")
 

@@ -8,7 +8,8 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.attached import attach
 from ...tensors.tensor import Tensor
-from ...values.devices import KNOWN_TYPES, concrete, device
+from ...tensors.type_names import type_name
+from ...values.devices import KNOWN_TYPES, TABLE, concrete, device, type_meant
 from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
 from ...values.memory_formats import memory_format, preserve_format, suggested
 from ...values.own_frames import hide
@@ -148,8 +149,8 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 def type_(self: Tensor, dtype: dtype | None = None) -> Any:
     """The tensor in another dtype, or the name of its type if none is given.
 
-    The name of a type, such as ``torch.DoubleTensor``, stands for its dtype, and that of a device's type,
-    such as ``torch.cuda.FloatTensor``, for its device too.
+    The name of a type stands for its dtype and its device: ``torch.DoubleTensor`` is one in host memory,
+    ``torch.cuda.FloatTensor`` one of that device's type.
 
     Args:
         self: the tensor.
@@ -163,20 +164,23 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
         ('torch.FloatTensor', tensor([1, 1]))
     """
     if dtype is None:
-        return f"torch.{self._dtype.label}Tensor"
-    wanted: Any = dtype
-    if not isinstance(wanted, _dtype):
-        name = wanted if isinstance(wanted, str) else _full_name(wanted)
-        *on, last = name.removeprefix("torch.").split(".")
-        found = _BY_TYPE.get(last)
-        if found is not None and len(on) == 1 and on[0] in KNOWN_TYPES - {"cpu"}:
-            return to(self, on[0], found)
-        if found is None or on:
-            raise ValueError(
-                f"invalid type: {name!r}: it is a dtype, or a name such as 'torch.FloatTensor'"
-            )
-        wanted = found
-    return to(self, wanted)
+        return type_name(self)
+    if isinstance(dtype, _dtype):
+        return to(self, dtype)
+    name = dtype if isinstance(dtype, str) else _full_name(dtype)
+    *on, last = name.removeprefix("torch.").removeprefix("sparse.").split(".")
+    place = ".".join(on).removesuffix(".sparse")
+    if last not in _BY_TYPE or not (place == "" or place in _named_devices()):
+        raise ValueError(
+            f"invalid type: {name!r}: it is a dtype, or a name such as 'torch.FloatTensor'"
+        )
+    kept = type_meant(place or "cpu") == self._device.type  # with the device's index
+    return to(self, self._device if kept else place or "cpu", _BY_TYPE[last])
+
+
+def _named_devices() -> set[str]:
+    """Types of devices in names of tensors' types: not the host's, which goes without, nor meta's."""
+    return {*KNOWN_TYPES, *TABLE} - {"cpu", "meta"}
 
 
 def _full_name(kind: Any) -> str:

@@ -3,5 +3,6 @@
 from mindtorch_core.autograd.function import (
     Function as Function,
     FunctionCtx as FunctionCtx,
+    InplaceFunction as InplaceFunction,
     once_differentiable as once_differentiable,
 )
