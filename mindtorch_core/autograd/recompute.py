@@ -11,9 +11,10 @@ import threading
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextvars import ContextVar
 from functools import partial
 from operator import call
-from typing import Any
+from typing import Any, Final
 
 from ..amp import autocast_mode, state
 from ..amp.state import autocast_settings
@@ -29,9 +30,13 @@ from ..values.devices import concrete, device
 from ..values.forks import fork_safe
 from ..values.interrupts import undone
 
-__all__ = ["CheckpointError", "Frame", "Surroundings", "inside"]
+__all__ = ["AGAIN", "CheckpointError", "Frame", "Surroundings", "inside"]
 
 Description = Callable[[Tensor], Any]
+# A block for what is run again, as the module that is running wants it.
+AGAIN: Final[ContextVar[Callable[[], AbstractContextManager[Any]]]] = ContextVar(
+    "AGAIN", default=nullcontext
+)
 
 
 class CheckpointError(RuntimeError):
@@ -58,7 +63,7 @@ def held(value: Any) -> Callable[[], Any]:
 
 
 class Surroundings:
-    """What a function ran in: where its devices' random streams were, and autocast.
+    """What a function ran in: where its devices' random streams were, autocast, and `AGAIN`.
 
     Args:
         args: its arguments; their devices count, and the CPU.
@@ -84,6 +89,7 @@ class Surroundings:
             for kind in dict.fromkeys(d.type for d in devices)
             if state.is_autocast_available(kind)
         ]
+        self._again = AGAIN.get()
 
     def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Call a function in surroundings as they were then, with gradients enabled."""
@@ -103,6 +109,7 @@ class Surroundings:
                     default_generator(on).set_state(position)
             for each in self._autocast:
                 stack.enter_context(each)
+            stack.enter_context(self._again())
             return function(*args, **kwargs)
 
 

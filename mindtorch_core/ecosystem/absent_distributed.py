@@ -33,8 +33,6 @@ def _require_initialized(func: Callable[..., Any]) -> Callable[..., NoReturn]:
     return refuse
 
 
-_CHECKPOINT: Final = Absent(_LATER, functions="load_sharded_optimizer_state_dict")
-
 DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed._functional_collectives": Absent(
         "collective operations have waited when they return", classes="AsyncCollectiveTensor"
@@ -55,17 +53,11 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         functions="loss_parallel parallelize_module",
     ),
     "distributed.fsdp": Absent(),
-    "distributed.fsdp.sharded_grad_scaler": Absent(_LATER, classes="ShardedGradScaler"),
+    "distributed.fsdp.sharded_grad_scaler": Absent(),
     "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),
     "distributed.algorithms": Absent(),
     "distributed.algorithms._checkpoint": Absent(),
-    "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(
-        "use torch.utils.checkpoint.checkpoint",
-        classes="CheckpointWrapper",
-        functions="apply_activation_checkpointing checkpoint_wrapper offload_wrapper",
-        enums={"CheckpointImpl": "REENTRANT NO_REENTRANT"},
-        values={"_CHECKPOINT_PREFIX": "_checkpoint_wrapped_module."},
-    ),
+    "distributed.algorithms._checkpoint.checkpoint_wrapper": Absent(),
     "distributed.algorithms.ddp_comm_hooks": Absent(),
     "distributed.algorithms.ddp_comm_hooks.ddp_zero_hook": Absent(
         "let ZeroRedundancyOptimizer step after backward, or steps be made in backward by "
@@ -83,9 +75,9 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.algorithms.model_averaging.averagers": Absent(),
     "distributed.algorithms.model_averaging.hierarchical_model_averager": Absent(),
     "distributed.algorithms.model_averaging.utils": Absent(),
-    "distributed.checkpoint": _CHECKPOINT,
+    "distributed.checkpoint": Absent(),
     "distributed.checkpoint.hf_storage": Absent(),
-    "distributed.checkpoint.optimizer": _CHECKPOINT,
+    "distributed.checkpoint.optimizer": Absent(),
     "distributed.checkpoint.state_dict": Absent(),
     "distributed.checkpoint.stateful": Absent(),
     "distributed.elastic": Absent(),

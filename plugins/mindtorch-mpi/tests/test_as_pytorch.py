@@ -11,6 +11,7 @@ PROGRAMS = [
     (2, "lower_names"),
     (2, "sharded_training"),
     (2, "fsdp_wrapper"),
+    (2, "activations"),
     (2, "checkpoint_planners"),
     (2, "hugging_face"),
     (4, "mesh_parts"),

@@ -27,6 +27,7 @@ from ....communication.checkpoint.plans import (
 )
 from ....communication.checkpoint.storage import StorageReader, StorageWriter
 from ...absent import names_of
+from .optimizer import load_sharded_optimizer_state_dict
 from .state_dict_loader import load, load_state_dict
 from .state_dict_saver import async_save, save, save_state_dict
 
@@ -52,6 +53,7 @@ __all__ = [
     "WriteItem",
     "async_save",
     "load",
+    "load_sharded_optimizer_state_dict",
     "load_state_dict",
     "save",
     "save_state_dict",

@@ -10,6 +10,7 @@ from typing import Any, Final
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
+from ..inner_names import CHECKPOINTED, SHARDED
 from .options import (
     FullOptimStateDictConfig,
     FullStateDictConfig,
@@ -23,7 +24,6 @@ from .options import (
 
 __all__ = ["States", "keep_states"]
 
-_INSIDE: Final = "_fsdp_wrapped_module."
 _FULL: Final = StateDictType.FULL_STATE_DICT
 _CONFIGS: Final[dict[StateDictType, tuple[Any, Any]]] = {
     StateDictType.FULL_STATE_DICT: (FullStateDictConfig, FullOptimStateDictConfig),
@@ -216,6 +216,11 @@ def keep_states(wrapper: Any) -> None:
     wrapper.register_load_state_dict_post_hook(_renamed)
 
 
+def _named(found: Iterator[tuple[str, Tensor]]) -> dict[str, Tensor]:
+    """Tensors by the names that states have for them."""
+    return {name.replace(CHECKPOINTED, ""): t for name, t in found}
+
+
 def _given(wrapper: Any, state: Any, prefix: str, metadata: Any) -> None:
     """Give what is inside without the wrapper's name, whole or as DTensors."""
     settings = wrapper._settings
@@ -223,8 +228,8 @@ def _given(wrapper: Any, state: Any, prefix: str, metadata: Any) -> None:
     full = settings.state_dict_type is _FULL
     left_out = full and config.rank0_only and torch.distributed.get_rank() != 0
     kinds = {id(owner._buffers[name]): dtype for owner, name, dtype in wrapper._own_buffers}
-    own = dict(wrapper.module.named_buffers())
-    inside = prefix + _INSIDE
+    own = _named(wrapper.module.named_buffers())
+    inside = prefix + SHARDED
     for key in [key for key in state if key.startswith(inside)]:
         value, rest = state.pop(key), key.removeprefix(inside)
         if isinstance(value, Tensor):
@@ -240,8 +245,8 @@ def _given(wrapper: Any, state: Any, prefix: str, metadata: Any) -> None:
 
 def _taken(wrapper: Any, state: Any, prefix: str, *_: Any) -> None:
     """Take what is named without the wrapper, whole or as DTensors."""
-    inside = prefix + _INSIDE
-    own = dict(wrapper.module.named_parameters())
+    inside = prefix + SHARDED
+    own = _named(wrapper.module.named_parameters())
     for key in [key for key in state if key.startswith(prefix) and not key.startswith(inside)]:
         value, rest = state.pop(key), key.removeprefix(prefix)
         part = own.get(rest)
@@ -269,4 +274,4 @@ def _cut(value: Tensor, like: Any) -> Tensor:
 
 def _renamed(wrapper: Any, keys: Any) -> None:
     for names in (keys.missing_keys, keys.unexpected_keys):
-        names[:] = [name.replace(_INSIDE, "") for name in names]
+        names[:] = [name.replace(SHARDED, "") for name in names]

@@ -11,6 +11,7 @@ import mindtorch_core as torch
 from mindtorch_core import Tensor
 
 from ...modules.module import Module
+from ..inner_names import SHARDED
 from ..sharding import CPUOffloadPolicy, MixedPrecisionPolicy, OffloadPolicy, fully_shard
 from ..sharding.state import _cast
 from .options import (
@@ -30,7 +31,7 @@ __all__ = ["FullyShardedDataParallel"]
 
 _HYBRID = (ShardingStrategy.HYBRID_SHARD, ShardingStrategy._HYBRID_SHARD_ZERO2)
 _WHOLE = (ShardingStrategy.SHARD_GRAD_OP, ShardingStrategy._HYBRID_SHARD_ZERO2)
-_INSIDE = "_fsdp_wrapped_module"
+_INSIDE = SHARDED.removesuffix(".")
 
 
 class FullyShardedDataParallel(States, Module):
@@ -146,7 +147,7 @@ class FullyShardedDataParallel(States, Module):
         """Parameters with their names; those of the module itself within `summon_full_params`."""
         whole = self.module._sharding_state.group.wholes is not None
         for name, p in super().named_parameters(*args, **kwargs):
-            yield (name.replace(f"{_INSIDE}.", "") if whole else name), p
+            yield (name.replace(SHARDED, "") if whole else name), p
 
     def check_is_root(self) -> bool:
         """Whether no other wrapper is around it; known after the first forward."""

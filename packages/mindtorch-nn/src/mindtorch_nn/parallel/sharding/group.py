@@ -32,6 +32,7 @@ class ParameterGroup:
 
     Attributes:
         wholes: the parameters, while they are put together.
+        exposed: whether the modules have them.
         syncs: whether backward sums gradients over processes.
         factor: by what sums are divided; None for the number of processes.
         hook: sees summed gradients before the parts get them.
@@ -64,7 +65,7 @@ class ParameterGroup:
         self._gathering: Gathering | None = None
         self._between: list[Tensor] | None = None  # what this process has in `near`
         self._versions: list[tuple[int, ...]] = []
-        self._exposed = False
+        self.exposed = False
         self._kept: list[Tensor | None] = [None] * len(
             parameters
         )  # gradients that are not summed yet
@@ -117,15 +118,18 @@ class ParameterGroup:
                 self.traffic.recalled.add(whole, partial(self._again, number))
         return self.wholes or []
 
-    def _again(self, number: int) -> Tensor:
-        """A parameter that backward asks for."""
+    def again(self) -> list[Tensor]:
+        """The parameters, which backward asks for."""
         if self.wholes is None:
             found = self.unshard()
             self.traffic.prefetch_backward(self)
         else:
             found = self.wholes
         self.recalled_last = True
-        return found[number]
+        return found
+
+    def _again(self, number: int) -> Tensor:
+        return self.again()[number]
 
     def drop_prefetched(self) -> None:
         """Give up what was gathered ahead and nobody has used."""
@@ -148,14 +152,14 @@ class ParameterGroup:
         for p, each in zip(self.parameters, shown, strict=True):
             each.__class__ = Parameter  # modules ask for no less
             p.show(each)
-        self._exposed = True
+        self.exposed = True
 
     def hide(self) -> None:
         """Let the modules have their parts."""
-        if self._exposed:
+        if self.exposed:
             for p in self.parameters:
                 p.show(p.part)
-            self._exposed = False
+            self.exposed = False
 
     def reshard(self, *, after_forward: bool = False) -> None:
         """Give the parameters up; graphs that need them will ask.

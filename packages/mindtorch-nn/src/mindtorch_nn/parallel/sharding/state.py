@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import mindtorch_core as torch
+from mindtorch_core.autograd.recompute import AGAIN
 from mindtorch_core.utils import _pytree
 
 from .group import ParameterGroup
@@ -112,6 +113,7 @@ class ShardingState:
         if outermost:
             traffic.begin_forward()
         traffic.depth += 1
+        token = AGAIN.set(self._running_again)
         try:
             if not self._waiting:
                 self._waiting = {id(each) for each in self.modules}
@@ -127,8 +129,24 @@ class ShardingState:
             group.reshard()
             raise
         finally:
+            AGAIN.reset(token)
             traffic.depth -= 1
             if not self._waiting and group.reshards_after_forward:
                 group.reshard(after_forward=True)
             if outermost:
                 traffic.end_forward()
+
+    @contextmanager
+    def _running_again(self) -> Iterator[None]:
+        """A block in backward in which a part of the modules' forward is run again, for a checkpoint."""
+        group = self.group
+        if group.exposed:
+            yield
+            return
+        with self.traffic.again():
+            group.again()
+            group.expose()
+            try:
+                yield
+            finally:
+                group.hide()

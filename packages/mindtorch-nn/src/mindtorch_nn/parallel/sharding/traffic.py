@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import mindtorch_core as torch
@@ -147,8 +148,21 @@ class Traffic:
         self._last = None
         self.start = None
         if torch.is_grad_enabled():
-            leaf = torch.zeros((), device="cpu", requires_grad=True)  # wherever the parameters are
-            self.start = _Start.apply(leaf, self)
+            self.start = self._begun()
+
+    def _begun(self) -> Tensor:
+        leaf = torch.zeros((), device="cpu", requires_grad=True)  # wherever the parameters are
+        found: Tensor = _Start.apply(leaf, self)
+        return found
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """A block in backward in which a part of a forward is run again, for a backward of its own."""
+        before, self.start = self.start, self._begun()
+        try:
+            yield
+        finally:
+            self.start = before
 
     def uses(self, group: Any) -> None:
         """A group is used now; the one that followed it last time is begun."""

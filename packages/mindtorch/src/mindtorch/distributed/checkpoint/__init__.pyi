@@ -22,6 +22,7 @@ from mindtorch_core.distributed.checkpoint import (
     WriteItem as WriteItem,
     async_save as async_save,
     load as load,
+    load_sharded_optimizer_state_dict as load_sharded_optimizer_state_dict,
     load_state_dict as load_state_dict,
     save as save,
     save_state_dict as save_state_dict,
