@@ -262,9 +262,15 @@ def is_member(given: Any) -> bool:
 
 
 def outside(given: Any, op: str) -> bool:
-    """Whether this process is not in a group, so that a call of it does nothing; warns if so."""
+    """Whether this process is not in a group, so that a call of it does nothing; warns if so.
+
+    Raises:
+        ValueError: for what is no group.
+    """
     if is_member(given):
         return False
+    if given is not NON_MEMBER:
+        raise ValueError(f"Invalid process group specified: {given!r}")
     rank = "" if WORLD.group is None else WORLD.group.position
     warn_user(
         f"Running {op} on global rank {rank} which does not belong to the given group.",

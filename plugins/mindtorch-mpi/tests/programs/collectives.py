@@ -196,6 +196,8 @@ else:
         with pytest.raises(ValueError, match="Invalid process group specified"):
             call(evens)
     assert dist.get_rank(evens) == -1
+with pytest.raises(ValueError, match="Invalid process group specified: 3"):
+    dist.all_reduce(torch.ones(1), group=3)
 if rank < 2:
     few = dist.new_group([1, 0], use_local_synchronization=True)
     t = torch.tensor([rank])

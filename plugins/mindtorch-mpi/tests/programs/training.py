@@ -48,10 +48,19 @@ for kept in (False, True):
             nn.init.zeros_(model[0].weight)  # overwritten by rank 0's
         ddp = DDP(model, gradient_as_bucket_view=kept, bucket_cap_mb=megabytes)
         assert len(ddp.reducer.buckets) == (1 if megabytes is None else 2)
+        assert (ddp.device, ddp.device_type) == (torch.device("cpu"), "cpu")
         train(ddp, mine, torch.optim.AdamW(ddp.parameters(), lr=0.01))
         for own, expected in zip(model.parameters(), alone.parameters(), strict=True):
             close(own, expected)
         assert list(ddp.state_dict()) == [f"module.{name}" for name in model.state_dict()]
+
+# Those of a group alone, which are the first rank here.
+group = dist.new_group([0])
+if rank:
+    with pytest.raises(TypeError, match="not in the process group"):
+        DDP(network(), process_group=group)
+else:
+    step(DDP(network(), process_group=group), *mine[0])
 
 # Gradients that are gathered over several batches before they are summed.
 model, alone = network(), network()

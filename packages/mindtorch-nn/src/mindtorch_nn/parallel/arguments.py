@@ -24,9 +24,15 @@ def group_of(process_group: Any, device_mesh: Any, parameters: Sequence[Tensor])
 
     Raises:
         RuntimeError: for both, or another mesh.
+        TypeError: for a group that this process is not in.
         NotImplementedError: for parts of parameters, which other dimensions of a mesh have cut.
     """
     if device_mesh is None:
+        if process_group == torch.distributed.GroupMember.NON_GROUP_MEMBER:
+            raise TypeError(
+                "DistributedDataParallel: this process is not in the process group: make the copy on its "
+                "members only"
+            )
         return process_group or torch.distributed.group.WORLD
     if process_group is not None:
         raise RuntimeError("Cannot specify both process_group and device_mesh arguments.")

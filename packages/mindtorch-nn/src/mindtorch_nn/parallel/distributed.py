@@ -102,6 +102,8 @@ class DistributedDataParallel(Module, Joinable):
         self.parameters_to_ignore = set(getattr(module, _IGNORED, ()))
         self.process_group = group_of(process_group, device_mesh, self._shared_parameters())
         check_devices(self._shared_parameters(), device_ids, output_device)
+        self.device = next(self.module.parameters(), torch.empty(0)).device
+        self.device_type = self.device.type
         self.device_ids = None if device_ids is None else list(device_ids)
         self.output_device = output_device
         self.dim = dim
