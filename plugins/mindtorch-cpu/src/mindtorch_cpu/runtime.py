@@ -33,10 +33,11 @@ def address(array: Any) -> int:
     return start
 
 
-@lru_cache(1024)
-def _in_elements(strides: Shape, size: int) -> Shape:
-    """Strides in bytes as those of elements of a size."""
-    return tuple([s // size for s in strides])  # faster than a generator
+@lru_cache(4096)
+def _in_elements(shape: Shape, strides: Shape, size: int) -> tuple[Shape, int]:
+    """Strides in bytes as those of elements of a size, and how many bytes they reach over."""
+    steps = tuple(s // size for s in strides)
+    return steps, storage_extent(shape, steps, 0) * size
 
 
 def flat_bytes(memory: Any) -> Any:
@@ -132,10 +133,12 @@ class CPURuntime(Runtime):
         if not data.size:
             return contiguous_strides(data.shape), 0
         size = data.itemsize
-        steps = _in_elements(data.strides, size)
+        steps, reach = _in_elements(data.shape, data.strides, size)
         storage = tensor.raw_storage
         if storage is None or storage.memory is data:
             return steps, 0
+        if reach == storage.size_bytes >= storage.memory.nbytes:
+            return steps, 0  # all of it: NumPy takes long to say an address
         return steps, (address(data) - address(storage.memory)) // size
 
     def from_host(

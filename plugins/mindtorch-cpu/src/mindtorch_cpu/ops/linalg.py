@@ -319,9 +319,9 @@ def addmm(self: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     out = unrounded(a, b, d) if d in _UNUSUAL else _dot(a, b)
     inner = float32 if d in _FLOAT8 else WIDER.get(d, d)  # these are rounded at the end
     if alpha != 1:
-        quietly(np.multiply, out, scalar(alpha, inner), out)
+        QUIET.run(np.multiply, out, scalar(alpha, inner), out)
     if beta != 0:
         bias = cast(self, inner)
-        bias = bias if beta == 1 else quietly(np.multiply, bias, scalar(beta, inner))
-        quietly(np.add, out, bias, out)
+        bias = bias if beta == 1 else QUIET.run(np.multiply, bias, scalar(beta, inner))
+        QUIET.__dict__["run"](np.add, out, bias, out)
     return wrap(rounded(out, d), d)

@@ -16,6 +16,7 @@ from mindtorch_core.backend import (
     COMPLEX,
     FLOAT8,
     FLOATING,
+    INTEGER,
     Tensor,
     bool_,
     broadcast_all,
@@ -25,6 +26,7 @@ from mindtorch_core.backend import (
     float32,
     float64,
     fresh,
+    int64,
     result_type,
     to_floating,
 )
@@ -130,6 +132,40 @@ def _served_as_they_are(
     return allowed
 
 
+def _numbers_as_they_are(
+    plain: tuple[bool, ...], guard: Callable[[Any, Any], None] | None
+) -> dict[type, tuple[dtype, ...]]:
+    """By type of a number of Python's, beside which dtypes it is of the same; guards look at integers."""
+    floating = (float32, float64) if plain[FLOATING] else ()
+    whole = (int64,) if plain[INTEGER] else ()
+    return {float: floating, int: (*floating, *whole) if guard is None else ()}
+
+
+def _converting(
+    name: str,
+    allowed: tuple[bool, ...],
+    compute: Callable[[dtype], dtype] | None,
+    check: Callable[[dtype, Any, Any], None] | None,
+    guard: Callable[[Any, Any], None] | None,
+) -> Callable[[Any, Any], tuple[dtype, Any, Any]]:
+    """What gives the dtype that two operands are computed in, and their arrays in it; see `binary`."""
+
+    def converted(self: Any, other: Any) -> tuple[dtype, Any, Any]:
+        if guard is not None:
+            guard(self, other)
+        d = result_type(self, other)
+        if not allowed[d.category]:
+            refuse(name, self, other)
+        if compute is not None:
+            d = compute(d)
+        a, b = array_of(self, d), array_of(other, d)
+        if check is not None:
+            check(d, a, b)
+        return d, a, b
+
+    return converted
+
+
 def binary(
     name: str,
     ufunc: Ufunc,
@@ -161,9 +197,8 @@ def binary(
     allowed, native = served(name), isinstance(ufunc, np.ufunc)  # others: see `_Quiet`
     note(name, ufunc if allowed[FLOATING] else None, refuses=check is not None)
     always = all(plain := _served_as_they_are(allowed, compute, check))
-    # Beside tensors of these, a number of Python's is one of their dtype; guards look at integers.
-    meeting = (float32, float64) if plain[FLOATING] else ()
-    numbers = (float, int) if guard is None else (float,)
+    numbers = _numbers_as_they_are(plain, guard)
+    converted = _converting(name, allowed, compute, check, guard)
 
     def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
         if alpha is not rounding_mode:  # one of them is given: no op has both
@@ -171,23 +206,14 @@ def binary(
         d, kind = self.raw_dtype, other.__class__
         if (always or plain[d.category]) and kind is Tensor and other.raw_dtype is d:
             a, b = self.raw_data, other.raw_data
-        elif kind in numbers and d in meeting:
+        elif kind in numbers and d in numbers[kind]:
             a, b = self.raw_data, scalar(other, d)
         elif (always or plain[d.category]) and isinstance(other, Tensor) and other.raw_dtype is d:
             a, b = self.raw_data, other.raw_data  # a parameter's
         else:
-            if guard is not None:
-                guard(self, other)
-            d = result_type(self, other)
-            if not allowed[d.category]:
-                refuse(name, self, other)
-            if compute is not None:
-                d = compute(d)
+            d, a, b = converted(self, other)
             if single and d in WIDER and _is_number(other):
                 return wrap(_in_single(ufunc, self, other, d), d)
-            a, b = array_of(self, d), array_of(other, d)
-            if check is not None:
-                check(d, a, b)
         if a.size < LARGE:
             try:
                 data = QUIET.__dict__["run"](ufunc, a, b) if native else quietly(ufunc, a, b)
@@ -197,8 +223,7 @@ def binary(
             data = large(ufunc, result or d, a, b)
         shape = data.shape
         if len(shape) > 1 and (
-            not self.raw_data.flags.c_contiguous
-            or (a.shape != b.shape and kind is not float and kind is not int)
+            not self.raw_data.flags.c_contiguous or (a.shape != b.shape and kind not in numbers)
         ):
             data = as_operands_lie(data, self, other)
         d = d if result is None else result
@@ -234,14 +259,17 @@ def inplace(
     allowed = served(name)
     native = isinstance(ufunc, np.ufunc)
     limited = not all(allowed)
+    numbers = _numbers_as_they_are(_served_as_they_are(allowed, compute, check), guard)
 
     def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
         if alpha is not rounding_mode:  # one of them is given: no op has both
             return option(self, other, rounding_mode if alpha is None else alpha)
         out = self.raw_data
-        d = self.raw_dtype
-        if other.__class__ is Tensor and other.raw_dtype is d and other.raw_shape == self.raw_shape:
+        d, kind = self.raw_dtype, other.__class__
+        if kind is Tensor and other.raw_dtype is d and other.raw_shape == self.raw_shape:
             b = other.raw_data
+        elif kind in numbers and d in numbers[kind]:
+            b = scalar(other, d)
         else:
             if guard is not None:
                 guard(self, other)

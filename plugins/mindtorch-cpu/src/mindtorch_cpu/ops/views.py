@@ -74,11 +74,13 @@ def view(self: Any, size: Any) -> Any:
     if a.flags.c_contiguous and a.size:
         if self.raw_storage is None and self.raw_autograd is None:  # as `untyped_storage` makes it
             self.raw_storage = Storage(a, a.nbytes, CPU)
+        own = self.raw_shape
         try:
-            if 1 not in a.shape or _strides_say_so(a.shape, a.strides, a.itemsize):
+            if 1 not in own or _strides_say_so(own, a.strides, a.itemsize):
                 data = a.reshape(size)
-                if data.shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
-                    return view_around(self, data, data.shape, KEYS)
+                shape = data.shape
+                if shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
+                    return view_around(self, data, shape, KEYS)
             elif (found := _shown(self, a, size)) is not None:
                 return found
         except (ValueError, TypeError):
@@ -91,11 +93,13 @@ def reshape(self: Any, shape: Any) -> Any:
     """Another shape: a view where strides allow it, a copy otherwise."""
     a = self.raw_data
     if a.flags.c_contiguous and a.size:
+        own = self.raw_shape
         try:
-            if 1 not in a.shape or _strides_say_so(a.shape, a.strides, a.itemsize):
+            if 1 not in own or _strides_say_so(own, a.strides, a.itemsize):
                 data = a.reshape(shape)
-                if data.shape == shape or min(shape) >= -1:
-                    return view_around(self, data, data.shape, KEYS)
+                new = data.shape
+                if new == shape or min(shape) >= -1:
+                    return view_around(self, data, new, KEYS)
             elif (found := _shown(self, a, shape)) is not None:
                 return found
         except (ValueError, TypeError):
