@@ -2,7 +2,7 @@
 
 A package whose ops are compiled against PyTorch loads a library. Another package can supply those ops in
 Python: its entry point is named for the library, as ``torchvision._C``, and is a module that registers
-the ops with ``torch.library`` when it is imported.
+the ops with ``torch.library`` when it is imported. Those of torchaudio, which are few, are here.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "load_library", "supplied", "way_out"]
 
 GROUP: Final = "mindtorch.extensions"
+_OF_TORCHAUDIO: Final = "mindtorch_core.ecosystem.audio"
+_OWN: Final = {
+    "torchaudio.lib._torchaudio": _OF_TORCHAUDIO,
+    "torchaudio.lib.libtorchaudio": _OF_TORCHAUDIO,
+}
 
 
 @cache
@@ -33,6 +38,8 @@ def names_of(path: Path) -> list[str]:
     """Names by which a library may be supplied: with its package's, and of its package alone."""
     stem = path.name.partition(".")[0]
     folder, bare = path.parent.name, stem.removeprefix("lib")
+    if folder == "lib":  # within a package
+        return [f"{path.parent.parent.name}.lib.{stem}", f"lib.{stem}", bare]
     return [f"{folder}.{stem}", folder, bare] if folder else [bare, stem]
 
 
@@ -57,7 +64,8 @@ def load_library(path: str | os.PathLike[str]) -> str:
     names = names_of(Path(path))
     for name in names:
         entry = supplied().get(name)
-        if entry is not None:
-            import_module(entry.module)
+        module = _OWN.get(name) if entry is None else entry.module
+        if module is not None:
+            import_module(module)
             return name
     raise OSError(f"cannot load the library {os.fspath(path)!r}: {way_out(names[0])}")

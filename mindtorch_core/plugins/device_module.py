@@ -35,9 +35,10 @@ class DeviceProperties(dict[str, Any]):
 class DeviceModule:
     """Device functions around a runtime, under PyTorch's names."""
 
+    __name__: str  # as a module has it: ``torch.npu``
+
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.__name__ = f"torch.{runtime.type}"  # as PyTorch's, which are modules
 
     # ---- devices -------------------------------------------------------------------------------
 

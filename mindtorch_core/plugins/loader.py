@@ -287,6 +287,8 @@ def _claim(backend: Backend, status: BackendStatus) -> DeviceRow:
     autograd = int(AUTOGRAD_OF[key])
     source = status.distribution
     module = DeviceModule(backend.runtime) if backend.module is None else backend.module
+    if isinstance(module, DeviceModule):
+        module.__name__ = f"torch.{name}"
     keys = int(key | DEFAULT_INCLUDED)
     return DeviceRow(name, int(key), autograd, keys, backend.runtime, source, module)
 
