@@ -8,6 +8,7 @@ from typing import Any, Final
 from ..autograd.anomaly_mode import set_detect_anomaly
 from ..values.devices import STANDS_FOR, set_default_device
 from ..values.dtypes import set_default_dtype
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "AcceleratorError",
@@ -47,6 +48,10 @@ def set_default_tensor_type(t: Any) -> None:
     """
     import mindtorch_core
 
+    warn_user(
+        "torch.set_default_tensor_type() is deprecated. Use torch.set_default_dtype() and "
+        "torch.set_default_device()"
+    )
     if isinstance(t, str):
         path = t.split(".")
         if len(path) == 3 and path[1] not in STANDS_FOR:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..dispatch.autocast_keys import AUTOCAST
 from ..dispatch.calls.fronts import shown_by
@@ -27,6 +27,9 @@ __all__ = [
     "return_type",
     "write_out",
 ]
+
+# Makers of tensors that, as in PyTorch, say that an output had another shape.
+_TELLING: Final = frozenset({"arange", "fft_fftfreq", "fft_rfftfreq"})
 
 
 def write_out(
@@ -99,10 +102,9 @@ def write_out(
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:
-            strides = value._geometry()[0]
-            resize_out(
-                each, value._shape, pointwise_strides(value._shape, [(value._shape, strides)])
-            )
+            strides = pointwise_strides(value._shape, [(value._shape, value._geometry()[0])])
+            makes = "requires_grad" in kwargs and front.__name__ not in _TELLING
+            (resize if makes else resize_out)(each, value._shape, strides)
         each.copy_(value)
     return out
 

@@ -21,6 +21,7 @@ from ..values.shapes import Shape, Size, contiguous_strides, is_contiguous, size
 from ..values.shapes import numel as count
 from .autograd_attributes import AutogradAttributes
 from .autograd_state import INFERENCE, AutogradMeta
+from .matrix_attributes import check_rank
 from .storage import BEFORE_EXPORT, SharedStorage, Storage
 
 if TYPE_CHECKING:
@@ -264,43 +265,28 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def T(self) -> Tensor:
-        """All dimensions reversed."""
-        return self.permute(tuple(range(len(self._shape) - 1, -1, -1)))
+        """All dimensions reversed; deprecated for other than two."""
+        rank = len(self._shape)
+        if rank != 2:
+            check_rank("T", rank)
+        return self.permute(tuple(range(rank - 1, -1, -1)))
 
     @property
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
-        return self._of_matrices("mT").transpose(-2, -1) if self._shape else self
+        check_rank("mT", len(self._shape))
+        return self.transpose(-2, -1) if self._shape else self
 
     @property
     def mH(self) -> Tensor:
         """Matrices transposed and conjugated."""
-        return self._of_matrices("mH").transpose(-2, -1).conj() if self._shape else self.conj()
-
-    def _of_matrices(self, name: str) -> Tensor:
-        """The tensor, if its last two dimensions are those of matrices.
-
-        Raises:
-            RuntimeError: if it has one dimension only.
-        """
-        if len(self._shape) == 1:
-            raise RuntimeError(
-                f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor."
-            )
-        return self
+        check_rank("mH", len(self._shape))
+        return self.transpose(-2, -1).conj() if self._shape else self.conj()
 
     @property
     def H(self) -> Tensor:
         """Conjugate transpose of a matrix."""
-        if len(self._shape) not in (0, 2):
-            raise RuntimeError(
-                f"tensor.H is only supported on matrices (2-D tensors). Got {len(self._shape)}-D tensor."
-                + (
-                    " For batches of matrices, consider using tensor.mH"
-                    if len(self._shape) > 2
-                    else ""
-                )
-            )
+        check_rank("H", len(self._shape))
         return self.conj().transpose(0, 1) if self._shape else self.conj()
 
     @property

@@ -61,6 +61,13 @@ PROGRAMS = [
     "t.amp.GradScaler()", "t.profiler.schedule(wait=0, warmup=0, active=1)", "t.testing.assert_allclose(t.ones(1), t.ones(1))",
     "t.tensor([[1], [2]])[[[0, 1], [0, 0]]]", "t.add(t.ones(2), 1, out=t.ones(3))", "t.add(t.ones(2), 2, t.ones(2))",
     "t.distributed.reduce_op.SUM",
+
+    *(f"t.ones([2] * {dims}).T" for dims in range(5)), *(f"t.ones(()).{name}" for name in ("H", "mT", "mH")),
+    *(f"t.ones(2, 2).{name}" for name in ("H", "mT", "mH")), "t.set_default_tensor_type(t.FloatTensor)",
+    *(f"t.{call}, out=t.ones(9))" for call in ("ones(2", "zeros(2", "full((2,), 1.0", "empty(2", "eye(2", "linspace(0, 1, 2",
+      "logspace(0, 1, 2", "range(0, 1", "arange(2.0", "fft.fftfreq(4", "fft.rfftfreq(4", "rand(2", "randn(2",
+      "normal(0.0, 1.0, (2,)", "bernoulli(t.ones(2)", "abs(t.ones(2)", "cat([t.ones(2)]")),
+    *(f"t.{call}, out=t.ones(9, dtype=t.int64))" for call in ("randint(5, (2,)", "randperm(2")),
 ]  # fmt: skip
 
 

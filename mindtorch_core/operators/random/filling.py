@@ -9,7 +9,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
-from ...opdefs.variants import resize_out
+from ...opdefs.resizing import resize
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, dtype, float32, uint16, uint32, uint64
 from ..creation.factory import OPTIONS, checked_size
@@ -113,7 +113,7 @@ def into(fill: str, read: Callable[..., tuple[Any, tuple[Any, ...]]]) -> Callabl
         size, numbers = read(*args)
         shape = checked_size(size)
         if out._shape != shape:
-            resize_out(out, shape)
+            resize(out, shape)
         getattr(out, fill)(*numbers, generator=generator)
 
     return draw
