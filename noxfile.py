@@ -110,8 +110,9 @@ DISTRIBUTIONS = {
             ("mindtorch-core", "mindtorch-cpu", "mindtorch-meta", "mindtorch-nn", "mindtorch"),
             module="torch",
         ),
-        Distribution(
-            "mindtorch-vision", "packages/mindtorch-vision", ("mindtorch-core", "mindtorch-cpu")
+        *(
+            Distribution(name, f"packages/{name}", ("mindtorch-core", "mindtorch-cpu"))
+            for name in ("mindtorch-audio", "mindtorch-vision")
         ),
         Distribution("mindtorch-npu-simulator", "plugins/mindtorch-npu-simulator", ()),
         Distribution(
@@ -300,7 +301,8 @@ def programs(session: nox.Session) -> None:
 
     Models of transformers are compared with numbers that PyTorch gave from the same seed.
     """
-    ours = ["mindtorch-torch", *DISTRIBUTIONS["mindtorch-torch"].beside, "mindtorch-vision"]
+    beside = DISTRIBUTIONS["mindtorch-torch"].beside
+    ours = ["mindtorch-torch", *beside, "mindtorch-audio", "mindtorch-vision"]
     play(session, ours, LIBRARIES)
     # These tests want a library that is too large for the environment of all others.
     session.run(

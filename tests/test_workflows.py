@@ -19,6 +19,7 @@ SESSIONS = {
     "nn": ("packages/mindtorch-nn", ("core", "cpu", "meta")),
     "mindtorch": ("packages/mindtorch", ("core", "cpu", "meta", "nn")),
     "torch": ("packages/mindtorch-torch", ("core", "cpu", "meta", "nn", "mindtorch")),
+    "audio": ("packages/mindtorch-audio", ("core", "cpu")),
     "vision": ("packages/mindtorch-vision", ("core", "cpu")),
     "npu-simulator": ("plugins/mindtorch-npu-simulator", ()),
     "npu": ("plugins/mindtorch-npu", ("core", "cpu", "meta", "nn", "npu-simulator")),

@@ -2,7 +2,7 @@
 
 A package whose ops are compiled against PyTorch loads a library. Another package can supply those ops in
 Python: its entry point is named for the library, as ``torchvision._C``, and is a module that registers
-the ops with ``torch.library`` when it is imported. Those of torchaudio, which are few, are here.
+the ops with ``torch.library`` when it is imported.
 """
 
 from __future__ import annotations
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["GROUP", "load_library", "supplied", "way_out"]
 
 GROUP: Final = "mindtorch.extensions"
-_OF_TORCHAUDIO: Final = "mindtorch_core.ecosystem.audio"
-_OWN: Final = {
-    "torchaudio.lib._torchaudio": _OF_TORCHAUDIO,
-    "torchaudio.lib.libtorchaudio": _OF_TORCHAUDIO,
-}
 
 
 @cache
@@ -64,8 +59,7 @@ def load_library(path: str | os.PathLike[str]) -> str:
     names = names_of(Path(path))
     for name in names:
         entry = supplied().get(name)
-        module = _OWN.get(name) if entry is None else entry.module
-        if module is not None:
-            import_module(module)
+        if entry is not None:
+            import_module(entry.module)
             return name
     raise OSError(f"cannot load the library {os.fspath(path)!r}: {way_out(names[0])}")

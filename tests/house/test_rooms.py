@@ -44,7 +44,7 @@ BY_NAME = {
     "plugins/public_modules.py": "where a public name is",
     "serialization/homes.py": "classes that files name",
 }
-PACKAGES = ("mindtorch", "mindtorch-nn", "mindtorch-vision")
+PACKAGES = ("mindtorch", "mindtorch-audio", "mindtorch-nn", "mindtorch-vision")
 ABOVE_ALL = (
     "cli",
     "measuring",

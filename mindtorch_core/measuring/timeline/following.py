@@ -19,7 +19,9 @@ from .memory import Memory, tensors_among
 __all__ = ["Follower"]
 
 # Packages whose frames are not the user's.
-_OURS: Final = frozenset({"mindtorch", "mindtorch_core", "mindtorch_nn", "mindtorch_vision"})
+_OURS: Final = frozenset(
+    {"mindtorch", "mindtorch_audio", "mindtorch_core", "mindtorch_nn", "mindtorch_vision"}
+)
 
 
 class Follower(Recorder):

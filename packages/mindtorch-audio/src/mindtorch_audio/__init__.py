@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ...library import Library
+from mindtorch_core.library import Library
+
 from .alignment import forced_align
 from .loops import lfilter_core_loop, overdrive_core_loop
 from .transducer import rnnt_loss_forward
 
-__all__ = ["LIBRARY"]
+__all__ = ["ABOUT", "LIBRARY"]
 
 _OPS: Final[dict[str, Callable[..., Any]]] = {
     "forced_align(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank)"
@@ -27,12 +28,12 @@ _OPS: Final[dict[str, Callable[..., Any]]] = {
 }
 
 LIBRARY: Final = Library("torchaudio", "DEF")
-_ABOUT: Final = Library("_torchaudio", "DEF")
+ABOUT: Final = Library("_torchaudio", "DEF")
 
 for _schema, _kernel in _OPS.items():
     LIBRARY.define(_schema)
     LIBRARY.impl(_schema.partition("(")[0], _kernel, "CompositeExplicitAutograd")
-_ABOUT.define("is_align_available() -> bool")
-_ABOUT.impl("is_align_available", lambda: True, "CompositeExplicitAutograd")
-_ABOUT.define("cuda_version() -> int?")
-_ABOUT.impl("cuda_version", lambda: None, "CompositeExplicitAutograd")
+ABOUT.define("is_align_available() -> bool")
+ABOUT.impl("is_align_available", lambda: True, "CompositeExplicitAutograd")
+ABOUT.define("cuda_version() -> int?")
+ABOUT.impl("cuda_version", lambda: None, "CompositeExplicitAutograd")

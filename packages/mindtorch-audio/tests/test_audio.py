@@ -5,15 +5,24 @@ import math
 
 import pytest
 
+import mindtorch_audio
 import mindtorch_core as torch
+from mindtorch_audio.transducer import rnnt_loss_forward
 from mindtorch_core.autograd import gradcheck
-from mindtorch_core.ecosystem.audio.transducer import rnnt_loss_forward
+
+
+@pytest.fixture(autouse=True, scope="module")
+def library():
+    """Defined while these tests run: others count the ops that there are."""
+    for name in ("_torchaudio", "libtorchaudio"):
+        torch.ops.load_library(f"/somewhere/torchaudio/lib/{name}.so")
+    yield
+    for each in (mindtorch_audio.LIBRARY, mindtorch_audio.ABOUT):
+        each._destroy()
 
 
 @pytest.fixture(autouse=True)
 def ops():
-    for name in ("_torchaudio", "libtorchaudio"):
-        torch.ops.load_library(f"/somewhere/torchaudio/lib/{name}.so")
     assert torch.ops._torchaudio.is_align_available() is True
     assert torch.ops._torchaudio.cuda_version() is None
     return torch.ops.torchaudio

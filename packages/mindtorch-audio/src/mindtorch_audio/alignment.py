@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...frontend.creation import tensor
-from ...tensors.tensor import Tensor
+from mindtorch_core import Tensor, tensor
 
 __all__ = ["forced_align"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import mindtorch_core as torch
-
-from ...tensors.tensor import Tensor
+from mindtorch_core import Tensor
 
 __all__ = ["rnnt_loss_forward"]
 
