@@ -105,7 +105,7 @@ def gradient(name: str, operator: str, middle: Middle, *, at: int = 1) -> None:
         spec = rule(*args, **kwargs)
         grad_output, other = args[0], args[at]
         d = spec.dtype
-        if not takes(operator, d):
+        if d.is_complex or not takes(operator, d):  # the operators do not conjugate the slope
             return None
         out, calls = made(spec, other.raw_device), list[Call]()
         if numel(spec.shape):
