@@ -157,7 +157,7 @@ def grads_of(
         grad = Grad(arguments.get(id(leaf), leaf), wanted, was, left)
         if each.first == "add" and left == "kept" and n is not None and id(now) not in returned:
             users = [e for e in instructions if n in {*refs_of((e.args, e.kwargs))}]
-            adds = registry.get("add_").definition
+            adds = registry.entry("aten::add_").definition
             grad.only_added = [e.op.definition for e in users] == [adds] and users[0].args[0] == n
         grads.append(grad)
     return grads

@@ -447,7 +447,7 @@ def _makes_ones(e: Expected) -> bool:
     """Whether an op is that by which `roots` makes the gradient that a walk starts from."""
     return (
         e.op is not None
-        and e.op.definition is registry.get("ones").definition
+        and e.op.definition is registry.entry("aten::ones").definition
         and e.kind == "made"
         and e.kwargs.keys() <= {"dtype", "device"}
     )

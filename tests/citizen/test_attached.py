@@ -89,6 +89,7 @@ def test_tensor_imports_nothing_from_above():
         "autograd_attributes",
         "autograd_state",
         "dispatch",
+        "matrix_attributes",
         "storage",
         "stubs",
         "values",

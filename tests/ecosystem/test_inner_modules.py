@@ -45,6 +45,7 @@ def test_an_answer(program):
     assert outcome(torch) == outcome(pt)
 
 
+@pytest.mark.filterwarnings("ignore:torch.set_default_tensor_type:UserWarning")
 def test_the_default_type_by_a_class():
     try:
         torch.set_default_tensor_type(torch.DoubleTensor)

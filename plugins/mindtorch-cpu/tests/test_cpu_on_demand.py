@@ -21,7 +21,7 @@ missing = [n for n in {names!r}.split() if DispatchKey.CPU not in registry.get("
 assert not missing, missing
 """
 FIRST = {
-    "accumulation": "nn.functional.embedding", "activations": "nn.functional.elu",
+    "accumulation": "nn.functional.embedding", "activation_slopes": "nn.functional.mish", "activations": "nn.functional.elu",
     "attention": "nn.functional.scaled_dot_product_attention",
     "combined": "addcdiv", "convolution": "conv2d", "copying": "clone", "counting": "bincount",
     "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",

@@ -6,6 +6,10 @@ __all__ = ["HOMES"]
 
 HOMES: Final = (
     ("accumulation", "embedding_dense_backward"),
+    ("activation_slopes",
+     "elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward "
+     "hardtanh_backward leaky_relu_backward log_sigmoid_backward mish_backward silu_backward "
+     "softplus_backward softshrink_backward"),
     ("activations",
      "elu elu_ gelu gelu_ hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
      "hardtanh_ leaky_relu leaky_relu_ log_sigmoid mish mish_ silu silu_ softplus softshrink"),
@@ -80,10 +84,7 @@ HOMES: Final = (
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
     ("selection", "clamp clamp.Tensor where.self"),
-    ("slopes",
-     "elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward "
-     "hardtanh_backward leaky_relu_backward log_sigmoid_backward mish_backward sigmoid_backward "
-     "silu_backward softplus_backward softshrink_backward tanh_backward"),
+    ("slopes", "sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",
      "digamma digamma_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma lgamma_ "
