@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..autograd.anomaly_mode import set_detect_anomaly
 from ..values.devices import STANDS_FOR, set_default_device
 from ..values.dtypes import set_default_dtype
-from ..values.user_warnings import warn_user
+from ..values.user_warnings import always, warn_user
 
 __all__ = [
     "AcceleratorError",
@@ -28,7 +28,6 @@ __all__ = [
 
 has_lapack: Final = True
 has_mkl = has_openmp = False
-_warn_always = [False]
 _interop = [os.cpu_count() or 1]
 set_anomaly_enabled = set_detect_anomaly
 
@@ -100,18 +99,18 @@ def set_num_interop_threads(count: int) -> None:
 
 def is_warn_always_enabled() -> bool:
     """What `set_warn_always` was told last."""
-    return _warn_always[0]
+    return always()
 
 
 def set_warn_always(b: bool) -> None:
-    """Say that warnings may come again. It is remembered: which are shown, Python's filters say.
+    """Say whether warnings that come once in a process come each time; Python's filters say which are shown.
 
     Raises:
         RuntimeError: if it is no bool.
     """
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _warn_always[0] = b
+    always(b)
 
 
 def compiled_with_cxx11_abi() -> bool:

@@ -14,6 +14,7 @@ from ..values.devices import TABLE, chosen_device, concrete, device
 from ..values.dtypes import COMPLEX, DTYPES, INTEGER, as_dtype, dtype, int64, of_number
 from ..values.promotion import promote_types
 from ..values.shapes import Shape, contiguous_strides
+from ..values.user_warnings import warn_user, warn_user_once
 from .pickling import elements, is_storage
 
 __all__ = ["as_tensor", "from_numpy", "tensor"]
@@ -52,6 +53,7 @@ def tensor(
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
     if isinstance(data, Tensor):
+        _copying("torch.tensor")
         made = data.detach().clone().to(place_of(data, device), dtype or data._dtype)
     elif is_storage(data):
         made = elements(data, dtype).clone().to(place_of(elements(data), device))
@@ -62,6 +64,14 @@ def tensor(
     if pin_memory:
         made = made.pin_memory()
     return made.requires_grad_() if requires_grad else made
+
+
+def _copying(name: str) -> None:
+    """Say that there are plainer ways to copy a tensor."""
+    warn_user(
+        f"To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+        f"sourceTensor.detach().clone().requires_grad_(True), rather than {name}(sourceTensor)."
+    )
 
 
 def place_of(data: Tensor, device: device | str | None) -> device:
@@ -91,9 +101,12 @@ def new_tensor(
         >>> torch.tensor([1.0], dtype=torch.float64).new_tensor([1, 2])
         tensor([1., 2.], dtype=torch.float64)
     """
-    return tensor(
-        data, dtype=dtype or self._dtype, device=device or self._device, requires_grad=requires_grad
-    )
+    d, on = dtype or self._dtype, device or self._device
+    if isinstance(data, Tensor):
+        _copying("tensor.new_tensor")
+        data = data.detach()
+        return born(data.to(on, d, copy=True), own=True).requires_grad_(requires_grad)
+    return tensor(data, dtype=d, device=on, requires_grad=requires_grad)
 
 
 @guarded
@@ -280,6 +293,11 @@ class _Elements:
             self.add_number(data)
             return
         if isinstance(data, Tensor) or hasattr(data, "__array_interface__"):
+            if level and is_array(data):
+                warn_user_once(
+                    "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+                    "converting the list to a single numpy.ndarray with numpy.array() before"
+                )
             self.add_array(data, shape, level)
             return
         if not _is_sequence(data):

@@ -241,6 +241,11 @@ def _index_tensor(item: Any, like: Tensor) -> Tensor:
         TypeError: for a string.
     """
     if isinstance(item, Tensor):
+        if item._dtype is uint8:
+            warn_user(
+                "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead: "
+                "as a mask, or torch.int64 for positions"
+            )
         moves = item._device is not like._device and item._device.type == "cpu"
         return item.to(like._device) if moves else item
     if type(item) in _SEQUENCES or hasattr(item, "__array_interface__"):

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ..dispatch.calls.binding import python_number
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.functions import fn
-from ..dispatch.keys import MASKS, UNRESOLVED, DispatchKey
+from ..dispatch.keys import AUTOGRAD, MASKS, UNRESOLVED, DispatchKey, is_recording
 from ..tensors.attached import attach
 from ..tensors.storage import BEFORE_LOOK
 from ..tensors.tensor import Tensor, alias
@@ -19,6 +19,7 @@ from ..values.devices import TABLE
 from ..values.dtypes import unpack
 from ..values.own_frames import hide
 from ..values.shapes import Shape, numel
+from ..values.user_warnings import warn_user_once
 
 __all__ = ["item", "only_element", "tolist"]
 
@@ -112,12 +113,23 @@ def __int__(self: Tensor) -> int:
 
 def __float__(self: Tensor) -> float:
     """The one element as a float."""
+    _leave_gradient(self)
     return float(_python_scalar(self, "double"))
 
 
 def __complex__(self: Tensor) -> complex:
     """The one element as a complex number."""
+    _leave_gradient(self)
     return complex(_python_scalar(self, ""))
+
+
+def _leave_gradient(self: Tensor) -> None:
+    """Warn where a number is taken that is not differentiated."""
+    if self._keys & AUTOGRAD and is_recording():
+        warn_user_once(
+            "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior: it "
+            "has no gradient. tensor.detach() says that none is wanted"
+        )
 
 
 def _python_scalar(self: Tensor, real: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import ACTIVE
 from ..tensors.tensor import Tensor
-from ..values.user_warnings import warn_user
+from ..values.user_warnings import warn_user, warn_user_once
 from .endings import QUEUED, backward_ended, ends
 from .engine import run
 from .node import GradientEdge
@@ -70,6 +70,11 @@ def backward(
             if isinstance(t, Tensor):
                 t.retain_grad()
     starts, grads = prepare(as_list(tensors), grad_tensors, shown=create_graph)
+    if create_graph:
+        warn_user_once(
+            "Using backward() with create_graph=True will create a reference cycle between the parameter "
+            "and its gradient, which lives until the grad is set to None: torch.autograd.grad makes none"
+        )
     try:
         if only is None and ACTIVE:
             accumulate_gradients(starts, grads, keep, create_graph)

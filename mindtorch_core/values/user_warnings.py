@@ -9,11 +9,13 @@ from typing import Final
 
 from .own_frames import OURS
 
-__all__ = ["user_frame", "warn_user"]
+__all__ = ["always", "user_frame", "warn_user", "warn_user_once"]
 
 _REGISTRY: Final = "__warningregistry__"  # where `warnings` notes what it has shown
 # Of Python's, what a user's line may reach mindtorch through.
 _BETWEEN: Final = frozenset({"contextlib", "copy", "functools"})
+_TOLD: Final[set[str]] = set()  # what `warn_user_once` has said
+_ALWAYS: Final = [False]
 
 
 def user_frame() -> FrameType | None:
@@ -43,6 +45,20 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     module = names.get("__name__") or file  # without a name nothing would be said
     registry = names.setdefault(_REGISTRY, {})
     warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
+
+
+def warn_user_once(message: str) -> None:
+    """`warn_user`, the first time in a process, as PyTorch warns of most that is older or unsafe."""
+    if message not in _TOLD or _ALWAYS[0]:
+        _TOLD.add(message)
+        warn_user(message)
+
+
+def always(wanted: bool | None = None) -> bool:
+    """Whether `warn_user_once` warns each time; given a bool, from now on."""
+    if wanted is not None:
+        _ALWAYS[0] = wanted
+    return _ALWAYS[0]
 
 
 def _generated(frame: FrameType) -> bool:

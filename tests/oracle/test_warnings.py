@@ -1,7 +1,9 @@
-"""What modules, optimizers, distributions and loaders warn of: what PyTorch warns of, at the line of the caller."""
+"""What ops, modules, optimizers, distributions and loaders warn of: what PyTorch warns of, at the line of the caller."""
 
+import math
 import warnings
 
+import numpy as np
 import pytest
 
 import mindtorch_core as torch
@@ -53,6 +55,25 @@ PROGRAMS = [
     "t.optim.lr_scheduler.OneCycleLR(sgd(t), 0.1, 10, cycle_momentum=False).get_lr()",
     "t.optim.swa_utils.SWALR(sgd(t), 0.1).get_lr()", "t.utils.data.DataLoader([1], num_workers=99)",
 
+    "t.tensor(t.ones(2))", "t.tensor(t.nn.Parameter(t.ones(2)))", "t.ones(2).new_tensor(t.ones(3))", "t.as_tensor(t.ones(2))",
+    "t.tensor([np.ones(2), np.ones(2)])", "t.as_tensor([[np.ones(2)]])", "t.tensor([np.float64(2), 1.0])", "t.tensor(np.ones((2, 2)))",
+    "float(leaf(t))", "float(leaf(t) * 2)", "float(leaf(t).detach())", "int(leaf(t))", "leaf(t).item()", "math.sqrt(leaf(t))",
+    "complex(leaf(t))",
+    "t.ones(2, dtype=t.complex64).to(t.float64)", "t.ones(2, dtype=t.complex64).int()", "t.ones(2, dtype=t.complex64).bool()",
+    "t.ones(2, dtype=t.complex64).to(t.complex128)", "t.ones(2, dtype=t.complex64).type(t.float64)",
+    "t.ones(2)[t.tensor([1, 0], dtype=t.uint8)]", "t.ones(2)[t.tensor([1, 0]) > 0]", "t.ones(2, 2)[:, t.tensor([1, 0], dtype=t.uint8)]",
+    "t.meshgrid(t.ones(2), t.ones(3))", "t.meshgrid([t.ones(2)], indexing='xy')", "t.cross(t.ones(2, 3), t.ones(2, 3))",
+    "t.cross(t.ones(2, 3), t.ones(2, 3), dim=1)", "t.ones(3).cross(t.ones(3))", "t.linalg.cross(t.ones(2, 3), t.ones(2, 3))",
+    "t.qr(t.eye(2))", "t.eye(2).qr(False)", "t.linalg.qr(t.eye(2))", "t.lu(t.eye(2))", "t.eye(2).lu()", "t.cholesky(t.eye(2))",
+    "t.eye(2).cholesky(True)", "t.linalg.cholesky(t.eye(2))", "t.lu_solve(t.eye(2), *t.linalg.lu_factor(t.eye(2)))",
+    "t.triangular_solve(t.eye(2), t.eye(2))", "t.chain_matmul(t.eye(2), t.eye(2))", "t.linalg.multi_dot([t.eye(2), t.eye(2)])",
+    "t.zeros(3).index_reduce(0, t.tensor([0]), t.ones(1), 'prod')", "t.zeros(3).index_reduce_(0, t.tensor([0]), t.ones(1), 'amax')",
+    "t.stft(t.ones(16), 4, return_complex=True)", "t.stft(t.ones(16), 4, return_complex=True, window=t.ones(4))",
+    "t.stft(t.ones(16), 4, window=t.ones(4), return_complex=False)", "t.istft(t.ones(3, 9, dtype=t.complex64), 4)",
+    *(f"t.nn.functional.conv2d(t.ones(1, 1, 5, 5), t.ones(1, 1, {kernel}), padding='same', dilation={n})"
+      for kernel in ("3, 3", "2, 2", "3, 2") for n in (1, 2)),
+    "(leaf(t) * 2).backward(create_graph=True)", "t.autograd.grad(leaf(t) * 2, [leaf(t)], create_graph=True, allow_unused=True)",
+
     "t.autograd.backward([leaf(t) * 1], grad_variables=[t.ones(1)])", "(leaf(t) * 1).grad",
     "t.autograd.grad(leaf(t) * 1, [leaf(t)], only_inputs=False, allow_unused=True)", "t.autograd.detect_anomaly()",
     "t.autograd.gradcheck(lambda x: x * 1.0, leaf(t), raise_exception=False)", "type('F', (t.autograd.Function,), {})()",
@@ -88,10 +109,12 @@ def telling(monkeypatch):
     """Both libraries tell all, whatever a test before has chosen and PyTorch has told."""
     for lib in (torch, pt):
         monkeypatch.setattr(lib.distributions.Distribution, "_validate_args", True)
-    before = pt.is_warn_always_enabled()
-    pt.set_warn_always(True)
+    before = [lib.is_warn_always_enabled() for lib in (torch, pt)]
+    for lib in (torch, pt):
+        lib.set_warn_always(True)
     yield
-    pt.set_warn_always(before)
+    for lib, was in zip((torch, pt), before, strict=True):
+        lib.set_warn_always(was)
 
 
 @pytest.mark.usefixtures("telling")
@@ -102,7 +125,16 @@ def test_warnings_as_in_pytorch(program):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             eval(
-                code, {"t": lib, "leaf": leaf, "sgd": sgd, "raising": raising, "__name__": __name__}
+                code,
+                {
+                    "t": lib,
+                    "leaf": leaf,
+                    "sgd": sgd,
+                    "raising": raising,
+                    "np": np,
+                    "math": math,
+                    "__name__": __name__,
+                },
             )
         found.append(caught)
     mine, theirs = ([w.category for w in each] for each in found)

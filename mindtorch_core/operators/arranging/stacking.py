@@ -9,6 +9,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.shapes import numel, show, wrap_dim
+from ...values.user_warnings import warn_user_once
 from ..elementwise.composed import by_name
 
 __all__: list[str] = []
@@ -157,6 +158,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """
     given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
     if indexing is None:
+        warn_user_once(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument. "
+            'indexing="ij" is what it does without'
+        )
         return by_name("aten::meshgrid")(given)
     return by_name("aten::meshgrid.indexing")(given, indexing=indexing)
 

@@ -9,6 +9,7 @@ from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING
 from ...values.shapes import show
+from ...values.user_warnings import warn_user_once
 
 
 def _window(name: str, self: Tensor, window: Any, win_length: int, n_fft: int, d: Any) -> Any:
@@ -32,6 +33,29 @@ def _padded(t: Any, by: int, pad_mode: str) -> Any:
     return fn_nn.pad(t.unsqueeze(1), [by, by], pad_mode).squeeze(1)
 
 
+def _without_window(window: Tensor | None, but: str) -> None:
+    """Warn of a rectangular window that nobody has asked for."""
+    if window is None:
+        warn_user_once(
+            f"A window was not provided. A rectangular window will be applied, and {but}. "
+            f"window=torch.ones(n_fft) says that it is meant"
+        )
+
+
+def _returns_complex(asked: bool | None, is_complex: bool) -> bool:
+    if asked is None and not is_complex:
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs, and will further "
+            "require that return_complex=True in a future PyTorch release."
+        )
+    if asked is False:
+        warn_user_once(
+            "stft with return_complex=False is deprecated: torch.view_as_real makes the same of complex "
+            "numbers"
+        )
+    return asked is not False
+
+
 def _stft(
     self: Tensor,
     n_fft: int,
@@ -50,13 +74,8 @@ def _stft(
     is_complex = self._dtype.category == COMPLEX or (
         window is not None and window._dtype.category == COMPLEX
     )
-    if return_complex is None:
-        if not is_complex:
-            raise RuntimeError(
-                "stft requires the return_complex parameter be given for real inputs, and will further "
-                "require that return_complex=True in a future PyTorch release."
-            )
-        return_complex = True
+    return_complex = _returns_complex(return_complex, is_complex)
+    _without_window(window, "spectra leak: torch.hann_window or torch.hamming_window do less so")
     if self._dtype.category < FLOATING or len(self._shape) not in (1, 2):
         raise RuntimeError(
             f"stft: expected a 1D or 2D tensor of floating-point or complex numbers, got a "
@@ -188,6 +207,7 @@ def _istft(
     if onesided is None:
         onesided = self._shape[-2] != n_fft
     _check_istft(self, n_fft, hop, width, onesided)
+    _without_window(window, "only what stft has made with that one comes back as it was")
     real = self._dtype.to_real()
     if onesided and return_complex:
         raise RuntimeError("Cannot have onesided output if window or input is complex")

@@ -13,6 +13,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, INDEX_DTYPES, bool_, int64
 from ...values.promotion import WIDER
 from ...values.shapes import contiguous_strides, numel, show, wrap_dim
+from ...values.user_warnings import warn_user_once
 from .gathering import check_range, cropped, fit, grid, ranked, scatter_rule
 
 __all__: list[str] = []
@@ -207,6 +208,7 @@ def _index_reduce_rule(
 def _index_reduce(
     self: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
+    warn_user_once("index_reduce() is in beta and the API may change at any time.")
     _index_reduce_rule(self, dim, index, source, reduce)
     at = wrap_dim(dim, len(self._shape))
     check_range("index_reduce", index, self._shape[at] if self._shape else 1, at, IndexError)

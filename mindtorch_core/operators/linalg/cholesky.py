@@ -9,6 +9,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.shapes import show
+from ...values.user_warnings import warn_user_once
 from .matrices import (
     adjoint,
     check_floating,
@@ -66,10 +67,20 @@ op(
     out=True,
     namespaces=("linalg:cholesky",),
 )
+
+
+def _older_cholesky(self: Tensor, upper: bool = False) -> Any:
+    warn_user_once(
+        "torch.cholesky is deprecated in favor of torch.linalg.cholesky: write torch.linalg.cholesky(A), "
+        "and torch.linalg.cholesky(A).mH for upper=True"
+    )
+    return fn_linalg.cholesky(self, upper=upper)
+
+
 op(
     "cholesky(Tensor self, bool upper=False) -> Tensor",
     doc="Cholesky factor of a positive-definite matrix; `torch.linalg.cholesky` is its newer name.",
-    decomposition=lambda self, upper=False: fn_linalg.cholesky(self, upper=upper),
+    decomposition=_older_cholesky,
     out=True,
 )
 

@@ -11,6 +11,7 @@ from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.promotion import result_type
 from ...values.shapes import numel, show, wrap_dims
+from ...values.user_warnings import warn_user_once
 from .products import c_name
 
 # ---- tensordot ----------------------------------------------------------------------------------
@@ -188,6 +189,9 @@ op(
 
 
 def _chain_matmul(matrices: Sequence[Tensor]) -> Any:
+    warn_user_once(
+        "torch.chain_matmul is deprecated: torch.linalg.multi_dot takes the matrices as one list"
+    )
     for t in matrices:
         if len(t._shape) != 2:
             raise RuntimeError(f"chain_matmul: expected matrices, got a {len(t._shape)}-D tensor")

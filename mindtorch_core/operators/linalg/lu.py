@@ -10,6 +10,7 @@ from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int32, int64
 from ...values.shapes import show
+from ...values.user_warnings import warn_user_once
 from .matrices import (
     adjoint,
     batch_shape,
@@ -197,6 +198,10 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) 
         get_infos: whether LAPACK's codes are returned as well, instead of an error for the first.
         out: two (or three) tensors that the results are written into.
     """
+    warn_user_once(
+        "torch.lu is deprecated in favor of torch.linalg.lu_factor, and with get_infos=True of "
+        "torch.linalg.lu_factor_ex, which take A and pivot"
+    )
     result = fn._lu_with_info(A, pivot=pivot, check_errors=not get_infos)
     made = tuple(result) if get_infos else tuple(result)[:2]
     if out is None:
@@ -268,10 +273,20 @@ op(
     out=True,
     namespaces=("linalg:lu_solve",),
 )
+
+
+def _older_lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    warn_user_once(
+        "torch.lu_solve is deprecated in favor of torch.linalg.lu_solve, whose first arguments are LU and "
+        "pivots: write torch.linalg.lu_solve(LU, pivots, B)"
+    )
+    return fn_linalg.lu_solve(LU_data, LU_pivots, self)
+
+
 op(
     "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
     doc="Solution of ``A @ X = input``, given A's LU factors; `torch.linalg.lu_solve` is the newer form.",
-    decomposition=lambda self, LU_data, LU_pivots: fn_linalg.lu_solve(LU_data, LU_pivots, self),
+    decomposition=_older_lu_solve,
     out=True,
 )
 

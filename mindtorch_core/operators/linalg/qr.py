@@ -11,6 +11,7 @@ from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
 from ...values.dtypes import bool_
 from ...values.shapes import show
+from ...values.user_warnings import warn_user_once
 from .matrices import (
     adjoint,
     check_floating,
@@ -85,12 +86,20 @@ op(
     out=True,
     namespaces=("linalg:qr",),
 )
+
+
+def _older_qr(self: Tensor, some: bool = True) -> Any:
+    mode = "reduced" if some else "complete"
+    warn_user_once(
+        f"torch.qr is deprecated in favor of torch.linalg.qr: write torch.linalg.qr(A, {mode!r})"
+    )
+    return tuple(fn_linalg.qr(self, mode))
+
+
 op(
     "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
     doc="``A = Q @ R``; `torch.linalg.qr` is the newer form.",
-    decomposition=lambda self, some=True: tuple(
-        fn_linalg.qr(self, "reduced" if some else "complete")
-    ),
+    decomposition=_older_qr,
     out=True,
 )
 

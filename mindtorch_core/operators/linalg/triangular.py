@@ -9,6 +9,7 @@ from ...dispatch.opdef import TensorSpec
 from ...gradients.conform import sum_to
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
+from ...values.user_warnings import warn_user_once
 from .matrices import (
     adjoint,
     batch_shape,
@@ -99,6 +100,10 @@ def _triangular_solve(
                 f"torch.triangular_solve: Expected {argument} to have at least 2 dimensions, but it "
                 f"has {len(t._shape)} dimensions instead"
             )
+    warn_user_once(
+        "torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangular, whose first "
+        "argument is A: write torch.linalg.solve_triangular(A, B, upper=upper)"
+    )
     matrix = A.transpose(-1, -2) if transpose else A
     solution = fn_linalg.solve_triangular(
         matrix, self, upper=upper != transpose, unitriangular=unitriangular

@@ -12,6 +12,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.promotion import WIDER, check_alpha, result_type
 from ...values.shapes import broadcast, show, wrap_dim
+from ...values.user_warnings import warn_user_once
 from .products import c_name, factor, scaled
 
 # ---- products of two ----------------------------------------------------------------------------
@@ -141,6 +142,10 @@ def _cross(self: Tensor, other: Tensor, dim: int | None = None) -> Any:
         if not threes:
             raise RuntimeError(f"no dimension of size 3 in input of shape {show(self._shape)}")
         dim = threes[0]
+        warn_user_once(
+            f"Using torch.cross without specifying the dim arg is deprecated: it takes the first of size 3, "
+            f"here dim={dim}, and torch.linalg.cross the last"
+        )
     return fn_linalg.cross(self, other, dim=dim)
 
 

@@ -8,6 +8,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.shapes import show
+from ...values.user_warnings import warn_user_once
 from .windows import spread
 
 
@@ -63,6 +64,10 @@ def _with_mode(name: str, n: int) -> Any:
                 pads = tuple(t // 2 for t in total)
                 extra = [p for t in reversed(total) for p in (0, t % 2)]
                 if any(extra):  # an even window has one element more behind than before
+                    warn_user_once(
+                        "Using padding='same' with even kernel lengths and odd dilation may require a "
+                        "zero-padded copy of the input be created"
+                    )
                     input = fn.constant_pad_nd(input, extra)
         return _convolve(name, n, input, weight, bias, (steps, pads, gaps, False, (0,) * n, groups))
 

@@ -17,7 +17,19 @@ from mindtorch_core.backend import (
     wrap_dims,
 )
 
-from ..arrays import CPU, KEYS, NUMPY_OF, QUIET, WIDER, ndarray, quietly, row_major, wrap
+from ..arrays import (
+    CPU,
+    KEYS,
+    NUMPY_OF,
+    QUIET,
+    WIDER,
+    cast,
+    converted,
+    ndarray,
+    quietly,
+    row_major,
+    wrap,
+)
 from ..large import LARGE
 from ..register import kernel, register, rule_of
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
@@ -57,7 +69,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     if dtype is not None:
         d = dtype
         if a.dtype != NUMPY_OF[d]:
-            a = quietly(a.astype, NUMPY_OF[d])
+            a = converted(a, d)
     elif d.category < FLOATING:
         d = int64
     axis = None if dim is None else axes(dim, a.ndim)
@@ -115,7 +127,7 @@ def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     """Product; integers as int64, half precision through float32."""
     d = dtype or (int64 if self.raw_dtype.category < FLOATING else self.raw_dtype)
     inner = NUMPY_OF[WIDER.get(d, d)]
-    a = quietly(self.raw_data.astype, NUMPY_OF[d])
+    a = cast(self, d)
     data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
     return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
 

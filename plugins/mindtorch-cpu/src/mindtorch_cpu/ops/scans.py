@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_core.backend import int64, wrap_dim
 
-from ..arrays import NUMPY_OF, quietly, row_major, wrap
+from ..arrays import NUMPY_OF, converted, quietly, row_major, wrap
 from ..compiled import walk
 from ..large import LARGE
 from ..memory_pool import POOL
@@ -33,7 +33,7 @@ def _totals(name: str, step: Any) -> None:
         d = rule(self, dim, dtype=dtype).dtype
         a = self.raw_data
         if a.dtype != NUMPY_OF[d]:
-            a = quietly(a.astype, NUMPY_OF[d])
+            a = converted(a, d)
         if not a.ndim:
             return wrap(a.copy(), d)
         axis = wrap_dim(dim, a.ndim)
