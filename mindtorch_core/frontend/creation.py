@@ -104,8 +104,8 @@ def new_tensor(
     d, on = dtype or self._dtype, device or self._device
     if isinstance(data, Tensor):
         _copying("tensor.new_tensor")
-        data = data.detach()
-        return born(data.to(on, d, copy=True), own=True).requires_grad_(requires_grad)
+        made: Tensor = born(data.detach().to(on, d, copy=True), own=True)
+        return made.requires_grad_(requires_grad)
     return tensor(data, dtype=d, device=on, requires_grad=requires_grad)
 
 
