@@ -77,9 +77,9 @@ def test_the_block_gives_the_device():
 @pytest.mark.parametrize("name", ["meta", "cpu"])
 def test_factories_as_in_pytorch(name):
     pt = pytest.importorskip("torch")
-    with torch.device(name):
+    # Both warn of `tensor` of a tensor.
+    with torch.device(name), warnings.catch_warnings(action="ignore"):
         found = places(torch)
-    # PyTorch warns of `tensor` of a tensor.
     with pt.device(name), warnings.catch_warnings(action="ignore"):
         expected = places(pt)
     assert found == expected
