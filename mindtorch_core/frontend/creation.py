@@ -53,8 +53,8 @@ def tensor(
     if dtype is not None:
         dtype = as_dtype(dtype, "tensor")
     if isinstance(data, Tensor):
-        _copying("torch.tensor")
         made = data.detach().clone().to(place_of(data, device), dtype or data._dtype)
+        _copying("torch.tensor")
     elif is_storage(data):
         made = elements(data, dtype).clone().to(place_of(elements(data), device))
     else:
@@ -103,8 +103,8 @@ def new_tensor(
     """
     d, on = dtype or self._dtype, device or self._device
     if isinstance(data, Tensor):
-        _copying("tensor.new_tensor")
         made: Tensor = born(data.detach().to(on, d, copy=True), own=True)
+        _copying("tensor.new_tensor")
         return made.requires_grad_(requires_grad)
     return tensor(data, dtype=d, device=on, requires_grad=requires_grad)
 
