@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.values import user_warnings
 
 pt = pytest.importorskip("torch")
 
@@ -140,3 +141,21 @@ def test_warnings_as_in_pytorch(program):
     mine, theirs = ([w.category for w in each] for each in found)
     assert mine == theirs
     assert {(w.filename, w.lineno) for w in found[0]} <= {(__file__, 9)}
+
+
+@pytest.mark.parametrize(
+    "programs",
+    [
+        ("t.cross(t.ones(2, 3), t.ones(2, 3))", "t.cross(t.ones(3, 2), t.ones(3, 2))"),
+        ("t.qr(t.eye(2))", "t.qr(t.eye(2), False)"),
+        ("float(leaf(t))", "float(leaf(t))"),
+    ],
+    ids=str,
+)
+def test_what_is_said_once_in_a_process(monkeypatch, programs):
+    monkeypatch.setattr(user_warnings, "_TOLD", set())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for program in programs:
+            eval(program, {"t": torch, "leaf": leaf})
+    assert len(caught) == 1

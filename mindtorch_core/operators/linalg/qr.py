@@ -91,7 +91,8 @@ op(
 def _older_qr(self: Tensor, some: bool = True) -> Any:
     mode = "reduced" if some else "complete"
     warn_user_once(
-        f"torch.qr is deprecated in favor of torch.linalg.qr: write torch.linalg.qr(A, {mode!r})"
+        "torch.qr is deprecated in favor of torch.linalg.qr: write torch.linalg.qr(A), and for some=False "
+        "torch.linalg.qr(A, 'complete')"
     )
     return tuple(fn_linalg.qr(self, mode))
 

@@ -143,8 +143,8 @@ def _cross(self: Tensor, other: Tensor, dim: int | None = None) -> Any:
             raise RuntimeError(f"no dimension of size 3 in input of shape {show(self._shape)}")
         dim = threes[0]
         warn_user_once(
-            f"Using torch.cross without specifying the dim arg is deprecated: it takes the first of size 3, "
-            f"here dim={dim}, and torch.linalg.cross the last"
+            "Using torch.cross without specifying the dim arg is deprecated: it takes the first dimension of "
+            "size 3, and torch.linalg.cross the last"
         )
     return fn_linalg.cross(self, other, dim=dim)
 
