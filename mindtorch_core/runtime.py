@@ -295,13 +295,15 @@ class Runtime(ABC):
         """Whether ops of a kind may be part of programs; asked once for each.
 
         Those that may not are launched between programs. By default it is what only computes: the op has
-        a definition, draws no random numbers and has no plan of its own.
+        a definition, draws no random numbers, has no plan of its own, and is none that the backend leaves
+        to the CPU. A backend that says yes to such an op gets it in programs without a kernel for it; where
+        a program is declined, the op is left to the CPU at the launch.
 
         Args:
             op: a `mindtorch_core.backend.RecordedOp`.
         """
         d = op.definition
-        return d is not None and not d.traits.random and op.plan is None
+        return d is not None and not (d.traits.random or op.plan is not None or op.fallback)
 
     def compile(self, program: Any) -> Any:
         """Compile recorded ops. A backend that has this method is asked before `plan`.

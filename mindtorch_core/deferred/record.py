@@ -16,7 +16,7 @@ from ..dispatch.written import written, written_places
 from ..random import BEFORE_POSITION
 from ..tensors.storage import BEFORE_EXPORT
 from ..tensors.tensor import Tensor, make_tensor
-from ..values.devices import TABLE, concrete
+from ..values.devices import TABLE, DeviceRow, concrete
 from ..values.errors import BackendUnavailableError
 from .blocks import STACK, current_pipeline, flush_current, flush_draws, resume_all, resume_readers
 from .context import USED_ELSEWHERE
@@ -50,11 +50,14 @@ def pipeline_kernel(
         return None
     d = entry.definition
     moves = d is not None and d.traits.moves
+    fallback = False
     if not (moves or _deferrable(entry, backend)):
         below = resolve(below_mask)
-        if choose(entry, backend).rule == "fallback":
+        fallback = choose(entry, backend).rule == "fallback"
+        if not fallback:
+            return _passed_on(below)
+        if not compiles(row.runtime):
             return _breaking(below, f"{entry.name}: not computed by {row.type}", entry)
-        return _passed_on(below)
     meta, composed = moved if moves else _shapes_of(entry, backend, resolve), None
     if d is not None and d.decomposition is not None and not moves:
         composed = _passed_on(d.decomposition)
@@ -66,17 +69,10 @@ def pipeline_kernel(
         dependent = d is not None and d.traits.data_dependent
         why = "shape depends on data" if dependent else "no meta kernel"
         return _breaking(below, f"{entry.name}: {why}", entry)
-    schema = entry.schema
-    writes = schema is not None and schema.is_mutable
-    places = written_places(schema)
-    view = d is not None and d.traits.view
-    op = RecordedOp(
-        entry.name, row.type, _plainly(below, d), entry.plans.get(backend), d,
-        kernel=entry.kernels.get(backend), writes=writes, view=view, numbers=_numbers_of(schema, d),
-    )  # fmt: skip
-    runtime = row.runtime
-    op.compiled = compiles(runtime) and runtime.compiles(op)
-    op.share = row.type, op.compiled and runtime.compiles_at_once
+    op = _recorded(entry, backend, row, below, fallback)
+    if fallback and not op.compiled:
+        return _breaking(below, f"{entry.name}: not computed by {row.type}", entry)
+    writes, places = op.writes, written_places(entry.schema)
     crosses = d is not None and d.operands.crosses_devices is True
     if moves or (crosses and writes and backends != backend):
         op.compiled, op.share = False, COPIES
@@ -98,6 +94,21 @@ def pipeline_kernel(
     if composed is None or (d is not None and d.rule is not None) or backend in entry.metas:
         return recorder
     return _or_by_parts(recorder, composed)
+
+
+def _recorded(
+    entry: OpEntry, backend: DispatchKey, row: DeviceRow, below: Kernel, fallback: bool
+) -> RecordedOp:
+    """What all recordings of an op share."""
+    d, schema, runtime = entry.definition, entry.schema, row.runtime
+    op = RecordedOp(
+        entry.name, row.type, _plainly(below, d), entry.plans.get(backend), d,
+        kernel=entry.kernels.get(backend), writes=schema is not None and schema.is_mutable,
+        view=d is not None and d.traits.view, numbers=_numbers_of(schema, d), fallback=fallback,
+    )  # fmt: skip
+    op.compiled = compiles(runtime) and runtime.compiles(op)
+    op.share = row.type, op.compiled and runtime.compiles_at_once
+    return op
 
 
 def _plainly(below: Kernel, d: OpDef | None) -> Kernel:

@@ -63,12 +63,13 @@ class RecordedOp:
         moves: whether it makes its first argument anew on the device that the second one names.
         numbers: positions and names of the arguments that are numbers to compute with.
         compiled: whether its backend compiles it.
+        fallback: whether the backend has no kernel for it: launched alone, it goes to its fallback.
         share: what is planned together with it: its device, and whether it is compiled at once;
             `COPIES` for a copy between devices.
     """
 
     __slots__ = (
-        "compiled", "definition", "device", "draws", "impl", "kernel", "moves", "name", "number",
+        "compiled", "definition", "device", "draws", "fallback", "impl", "kernel", "moves", "name", "number",
         "numbers", "plan", "pure", "share", "view", "writes",
     )  # fmt: skip
 
@@ -84,6 +85,7 @@ class RecordedOp:
         writes: bool,
         view: bool,
         numbers: frozenset[int | str] = frozenset(),
+        fallback: bool = False,
     ) -> None:
         self.name = name
         self.device = device
@@ -98,6 +100,7 @@ class RecordedOp:
         self.draws = definition is None or definition.traits.random
         self.moves = definition is not None and definition.traits.moves
         self.numbers = numbers
+        self.fallback = fallback
         self.compiled = False
         self.share: Share = device, False
 
