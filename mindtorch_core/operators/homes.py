@@ -65,7 +65,7 @@ HOMES: Final = (
      "isinf isnan le logical_and logical_not logical_or logical_xor lt ne"),
     ("elementwise.exponentials",
      "Tensor aten: float_power_; Tensor aten torch: exp2 exp2_ float_power logaddexp logaddexp2 "
-     "logit logit_ xlogy xlogy_; aten: float_power.Scalar special_xlog1py "
+     "logit logit_ xlogy xlogy_; aten: float_power.Scalar logit_backward special_xlog1py "
      "special_xlog1py.self_scalar xlogy.Scalar_Self; special: xlog1py"),
     ("elementwise.floats",
      "Tensor aten: copysign_ heaviside_; Tensor aten torch: copysign fmax fmin heaviside isneginf "
@@ -217,9 +217,9 @@ HOMES: Final = (
      "nn: celu elu gumbel_softmax hardsigmoid hardswish hardtanh leaky_relu mish relu6 selu silu "
      "softmin softsign tanhshrink threshold"),
     ("nn.activation_gradients",
-     "aten: elu_backward gelu_backward hardshrink_backward hardsigmoid_backward hardswish_backward "
-     "hardtanh_backward leaky_relu_backward log_sigmoid_backward mish_backward silu_backward "
-     "softplus_backward softshrink_backward"),
+     "aten: _prelu_kernel_backward elu_backward gelu_backward glu_backward hardshrink_backward "
+     "hardsigmoid_backward hardswish_backward hardtanh_backward leaky_relu_backward "
+     "log_sigmoid_backward mish_backward silu_backward softplus_backward softshrink_backward"),
     ("nn.activations",
      "Tensor aten nn torch: hardshrink prelu; aten: _prelu_kernel elu hardsigmoid hardswish "
      "hardtanh leaky_relu log_sigmoid mish relu6 silu; aten nn: elu_ gelu gelu_ glu hardsigmoid_ "

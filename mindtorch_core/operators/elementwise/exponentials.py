@@ -6,13 +6,14 @@ import math
 from typing import Any, Final
 
 from ...dispatch.functions import fn
+from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op
 from ...opdefs.formulas import conj
 from ...opdefs.operands import as_operand
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, cast_number, complex128, dtype, float64, int64
 from ...values.promotion import category_of
-from .composed import by_name, function, two
+from .composed import by_name, composition, function, two
 
 _LN2: Final = math.log(2)
 
@@ -155,17 +156,27 @@ def _logit(x: Any, eps: float | None = None) -> Any:
     return (x / (1 - x)).log()
 
 
-def _logit_grad(g: Any, self: Any, eps: float | None) -> Any:
-    slope = g / (self * (1 - self))
-    if eps is None:
-        return fn.where((self < 0) | (self > 1), math.nan, slope)
-    return fn.where((self < eps) | (self > 1 - eps), 0.0, slope)
+def _logit_backward(g: Any, x: Any, eps: float | None = None) -> Any:
+    slope = g / (x * (1 - x))
+    if eps is None or eps < 0:
+        return fn.where((x < 0) | (x > 1), math.nan, slope)
+    return fn.where((x >= eps) & (x <= 1 - eps), slope, 0.0)
 
 
+_LOGIT: Final = rules.limited(rules.pointwise(count=2), "logit_backward_cpu", "f")
+op(
+    "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+    doc="Gradient of `logit`; 0 where ``eps`` has moved an element.",
+    rule=_LOGIT,
+    kinds="f",
+    decomposition=composition(_LOGIT, _logit_backward, 2),
+    namespaces=(),
+    tags=frozenset({"pointwise"}),
+)
 function(
     "logit",
     "Log of the odds ``x / (1 - x)``; ``eps`` keeps ``x`` from the ends of [0, 1].",
-    _logit_grad,
+    lambda g, self, eps: by_name("logit_backward")(g, self, eps),
     _logit,
     signature="Tensor self, float? eps=None",
     inplace_namespaces=EVERYWHERE,

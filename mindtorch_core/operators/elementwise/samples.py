@@ -89,6 +89,13 @@ SAMPLES: Final = FamilySamples(
         ),
         # exponentials
         "logit": SHARES,
+        "logit_backward": (
+            s("float32", t(2, 3), t(2, 3, low=0.125, high=0.875)),
+            s("eps", t(2, 3), t(2, 3, low=0.125, high=0.875), 0.25),
+            s("bfloat16", t(4, dtype="bfloat16"), t(4, dtype="bfloat16", low=0.25, high=0.75)),
+            s("mixed", t(2, 3), t(3, dtype="float64", low=0.125, high=0.875)),
+            s("empty", t(0, 3), t(0, 3)),
+        ),
         **dict.fromkeys(("xlogy.Scalar_Self", "special_xlog1py.self_scalar"), _LOGARITHMS),
         "float_power": (
             s("float64", t(2, 3, dtype="float64", low=0.25), t(3, dtype="float64")),

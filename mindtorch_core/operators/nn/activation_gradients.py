@@ -15,10 +15,13 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs import rules
 from ...opdefs.define import op
 from ...opdefs.formulas import conj
+from ...tensors.tensor import Tensor
+from ...values.dtypes import FLOATING
 from ...values.promotion import result_type
+from ...values.shapes import broadcast, contiguous_strides, pointwise_strides, show, wrap_dim
 from ..elementwise.composed import in_wide, refused
 
-__all__ = ["gelu_inner", "known_approximation"]
+__all__ = ["gelu_inner", "glu_rule", "known_approximation"]
 
 _OF_INPUT = "Tensor grad_output, Tensor self"
 
@@ -201,4 +204,87 @@ _gradient(
     _OF_INPUT,
     lambda g, x: fn.where((x > -3) & (x < 3), g / 6, 0),
     refusal="hardsigmoid_backward",
+)
+
+# ---- of learnt slopes ---------------------------------------------------------------------------
+
+
+def known_dtypes(first: Tensor, *others: Tensor) -> None:
+    """Raise an error for tensors of another dtype than the first."""
+    for t in others:
+        if t._dtype is not first._dtype:
+            found, wanted = (d.label for d in (t._dtype, first._dtype))
+            raise RuntimeError(f"Found dtype {found} but expected {wanted}")
+
+
+def _prelu_rule(grad_output: Tensor, self: Tensor, weight: Tensor) -> tuple[TensorSpec, TensorSpec]:
+    known_dtypes(self, weight, grad_output)
+    if self._dtype.category != FLOATING:
+        raise refused("prelu_backward_cpu", self._dtype)
+    spec = rules.pointwise_spec((self, weight, grad_output), self._dtype)
+    return spec, spec
+
+
+def _prelu(grad_output: Tensor, self: Tensor, weight: Tensor) -> tuple[Any, Any]:
+    d = _prelu_rule(grad_output, self, weight)[0].dtype
+    g, x, w = fn.broadcast_tensors(*(in_wide(t, d) for t in (grad_output, self, weight)))
+    positive = x > 0
+    return fn.where(positive, g, g * w).to(d), fn.where(positive, 0, g * x).to(d)
+
+
+op(
+    "_prelu_kernel_backward(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+    doc="Gradients of `_prelu_kernel` for input and weight, of their common shape.",
+    rule=_prelu_rule,
+    kinds="f",
+    decomposition=_prelu,
+    namespaces=(),
+)
+
+# ---- gates --------------------------------------------------------------------------------------
+
+
+def glu_rule(self: Tensor, dim: int = -1) -> TensorSpec:
+    """Rule of `glu`."""
+    if not self._shape:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    at = wrap_dim(dim, len(self._shape))
+    if self._shape[at] % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {at} is size {self._shape[at]} of "
+            f"{show(self._shape)}"
+        )
+    if self._dtype.category != FLOATING:
+        raise refused("glu", self._dtype)
+    shape = tuple(n // 2 if i == at else n for i, n in enumerate(self._shape))
+    strides = pointwise_strides(shape, [(shape, self._geometry()[0])])
+    return TensorSpec(shape, self._dtype, None if strides == contiguous_strides(shape) else strides)
+
+
+def _glu_backward_rule(grad_output: Tensor, self: Tensor, dim: int) -> TensorSpec:
+    half = glu_rule(self, dim).shape
+    known_dtypes(self, grad_output)
+    if broadcast(half, grad_output._shape) != half:
+        found = show(broadcast(half, grad_output._shape))
+        raise RuntimeError(
+            f"output with shape {show(half)} doesn't match the broadcast shape {found}"
+        )
+    return TensorSpec(self._shape, self._dtype)
+
+
+def _glu(grad_output: Tensor, self: Tensor, dim: int) -> Any:
+    d = _glu_backward_rule(grad_output, self, dim).dtype
+    g = in_wide(grad_output, d)
+    first, second = in_wide(self, d).chunk(2, dim)
+    s = second.sigmoid()
+    return fn.cat((g * s, (1 - s) * s * first * g), dim).to(d).contiguous()
+
+
+op(
+    "glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor",
+    doc="Gradient of `glu`.",
+    rule=_glu_backward_rule,
+    kinds="f",
+    decomposition=_glu,
+    namespaces=(),
 )

@@ -16,9 +16,8 @@ from ...opdefs import rules
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, INTEGER, checked_number, dtype
-from ...values.shapes import show, wrap_dim
 from ..elementwise.composed import by_name, composition, function, refused, two
-from .activation_gradients import gelu_inner, known_approximation
+from .activation_gradients import gelu_inner, glu_rule, known_approximation
 
 
 def _kept(d: dtype) -> dtype:
@@ -99,7 +98,7 @@ activation(
     "threshold",
     "Scalar threshold, Scalar value",
     "``value`` where not above the threshold.",
-    lambda g, self, threshold: fn.where(self <= threshold, 0, g),
+    lambda g, self, threshold: fn.threshold_backward(g, self, threshold),
     _threshold,
     rule=_threshold_rule,
     kinds="if",
@@ -150,13 +149,14 @@ def _prelu_rule(self: Tensor, weight: Tensor) -> TensorSpec:
     return rules.pointwise_spec((self, weight), self._dtype)
 
 
+def _prelu_grads(g: Any, self: Any, weight: Any, wanted: Any) -> Any:
+    return by_name("_prelu_kernel_backward")(g, self, weight)
+
+
 two(
     "_prelu_kernel",
     "Negative elements times the weight at their place.",
-    {
-        "self": lambda g, self, weight: fn.where(self > 0, g, g * weight),
-        "weight": lambda g, self: fn.where(self > 0, 0, g * self),
-    },
+    dict.fromkeys(("self", "weight"), _prelu_grads),
     lambda x, weight: fn.where(x > 0, x, weight * x),
     signature="Tensor self, Tensor weight",
     rule=_prelu_rule,
@@ -332,21 +332,6 @@ activation(
 # ---- gates --------------------------------------------------------------------------------------
 
 
-def _glu_rule(self: Tensor, dim: int = -1) -> TensorSpec:
-    if not self._shape:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    at = wrap_dim(dim, len(self._shape))
-    if self._shape[at] % 2:
-        raise RuntimeError(
-            f"Halving dimension must be even, but dimension {at} is size {self._shape[at]} of "
-            f"{show(self._shape)}"
-        )
-    if self._dtype.category != FLOATING:
-        raise refused("glu", self._dtype)
-    shape = tuple(n // 2 if i == at else n for i, n in enumerate(self._shape))
-    return TensorSpec(shape, self._dtype)
-
-
 def _glu(x: Any, dim: int = -1) -> Any:
     first, second = x.chunk(2, dim)
     return first * second.sigmoid()
@@ -355,7 +340,10 @@ def _glu(x: Any, dim: int = -1) -> Any:
 op(
     "glu(Tensor self, int dim=-1) -> Tensor",
     doc="The first half along ``dim`` times the sigmoid of the second (Dauphin et al., 2017).",
-    decomposition=composition(_glu_rule, _glu, 1),
+    rule=glu_rule,
+    kinds="f",
+    grad={"self": lambda g, self, dim: by_name("glu_backward")(g, self, dim)},
+    decomposition=composition(glu_rule, _glu, 1),
     out=True,
     namespaces=("nn",),
 )

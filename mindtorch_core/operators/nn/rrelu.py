@@ -9,6 +9,7 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
+from ..elementwise.composed import by_name
 
 _SLOPES = "Scalar lower=0.125, Scalar upper=0.3333333333333333"
 
@@ -48,7 +49,8 @@ def _noisy(
     """Each negative element times a slope drawn for it; ``noise`` is what each is multiplied by."""
     _checked(self, lower, upper, training)
     if not training:
-        return fn.where(self > 0, self, self * ((lower + upper) / 2)).contiguous()
+        leaky: Tensor = by_name("leaky_relu")(self, (lower + upper) / 2)
+        return leaky.contiguous()
     slopes = fn._rrelu_slopes(self.detach(), lower, upper, generator)
     noise.copy_(slopes)
     return (self * slopes).contiguous()
@@ -116,7 +118,7 @@ def _rrelu_backward(
 ) -> Any:
     if training:
         return grad_output * noise
-    return fn.where(self > 0, grad_output, grad_output * ((lower + upper) / 2))
+    return by_name("leaky_relu_backward")(grad_output, self, (lower + upper) / 2, False)
 
 
 op(

@@ -149,6 +149,17 @@ SAMPLES: Final = FamilySamples(
                 t(4, values=(1.0, 0.5, 0.5, 0.25)),
             ),
         ),
+        "_prelu_kernel_backward": (
+            s("same", t(2, 3), t(2, 3), t(2, 3)),
+            s("row", *(t(n, 3, dtype="float64") for n in (2, 2, 1))),
+            s("empty", t(0, 3), t(0, 3), t(3)),
+        ),
+        "glu_backward": (
+            s("last", t(3, 2), t(3, 4), -1),
+            s("first", t(2, 3, dtype="float64"), t(4, 3, dtype="float64"), 0),
+            s("bfloat16", t(3, dtype="bfloat16"), t(6, dtype="bfloat16"), 0),
+            s("empty", t(0, 1), t(0, 2), 1),
+        ),
         # activations
         "glu": _HALVES,
         "prelu": (

@@ -25,6 +25,7 @@ FIRST = {
     "attention": "nn.functional.scaled_dot_product_attention",
     "combined": "addcdiv", "convolution": "conv2d", "copying": "clone", "counting": "bincount",
     "elementwise": "acosh", "fft": "fft.fft", "functions": "abs",
+    "gates": "nn.functional.glu",
     "group_norm": "nn.functional.group_norm", "indexing": "gather", "lapack": "linalg.qr",
     "linalg": "mm", "looking": "index_copy", "nn": "nn.functional.nll_loss",
     "normalization": "nn.functional.layer_norm", "order": "sort", "pointwise": "atan2",

@@ -170,6 +170,22 @@ SLOPES = [
 ELU = ((1, 1, 1, False), (0.5, 1.5, 2.0, True), (-0.5, 1.5, -2.0, False))
 
 
+@pytest.mark.parametrize("d", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_gates_and_thresholds(both, d):
+    x, w = numbers(40, 2, 1000, dtype=d), numbers(2, 1, seed=1, dtype=d)
+    aten = torch.ops.aten
+
+    def run():
+        for t in (x, x[:3, :, :30]):
+            first, last = F.glu(t, 0) if len(t) == 40 else F.glu(t), F.glu(t.mT, 1)
+            yield from (first, last, aten.glu_backward(last, t.mT, 1))
+            yield from (aten._prelu_kernel(t, w), *aten._prelu_kernel_backward(t, t - 1, w))
+            yield from (F.threshold(t, 0.5, 2), t.logit(), t.logit(0.25))
+            yield from (aten.logit_backward(t, t), aten.logit_backward(t, t, 0.25))
+
+    assert_same(*both(lambda: list(run())))
+
+
 def slopes(g, x):
     aten = torch.ops.aten
     return [

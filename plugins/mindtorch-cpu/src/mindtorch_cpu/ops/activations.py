@@ -198,6 +198,17 @@ def _softshrink(a: Any, lambd: float = 0.5) -> Any:
     return np.where(np.greater(a, limit), np.subtract(a, limit), below)
 
 
+def _threshold(a: Any, threshold: float, value: float) -> Any:
+    return np.where(np.less_equal(a, _number(threshold, a)), _number(value, a), a)
+
+
+def _logit(a: Any, eps: float | None = None) -> Any:
+    if eps is not None:
+        low, high = _number(eps, a), _number(1 - eps, a)
+        a = np.where(np.less(a, low), low, np.where(np.greater(a, high), high, a))
+    return np.log(np.divide(a, np.subtract(_number(1, a), a)))
+
+
 activation("leaky_relu", _leaky_relu)
 activation("hardtanh", _hardtanh)
 activation("elu", _elu, many=MANY)
@@ -210,3 +221,5 @@ activation("hardsigmoid", _hardsigmoid)
 activation("gelu", _gelu, many=FEW_GATES, fits=gelu_fits, checked=True)
 activation("hardshrink", _hardshrink, inplace=False)
 activation("softshrink", _softshrink, inplace=False, checked=True)
+activation("threshold", _threshold)
+activation("logit", _logit)

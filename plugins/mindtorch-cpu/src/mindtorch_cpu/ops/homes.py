@@ -12,7 +12,8 @@ HOMES: Final = (
      "softplus_backward softshrink_backward"),
     ("activations",
      "elu elu_ gelu gelu_ hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
-     "hardtanh_ leaky_relu leaky_relu_ log_sigmoid mish mish_ silu silu_ softplus softshrink"),
+     "hardtanh_ leaky_relu leaky_relu_ log_sigmoid logit logit_ mish mish_ silu silu_ softplus "
+     "softshrink threshold threshold_"),
     ("attention",
      "_scaled_dot_product_flash_attention_for_cpu "
      "_scaled_dot_product_flash_attention_for_cpu_backward"),
@@ -34,6 +35,7 @@ HOMES: Final = (
      "log10 log10_ log1p log1p_ log2 log2_ log_ logical_not neg neg_ reciprocal reciprocal_ relu "
      "relu_ round round_ rsqrt rsqrt_ sigmoid sigmoid_ sign sign_ sin sin_ sinh sinh_ sqrt sqrt_ "
      "tan tan_ tanh tanh_ threshold_backward trunc trunc_"),
+    ("gates", "_prelu_kernel _prelu_kernel_backward glu glu_backward"),
     ("group_norm", "native_group_norm native_group_norm_backward"),
     ("indexing",
      "_index_positions _index_put_positions_ _one_hot_of cat embedding gather index_add index_add_ "
@@ -84,7 +86,7 @@ HOMES: Final = (
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
     ("selection", "clamp clamp.Tensor where.self"),
-    ("slopes", "sigmoid_backward tanh_backward"),
+    ("slopes", "logit_backward sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",
      "digamma digamma_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma lgamma_ "

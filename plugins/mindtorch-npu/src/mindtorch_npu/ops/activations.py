@@ -8,7 +8,7 @@ from typing import Any
 from mindtorch_core.backend import check_inplace_result, dtype, numel
 
 from .operands import cast, expanded, made, number, takes, written
-from .steps import STEPS, Call, Work, accepts, inputs, known, rule_of
+from .steps import STEPS, Call, Work, accepts, inputs, known, rule_of, steps
 
 __all__: list[str] = []
 
@@ -85,6 +85,7 @@ activation("mish", "Mish", _nothing)
 activation("log_sigmoid", "LogSigmoid", _nothing, inplace=False)
 activation("hardswish", "Hardswish", _nothing)
 activation("hardsigmoid", "Hardsigmoid", _nothing)
+activation("glu", "Glu", lambda d, dim=-1: (dim,), inplace=False)
 
 
 # ---- gradients -----------------------------------------------------------------------------------
@@ -134,3 +135,16 @@ gradient("gelu_backward", "GeluBackwardV2", lambda d, *, approximate="none": (ap
 gradient("log_sigmoid_backward", "LogSigmoidBackward", _buffer)
 gradient("leaky_relu_backward", "LeakyReluBackward", _numbers_and_flag)
 gradient("elu_backward", "EluBackward", _numbers_and_flag, at=5)
+
+
+@steps("aten::glu_backward")
+def glu_backward(grad_output: Any, self: Any, dim: int) -> Work | None:
+    """Gradients of the halves, beside each other; the operator broadcasts nothing."""
+    spec = rule_of("glu_backward")(grad_output, self, dim)
+    if not takes("GluBackward", spec.dtype):
+        return None
+    out = made(spec, self.raw_device)
+    if not numel(spec.shape):
+        return out, []
+    given = expanded(grad_output, rule_of("glu")(self, dim).shape)
+    return out, [("GluBackward", (given, self, dim, out))]
