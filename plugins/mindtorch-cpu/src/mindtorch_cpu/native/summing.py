@@ -1,7 +1,8 @@
 """Sums of rows in the order in which OpenBLAS adds.
 
 NumPy calls BLAS for each row, and between calls the processor fetches no memory ahead. Here one call adds
-many rows. The order is that of OpenBLAS's kernels for AVX2: where BLAS adds otherwise, there is no such loop.
+many rows. The order is that of OpenBLAS's kernels for AVX-512, or for AVX2 where the processor has not that:
+where BLAS adds otherwise, there is no such loop.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import Any, Final
 import numpy as np
 
 from .code_of_walks import TYPES, Code
+from .compiler import vector_bytes
 
 __all__ = ["added_rows", "row_sums"]
 
-# Vectors that BLAS adds to in turn, each of so many bytes.
+# Vectors that BLAS adds to in turn, each of so many bytes; of AVX-512 as many of twice the bytes before.
 _CHAINS: Final = 4
 _BYTES: Final = 32
 
@@ -22,52 +24,84 @@ _BYTES: Final = 32
 def row_sums(code: str) -> str:
     """Sums of rows, whose elements are dense, as ``np.vecdot`` makes them with ones."""
     w = Code(("OUT", "GIVEN", "blocks", "rows", "width", "far", "step"))
-    kind, lanes = TYPES[code], _BYTES // int(code[1])
-    vector = f"<{lanes} x {kind}>"
+    kind, lanes, wide = TYPES[code], _BYTES // int(code[1]), vector_bytes() == 2 * _BYTES
     whole = w.set(f"and i64 %width, -{_CHAINS * lanes}")
+    before = w.set(f"and i64 %width, -{2 * _CHAINS * lanes}") if wide else "0"
+    left = w.set(f"sub i64 {whole}, {before}")
 
     def row(b: str, r: str) -> None:
         place = w.sum(w.times(b, "%far"), w.times(r, "%step"))
         first = w.set(f"getelementptr {kind}, ptr %GIVEN, i64 {place}")
-        chains = [w.variable(vector, "zeroinitializer") for _ in range(_CHAINS)]
-
-        def some(i: str) -> None:
-            for n, chain in enumerate(chains):
-                at = w.set(f"getelementptr {kind}, ptr {first}, i64 {w.sum(i, str(n * lanes))}")
-                x = w.set(f"load {vector}, ptr {at}, align {code[1]}")
-                before = w.set(f"load {vector}, ptr {chain}")
-                w.put(f"store {vector} {w.set(f'fadd {vector} {before}, {x}')}, ptr {chain}")
-
-        w.loop(whole, some, _CHAINS * lanes)
-        found = _joined(w, kind, lanes, [w.set(f"load {vector}, ptr {c}") for c in chains])
+        chains = ["zeroinitializer"] * _CHAINS
+        if wide:
+            vectors = _added(w, code, 2 * lanes, chains, first, before)
+            chains = [_halved(w, kind, 2 * lanes, v) for v in vectors]
+        rest = w.set(f"getelementptr {kind}, ptr {first}, i64 {before}")
+        chains = _added(w, code, lanes, chains, rest, left)
+        found = (_joined_in_turn if wide else _joined)(w, kind, lanes, chains)
         _rest(w, code, first, whole, found, w.sum(w.times(b, "%rows"), r))
 
     w.loop("%blocks", lambda b: w.loop("%rows", lambda r: row(b, r)))
     return w.text()
 
 
+def _added(w: Code, code: str, lanes: int, begin: list[str], first: str, count: str) -> list[str]:
+    """Vectors to which those of ``count`` elements are added in turn."""
+    kind = TYPES[code]
+    vector = f"<{lanes} x {kind}>"
+    chains = [w.variable(vector, value) for value in begin]
+
+    def some(i: str) -> None:
+        for n, chain in enumerate(chains):
+            at = w.set(f"getelementptr {kind}, ptr {first}, i64 {w.sum(i, str(n * lanes))}")
+            x = w.set(f"load {vector}, ptr {at}, align {code[1]}")
+            before = w.set(f"load {vector}, ptr {chain}")
+            w.put(f"store {vector} {w.set(f'fadd {vector} {before}, {x}')}, ptr {chain}")
+
+    w.loop(count, some, len(chains) * lanes)
+    return [w.set(f"load {vector}, ptr {c}") for c in chains]
+
+
+def _picked(w: Code, kind: str, count: int, vector: str, at: range) -> str:
+    """Some elements of a vector."""
+    mask = ", ".join(f"i32 {i}" for i in at)
+    both = f"<{count} x {kind}> {vector}, <{count} x {kind}> poison"
+    return w.set(f"shufflevector {both}, <{len(at)} x i32> <{mask}>")
+
+
+def _plus(w: Code, kind: str, count: int, a: str, b: str) -> str:
+    return w.set(f"fadd <{count} x {kind}> {a}, {b}")
+
+
+def _halved(w: Code, kind: str, lanes: int, vector: str) -> str:
+    """The sum of a vector's halves."""
+    half = lanes // 2
+    low, high = (_picked(w, kind, lanes, vector, at) for at in (range(half), range(half, lanes)))
+    return _plus(w, kind, half, low, high)
+
+
 def _joined(w: Code, kind: str, lanes: int, chains: list[str]) -> str:
     """The sum of the vectors' elements: halves, vectors, neighbours."""
-
-    def picked(vector: str, count: int, at: range) -> str:
-        mask = ", ".join(f"i32 {i}" for i in at)
-        both = f"<{count} x {kind}> {vector}, <{count} x {kind}> poison"
-        return w.set(f"shufflevector {both}, <{len(at)} x i32> <{mask}>")
-
     half = lanes // 2
+    a, b, c, d = (_halved(w, kind, lanes, v) for v in chains)
+    first, second = _plus(w, kind, half, a, b), _plus(w, kind, half, c, d)
+    return _of_neighbours(w, kind, half, _plus(w, kind, half, first, second))
 
-    def plus(count: int, a: str, b: str) -> str:
-        return w.set(f"fadd <{count} x {kind}> {a}, {b}")
 
-    a, b, c, d = (
-        plus(half, picked(v, lanes, range(half)), picked(v, lanes, range(half, lanes)))
-        for v in chains
-    )
-    found, count = plus(half, plus(half, a, b), plus(half, c, d)), half
+def _joined_in_turn(w: Code, kind: str, lanes: int, chains: list[str]) -> str:
+    """The same in another order: vectors, halves, neighbours."""
+    found = chains[0]
+    for chain in chains[1:]:
+        found = _plus(w, kind, lanes, found, chain)
+    return _of_neighbours(w, kind, lanes // 2, _halved(w, kind, lanes, found))
+
+
+def _of_neighbours(w: Code, kind: str, count: int, found: str) -> str:
+    """The sum of a vector's elements, neighbours first."""
     while count > 1:
-        even, odd = (picked(found, count, range(first, count, 2)) for first in (0, 1))
+        even, odd = (_picked(w, kind, count, found, range(first, count, 2)) for first in (0, 1))
         count //= 2
-        found = plus(count, even, odd)
+        found = _plus(w, kind, count, even, odd)
     return w.set(f"extractelement <1 x {kind}> {found}, i64 0")
 
 
