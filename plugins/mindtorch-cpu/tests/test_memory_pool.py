@@ -56,6 +56,14 @@ def test_a_block_stays_while_a_view_of_it_lives(pool, keep):
     del kept, other
 
 
+@pytest.mark.parametrize("size", [N, N + 3, 5 * N, 100 * N])
+def test_blocks_begin_with_a_line_of_the_cache(pool, size):
+    kept = [pool.empty((size,), np.dtype("f4")) for _ in range(3)]
+    for a in kept:
+        a[...] = 1  # all of it is there
+        assert address(a) % 64 == 0
+
+
 def test_small_results_do_not_come_from_the_pool(pool):
     pool.empty((8,), np.dtype("f4"))
     assert pool.stats() == {"cached_bytes": 0, "blocks_made": 0, "blocks_reused": 0}
