@@ -1,12 +1,13 @@
 """Run a program that says `import torch` on mindtorch, unchanged and without installing anything.
 
-It runs as 'python' would run it, and so do the processes that it starts. Options of this command stand
-before the script, -m or -c; what follows is the program's.
+It runs as 'python' would run it, and so do the processes that it starts. Options of this command, and -u, -O,
+-B, -W and -X of Python, stand before the script, -m or -c; what follows is the program's.
 
 Examples:
   mindtorch run train.py --epochs 1
   mindtorch run -m pytest tests
   mindtorch run -c "import torch; print(torch.ones(2))"
+  mindtorch run -u -W error < train.py
   mindtorch run --device npu --as-cuda train.py --device cuda
   mindtorch run -n 4 train.py          four processes, see torch.distributed
   mindtorch run --json train.py        how it was run and how it ended; what it prints goes to standard error
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -67,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plain", action="store_true", help="with -n: lines without ranks")
     add_json(parser)
+    _add_options_of_python(parser)
     rest = argparse.REMAINDER
     parser.add_argument("-m", dest="module", nargs=rest, metavar="...", help="a module to run")
     parser.add_argument("-c", dest="code", nargs=rest, metavar="...", help="a text to run")
@@ -75,9 +78,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     args.required = False
 
 
+def _add_options_of_python(parser: argparse.ArgumentParser) -> None:
+    for flag, meaning in (
+        ("-u", "as of python: write output at once"),
+        ("-O", "as of python: leave out assert; twice: docstrings too"),
+        ("-B", "as of python: write no .pyc files"),
+    ):
+        parser.add_argument(flag, dest="python", action="append_const", const=flag, help=meaning)
+    for letter, meaning in (("W", "what warnings do"), ("X", "an option of the interpreter")):
+        parser.add_argument(
+            f"-{letter}", dest="python", action="append", type=f"-{letter}{{}}".format,
+            metavar="VALUE", help=f"as of python: {meaning}",
+        )  # fmt: skip
+
+
 def run(options: argparse.Namespace) -> int:
     """Run the program; this process becomes it where the system allows that."""
-    command = [sys.executable, *_interpreter_options(), *_program(options)]
+    command = [sys.executable, *_interpreter_options(), *(options.python or ()), *_program(options)]
     added = _environment(options)
     env = {**os.environ, **added}
     if options.count is not None and options.count < 1:
@@ -128,7 +145,7 @@ def _program(options: argparse.Namespace) -> list[str]:
     """What the interpreter is told to run.
 
     Raises:
-        UsageError: if that is nothing, or a file that is not there.
+        UsageError: if that is nothing and nothing is piped in, or a file that is not there.
     """
     for flag, given in (("-m", options.module), ("-c", options.code)):
         if given is not None:
@@ -136,10 +153,21 @@ def _program(options: argparse.Namespace) -> list[str]:
                 raise UsageError(f"{flag} wants an argument")
             return [flag, *given]
     if options.script is None:
+        if options.count is None and _program_on_standard_input():
+            return []
         raise UsageError("name a script, or a module after -m, or a text after -c")
     if options.script != "-" and not Path(options.script).exists():
         raise UsageError(f"there is no file {options.script!r}")
     return [options.script, *options.args]
+
+
+def _program_on_standard_input() -> bool:
+    """Whether a pipe or a file stands there; a terminal has nothing to run."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:  # it was closed
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
 def _interpreter_options() -> list[str]:

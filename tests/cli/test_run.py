@@ -14,13 +14,14 @@ from mindtorch_core.cli import main
 ROOT = Path(__file__).parents[2]
 
 
-def run(*arguments, env=None):
+def run(*arguments, env=None, text=None):
     """Run the command, with this project's packages on the path of what it runs."""
+    source = {"stdin": subprocess.DEVNULL} if text is None else {"input": text}
     return subprocess.run(
         [sys.executable, "-m", "mindtorch_core", "run", *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **(env or {})},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False,
+        **source, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
@@ -53,6 +54,30 @@ def test_a_text_and_a_module():
         "-m", "timeit", "-n", "1", "-r", "1", "import torch; assert torch.ones(2).sum() == 2"
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_options_of_python_are_handed_on(script):
+    text = (
+        "import sys, torch\n"
+        "print(sys.stdout.write_through, sys.flags.optimize, sys.dont_write_bytecode)\n"
+        "print(sys.warnoptions[-2:], sys._xoptions.get('faulthandler'), sys.argv)\n"
+    )
+    file = script(text)
+    given = ("-uOO", "-B", "-W", "error", "-Wignore::UserWarning", "-X", "faulthandler")
+    done = run(*given, file, "-u")
+    facts = "True 2 True\n['error', 'ignore::UserWarning'] True"
+    assert done.stdout == f"{facts} {[str(file), '-u']}\n", done.stderr
+    done = run(*given, "-c", text, "-O")
+    assert done.stdout == f"{facts} ['-c', '-O']\n", done.stderr
+
+
+def test_a_program_may_be_piped_in():
+    text = "import sys, torch; print(sys.argv, torch.ones(2).tolist())"
+    assert run(text=text).stdout == "[''] [1.0, 1.0]\n"
+    assert run("-", "x", text=text).stdout == "['-', 'x'] [1.0, 1.0]\n"
+    refused = run("-n", "2", text=text)
+    assert refused.returncode == 2
+    assert "name a script" in refused.stderr
 
 
 def test_errors_and_signals_are_the_scripts(script):
