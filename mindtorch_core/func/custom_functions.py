@@ -18,6 +18,7 @@ from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
 from ..gradients.duals import LEVELS as DUAL_LEVELS
 from ..tensors.tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
+from ..values.shapes import wrap_dim
 from .batched import LEVELS, Batched, Level, batched, held, level_of
 from .levels import DEPTH
 
@@ -308,4 +309,4 @@ def _by_rule(rule: Callable[..., Any], level: Level, args: Args, kwargs: dict[st
 def _sample(t: Any, dim: int | None, level: Level) -> Any:
     if dim is None or not isinstance(t, Tensor):
         return t
-    return batched(t, dim % len(t._shape), level.number)
+    return batched(t, wrap_dim(dim, len(t._shape)), level.number)

@@ -9,7 +9,7 @@ from ..dispatch.registry import registry
 from ..opdefs.packets import front
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, uint8
-from ..values.shapes import storage_extent, wrap_dim
+from ..values.shapes import broadcast_or_none, storage_extent, wrap_dim
 from .batched import Batched, Level, batched, held, level_of, plain
 from .rules import RULES, raised, rule, wrapped
 
@@ -63,15 +63,14 @@ def _squeeze(level: Level, self: Any) -> Any:
 
 @rule("t")
 def _t(level: Level, self: Any) -> Any:
-    return fn.transpose(self, 0, 1) if len(self._shape) > 1 else self
+    rank = len(self._shape)
+    return NotImplemented if rank > 2 else fn.transpose(self, 0, 1) if rank == 2 else self
 
 
 @rule("flatten")
 def _flatten(level: Level, self: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    if not self._shape:
-        return fn.reshape(self, (1,))
     rank = len(self._shape)
-    first, last = start_dim % rank, end_dim % rank
+    first, last = wrap_dim(start_dim, rank), wrap_dim(end_dim, rank)
     return fn.reshape(self, (*self._shape[:first], -1, *self._shape[last + 1 :]))
 
 
@@ -123,7 +122,12 @@ def _movedim(level: Level, self: Any, source: Any, destination: Any) -> Any:
     rank = len(self._shape)
     source = [source] if isinstance(source, int) else source
     destination = [destination] if isinstance(destination, int) else destination
-    moved = dict(zip((d % rank for d in destination), (s % rank for s in source), strict=True))
+    to, of = ([wrap_dim(d, rank) for d in dims] for dims in (destination, source))
+    if not len(set(to)) == len(to) == len(of) == len(set(of)):
+        return NotImplemented
+    if not rank:
+        return self.view(())
+    moved = dict(zip(to, of, strict=True))
     rest = iter([i for i in range(rank) if i not in moved.values()])
     return fn.permute(self, tuple(moved[i] if i in moved else next(rest) for i in range(rank)))
 
@@ -133,15 +137,17 @@ def _movedim(level: Level, self: Any, source: Any, destination: Any) -> Any:
 
 @rule("cat", "concat", "concatenate")
 def _cat(level: Level, tensors: Any, dim: int = 0) -> Any:
+    if not all(t._shape for t in tensors):
+        return NotImplemented
     rank = max(len(t._shape) for t in tensors)
     inner = [plain(t, level.number, level.size) for t in tensors]
-    return wrapped(fn.cat(inner, dim % rank + 1), level)
+    return wrapped(fn.cat(inner, wrap_dim(dim, rank) + 1), level)
 
 
 @rule("stack")
 def _stack(level: Level, tensors: Any, dim: int = 0) -> Any:
     inner = [plain(t, level.number, level.size) for t in tensors]
-    return wrapped(fn.stack(inner, dim % (len(tensors[0]._shape) + 1) + 1), level)
+    return wrapped(fn.stack(inner, wrap_dim(dim, len(tensors[0]._shape) + 1) + 1), level)
 
 
 # ---- copies into tensors ------------------------------------------------------------------------
@@ -176,8 +182,10 @@ _scattered("slice_scatter")
 # ---- products -----------------------------------------------------------------------------------
 
 
-@rule("matmul", "mm", "bmm", "mv", "dot", "linalg_matmul")
+@rule("matmul", "linalg_matmul")
 def _matmul(level: Level, self: Any, other: Any) -> Any:
+    if not self._shape or not other._shape:
+        return NotImplemented
     vector, column = len(self._shape) == 1, len(other._shape) == 1
     left = fn.unsqueeze(self, 0) if vector else self
     right = fn.unsqueeze(other, 1) if column else other
@@ -191,14 +199,39 @@ def _matmul(level: Level, self: Any, other: Any) -> Any:
     return wrapped(result, level)
 
 
-@rule("addmm", "addmv", "baddbmm")
-def _addmm(level: Level, self: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    product = fn.matmul(a, b)
-    return fn.add(self if beta == 1 else self * beta, product if alpha == 1 else product * alpha)
+def _product(name: str, ranks: tuple[int, int], adding: str = "") -> None:
+    """A product of tensors of certain ranks, and the op that adds it to another. Others fail one by one."""
+
+    def fits(a: Any, b: Any) -> bool:
+        return (len(a._shape), len(b._shape)) == ranks and (
+            ranks[0] < 3 or a._shape[0] == b._shape[0]
+        )
+
+    def computed(level: Level, self: Any, other: Any) -> Any:
+        return _matmul(level, self, other) if fits(self, other) else NotImplemented
+
+    def added(level: Level, self: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        product = fn.matmul(a, b) if fits(a, b) else None
+        if product is None or broadcast_or_none(self._shape, product._shape) != product._shape:
+            return NotImplemented
+        scaled = product if alpha == 1 else product * alpha
+        return fn.add(self if beta == 1 else self * beta, scaled)
+
+    RULES[name] = computed
+    if adding:
+        RULES[adding] = added
+
+
+_product("mm", (2, 2), "addmm")
+_product("bmm", (3, 3), "baddbmm")
+_product("mv", (2, 1), "addmv")
+_product("dot", (1, 1))
 
 
 @rule("linear")
 def _linear(level: Level, input: Any, weight: Any, bias: Any = None) -> Any:
+    if len(weight._shape) not in (1, 2):
+        return NotImplemented
     if level_of(weight) == level.number or level_of(bias) == level.number:
         product = fn.matmul(
             input, fn.transpose(weight, -2, -1) if len(weight._shape) > 1 else weight
@@ -209,6 +242,8 @@ def _linear(level: Level, input: Any, weight: Any, bias: Any = None) -> Any:
 
 @rule("outer", "ger")
 def _outer(level: Level, self: Any, vec2: Any) -> Any:
+    if len(self._shape) != 1 or len(vec2._shape) != 1:
+        return NotImplemented
     return fn.unsqueeze(self, 1) * fn.unsqueeze(vec2, 0)
 
 
@@ -224,8 +259,10 @@ def _cross(level: Level, self: Any, other: Any, *, dim: int = -1) -> Any:
 
 @rule("diag")
 def _diag(level: Level, self: Any, diagonal: int = 0) -> Any:
-    along = fn.diag_embed if len(self._shape) == 1 else fn.diagonal
-    return along(self, diagonal, 0, 1)
+    rank = len(self._shape)
+    if rank not in (1, 2):
+        return NotImplemented
+    return (fn.diag_embed if rank == 1 else fn.diagonal)(self, diagonal, 0, 1)
 
 
 @rule("diag_embed")
@@ -237,7 +274,7 @@ def _diag_embed(level: Level, self: Any, offset: int = 0, dim1: int = -2, dim2: 
 
 @rule("trace")
 def _trace(level: Level, self: Any) -> Any:
-    return fn.diagonal(self, 0, 0, 1).sum(0)
+    return fn.diagonal(self, 0, 0, 1).sum(0) if len(self._shape) == 2 else NotImplemented
 
 
 # ---- reductions of everything -------------------------------------------------------------------
@@ -306,9 +343,9 @@ def _index(level: Level, self: Any, indices: Any) -> Any:
 
 @rule("index_select")
 def _index_select(level: Level, self: Any, dim: int, index: Any) -> Any:
-    if not self._shape:
+    if not self._shape or len(index._shape) > 1:
         return NotImplemented
-    at = dim % len(self._shape)
+    at = wrap_dim(dim, len(self._shape))
     if not index._shape:
         index = fn.reshape(index, (1,))
     return fn.index(self, [*(None,) * at, index])
@@ -318,6 +355,8 @@ def _index_select(level: Level, self: Any, dim: int, index: Any) -> Any:
 def _embedding(
     level: Level, weight: Any, indices: Any, padding_idx: int = -1, *options: Any
 ) -> Any:
+    if len(weight._shape) != 2:
+        return NotImplemented
     if level_of(weight) == level.number:
         return fn.index(weight, [indices])
     return wrapped(

@@ -40,6 +40,12 @@ _ALIGNED_NAMES: Final = """
     cumprod_backward linalg_cross cross
 """
 _ALIGNED: Final = frozenset(_ALIGNED_NAMES.split())
+# Views of a part: a single number has none.
+_PARTS_NAMES: Final = """
+    select select_copy split split_copy split_with_sizes split_with_sizes_copy unbind unbind_copy
+    unsafe_split unsafe_split_with_sizes
+"""
+_PARTS: Final = frozenset(_PARTS_NAMES.split())
 # Without a dimension these take all.
 _ALL_DIMS: Final = frozenset({"int[]", "int[1]"})
 
@@ -235,6 +241,8 @@ def _along(
     name = entry.name.removeprefix("aten::")
     adds = name in ("unsqueeze", "unsqueeze_copy")
     scalar = logical == 0 and not adds
+    if scalar and schema.name in _PARTS:
+        return NotImplemented
     inner = raised(args[0], level, int(scalar))
     rank = logical + adds or 1
     given = list(args)

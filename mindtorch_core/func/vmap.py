@@ -11,6 +11,7 @@ from ..dispatch.keys import MASKS, DispatchKey, with_masks
 from ..tensors.tensor import Tensor
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from ..values.own_frames import refusing
+from ..values.shapes import wrap_dim
 from . import batching as _batching  # noqa: F401  (serves the keys)
 from . import layer_rules as _layers  # noqa: F401  (registers them, and those it imports)
 from .batched import LEVELS, Level, batched, held
@@ -187,7 +188,7 @@ def _taken_out(t: Tensor, dim: int | None, level: Level, here: str) -> Tensor:
         return t
     if bdim is None:
         inner, bdim = t.expand((level.size, *t._shape)), 0
-    at = dim % len(inner._shape)
+    at = wrap_dim(dim, len(inner._shape))
     return inner if at == bdim else fn.movedim(inner, bdim, at)
 
 
