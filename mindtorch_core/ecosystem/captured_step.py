@@ -13,7 +13,7 @@ from ..deferred.programs.program import Program, Value
 from ..deferred.replay.known import partition
 from ..dispatch.dispatcher import dispatch
 from ..dispatch.masks import without_gradients
-from ..gradients.node import HOOKED_LEAVES
+from ..gradients.node import HOOKED_LEAVES, Error
 from ..tensors.autograd_state import AutogradMeta
 from ..tensors.making import make_view, tensor_over
 from ..tensors.tensor import Tensor
@@ -116,6 +116,7 @@ class Step:
         self._results = results
         self._returned: list[tuple[int, Value] | None] = [None] * len(results)
         self._kept: list[_Kept] = []
+        self._first: list[weakref.ref[Tensor]] = []  # what has the history of the first call
         self._numbers: list[Any] = []
         self._grads: list[Grad] = []
         self._put: list[Grad] = []  # of those, what each call sets or adds to
@@ -214,6 +215,8 @@ class Step:
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
+            made = (t for entry in found.entries for t in entry.outs)
+            self._first = [weakref.ref(t) for t in made if t.grad_fn is not None]
         self._kept = made_of.kept({r[0] for r in self._returned if r is not None})
         self._constants = [
             t if r is None else None
@@ -274,6 +277,8 @@ class Step:
             outputs += fresh
             for i in self._written:
                 inputs[i]._own_storage().version += 1
+        if self._first:
+            self._end_histories()
         if self._kept:
             without_gradients(self._fill_kept, outputs)
         results: list[Any] = []
@@ -326,6 +331,17 @@ class Step:
                     f"{self._name}(): the hooks of a tensor that it used are other ones than when it was "
                     f"captured; reset() captures anew"
                 )
+
+    def _end_histories(self) -> None:
+        """What the function has put somewhere is filled anew: its gradient is not that of the first call."""
+        for left in self._first:
+            t = left()
+            if t is not None and t._autograd is not None:
+                t._autograd = AutogradMeta(Error(
+                    f"a call of {self._name}(), which was captured, has filled this tensor anew: it has no "
+                    f"history from then on. Return it, or have the function put its detach() there"
+                ))  # fmt: skip
+        self._first = []
 
     def _fill_kept(self, outputs: list[Tensor]) -> None:
         """Fill anew what the function has put somewhere."""

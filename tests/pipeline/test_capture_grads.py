@@ -202,3 +202,28 @@ def test_a_grad_with_a_history_is_refused():
     with pytest.raises(torch.CaptureError, match="leaves a grad that has a history"):
         f(torch.ones(3))
     assert p.grad.requires_grad
+
+
+@pytest.mark.parametrize("shown", [lambda y: y, lambda y: y.view(3, 1)], ids=["itself", "a view"])
+def test_what_is_left_is_filled_anew_without_the_history_of_the_first_call(shown):
+    class Holder:
+        left = None
+
+    holder, w = Holder(), torch.ones(3, requires_grad=True)
+
+    @torch.pipeline.capture
+    def step(x):
+        y = x * w
+        holder.left = shown(y)
+        return y.sum()
+
+    step(torch.ones(3))
+    later = holder.left * 2  # of the first call's values, as is its gradient
+    for number in (2.0, 3.0, 4.0):
+        assert step(torch.full((3,), number)).item() == 3 * number
+        assert holder.left.flatten().tolist() == [number] * 3
+        with pytest.raises(RuntimeError, match="was captured, has filled this tensor anew"):
+            holder.left.sum().backward()
+        assert w.grad is None
+    later.sum().backward()
+    assert w.grad.tolist() == [2.0] * 3
