@@ -23,15 +23,7 @@ __all__ = [
 ]
 
 
-def _checked(name: str, value: Tensor, argument: str = "input", position: int = 1) -> Tensor:
-    if isinstance(value, Tensor):
-        return value
-    raise TypeError(
-        f"{name}(): argument '{argument}' (position {position}) must be Tensor, not "
-        f"{type(value).__name__}"
-    )
-
-
+@guarded
 def is_floating_point(input: Tensor) -> bool:
     """Whether a tensor's dtype is a floating-point one.
 
@@ -45,9 +37,10 @@ def is_floating_point(input: Tensor) -> bool:
         >>> torch.is_floating_point(torch.ones(1)), torch.is_floating_point(torch.tensor(1))
         (True, False)
     """
-    return _checked("is_floating_point", input).is_floating_point()
+    return input.is_floating_point()
 
 
+@guarded
 def is_complex(input: Tensor) -> bool:
     """Whether a tensor's dtype is a complex one.
 
@@ -61,18 +54,20 @@ def is_complex(input: Tensor) -> bool:
         >>> torch.is_complex(torch.tensor(1j))
         True
     """
-    return _checked("is_complex", input).is_complex()
+    return input.is_complex()
 
 
+@guarded
 def is_signed(input: Tensor) -> bool:
     """Whether a tensor's dtype holds negative numbers.
 
     Raises:
         TypeError: if it is no tensor.
     """
-    return _checked("is_signed", input).is_signed()
+    return input.is_signed()
 
 
+@guarded
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element of a tensor differs from zero.
 
@@ -80,25 +75,27 @@ def is_nonzero(input: Tensor) -> bool:
         RuntimeError: if it has no element, or several.
         TypeError: if it is no tensor.
     """
-    return _checked("is_nonzero", input).is_nonzero()
+    return input.is_nonzero()
 
 
+@guarded
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape.
 
     Raises:
         TypeError: if one is no tensor.
     """
-    return _checked("is_same_size", input).is_same_size(_checked("is_same_size", other, "other", 2))
+    return input.is_same_size(other)
 
 
+@guarded
 def get_device(input: Tensor) -> int:
     """Index of a tensor's device; -1 for a device without index.
 
     Raises:
         TypeError: if it is no tensor.
     """
-    return _checked("get_device", input).get_device()
+    return input.get_device()
 
 
 def is_storage(obj: Any) -> bool:

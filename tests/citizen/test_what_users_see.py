@@ -105,6 +105,33 @@ def files_of(error):
     return [f.filename for f in traceback.extract_tb(error.__traceback__)]
 
 
+REFUSED = {
+    "method's operand": lambda: A.add("a"),
+    "function's operand": lambda: torch.add(A, "a"),
+    "in place": lambda: A.add_("a"),
+    "compared": lambda: A.lt([1]),
+    "second tensor": lambda: A.mm(1),
+    "only tensor": lambda: torch.exp(1),
+    "list": lambda: torch.cat("a"),
+    "list of numbers": lambda: torch.cat([1]),
+    "dimension": lambda: A.sum("a"),
+    "size": lambda: torch.zeros("a"),
+    "keyword": lambda: A.sum(dims=0),
+    "nothing": lambda: A.view(),
+    "output": lambda: torch.add(A, A, out=1),
+    "large number": lambda: torch.add(torch.tensor(1), 2**70),
+    "shapes": lambda: A.add(torch.ones(4)),
+    "question": lambda: torch.is_complex(1),
+    "question of two": lambda: torch.is_same_size(A, 1),
+    "question of a name": lambda: torch.is_floating_point("a"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_is_refused_shows_no_frame_of_mindtorch(what):
+    assert set(files_of(failed(REFUSED[what]))) == {__file__}
+
+
 def test_frames_of_users_own_modules_stay():
     class Block(nn.Module):
         def __init__(self):

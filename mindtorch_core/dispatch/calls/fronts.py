@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ...values.dtypes import PYTHON_TYPES
 from ...values.layouts import check_memory
-from ...values.own_frames import refusing
+from ...values.own_frames import hide
 from ...values.shapes import Size
 from ..entry import OpEntry
 from ..schema import OperatorSchema
@@ -46,19 +46,23 @@ __all__ = ["make_front", "shown_as", "shown_by"]
 # Not `locals()` is explained: a frame keeps that, with the error in it, whose traceback keeps the frame.
 _FRONT: Final = Template("""\
 def $name($parameters):
-    $numpy_names
-    $older_form
-    $spread
-    $out
-    $dtypes
-    $keys
-    $look_up
     try:
-        $memory
-        $looks
-        $call
+        $numpy_names
+        $older_form
+        $spread
+        $out
+        $dtypes
+        $keys
+        $look_up
+        try:
+            $memory
+            $looks
+            $call
+        except @Exception as @error:
+            @EXPLAIN(@error, {$given})
+            raise
     except @Exception as @error:
-        @EXPLAIN(@error, {$given})
+        @HIDE(@error)
         raise
 """)
 # NumPy's names for arguments: the function is called again with what came under them.
@@ -172,12 +176,12 @@ def make_front(
         | _refusals(entry, schema, out)
         | _of_arguments(entry, tensor_type)
         | {
-            "NEWER": refusing(partial(newer, schema, lambda value: isinstance(value, tensor_type))),
+            "NEWER": partial(newer, schema, lambda value: isinstance(value, tensor_type)),
             "OF_NUMBER": of_number,
             "OF_SOURCE": of_source,
             "RESULT": result,
             "WITH_GRAD": _with_grad,
-            "WRITE_OUT": None if write_out is None else refusing(write_out),
+            "WRITE_OUT": write_out,
         }
     )
     made = compile_function(name, source, scope)
@@ -201,22 +205,23 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
     return {
         "CHECK_MEMORY": check_memory,
         "HAND_ON": hand_on,
+        "HIDE": hide,
         "LISTS": (tuple, list),
         "PLAIN": NUMBERS,
         "SHAPES": _SHAPES,
         "PYTHON_TYPES": PYTHON_TYPES,
         "TAKEN": taker(schema),
-        "TAKE_ONE": refusing(partial(take_one, schema.name)),
-        "OWN_NAMES": refusing(partial(renamed, schema.name, defaults)),
-        "REFUSE_NOTHING": refusing(partial(refuse_nothing, schema.name)),
-        "REFUSE_NAMES": refusing(partial(refuse, schema.name, defaults, _names(schema, out))),
+        "TAKE_ONE": partial(take_one, schema.name),
+        "OWN_NAMES": partial(renamed, schema.name, defaults),
+        "REFUSE_NOTHING": partial(refuse_nothing, schema.name),
+        "REFUSE_NAMES": partial(refuse, schema.name, defaults, _names(schema, out)),
     }
 
 
 def _of_arguments(entry: OpEntry, tensor_type: type, *, method: bool = False) -> dict[str, Any]:
     """What a front calls where an argument may be wrong: a method's object is not counted among them."""
     return foreign_scope(entry, method=method) | {
-        "EXPLAIN": refusing(partial(explain, entry, method=method)),
+        "EXPLAIN": partial(explain, entry, method=method),
         "OPERAND": partial(operand_of, entry, tensor_type=tensor_type, method=method),
     }
 
