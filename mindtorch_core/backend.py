@@ -33,7 +33,7 @@ from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
 from .opdefs.define import definitions, op
 from .opdefs.formulas import degrees_of_freedom
-from .opdefs.rules import format_of_all, format_of_any, pointwise, reduction
+from .opdefs.rules import format_of_all, format_of_any, pointwise, reduction, tell_of_lost_parts
 from .random import source_for
 from .runtime import Runtime
 from .streams import Event, Stream, StreamContext
@@ -249,6 +249,7 @@ __all__ = [  # noqa: RUF022 (by subject, not by letter)
     "check_inplace_result",
     "checked_size",
     "degrees_of_freedom",
+    "tell_of_lost_parts",
     "index_shape",
     "product_factor",
     "check_bincount",

@@ -9,6 +9,7 @@ from ..dispatch.functions import fn
 from ..tensors.tensor import Tensor
 from ..values.dtypes import dtype, int64
 from ..values.layouts import layout, sparse_bsc, sparse_bsr, sparse_csc, sparse_csr
+from ..values.user_warnings import warn_user_once
 from .creation import as_tensor
 from .sparse import SparseTensor, sparse_of
 from .sparse_compressed import Compressed
@@ -103,10 +104,17 @@ def to_layout(x: Any, wanted: layout, blocksize: Any = None, dense_dim: int | No
             f"{name}: tensor sparse size {tuple(x._shape)} must be divisible by blocksize {how.block}"
         )
     if not isinstance(x, SparseTensor):
+        _warn_of_beta(wanted)
         return _of_dense(x, how)
     if x._how == how:
         return x
+    _warn_of_beta(wanted)
     return _of_sparse(x, how)
+
+
+def _warn_of_beta(how: layout) -> None:
+    text = f"Sparse {how.name[-3:].upper()} tensor support is in beta state."
+    warn_user_once(text, "compressed layouts")
 
 
 def _spread(ends: Tensor, count: int, name: str) -> Tensor:
@@ -175,6 +183,7 @@ def sparse_compressed_tensor(
             f"{layout.name}_tensor(): only matrices of numbers are served here: use a list of them, or "
             "torch.sparse_coo_tensor"
         )
+    _warn_of_beta(layout)
     how = Compressed(layout, held._shape[1:] if blocked else (1, 1))  # type: ignore[arg-type]
     outer_name, inner_name = how.names
     ends = as_tensor(compressed_indices, device=held._device).to(int64)

@@ -13,6 +13,7 @@ from ..values.devices import row_of
 from ..values.dtypes import COMPLEX
 from ..values.promotion import WIDER
 from ..values.shapes import numel, wrap_dims
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "conj",
@@ -72,6 +73,19 @@ def selected_grad(g: Any, shape: Any, dim: int, indices: Any, keepdim: bool) -> 
     return g.new_zeros(shape).scatter(dim, indices, g)
 
 
-def degrees_of_freedom(shape: Any, dim: Dims, correction: Any) -> Any:
-    """What squared deviations are divided by."""
-    return max(reduced_count(shape, dim) - (1 if correction is None else correction), 0)
+def degrees_of_freedom(shape: Any, dim: Dims, correction: Any, name: str = "") -> Any:
+    """What squared deviations are divided by.
+
+    Args:
+        shape: of the numbers.
+        dim: along which they deviate.
+        correction: what their count is lessened by; 1 if None.
+        name: of the op that warns where nothing is left.
+    """
+    free = reduced_count(shape, dim) - (1 if correction is None else correction)
+    if name and free <= 0:
+        warn_user(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            "reduction factor (input numel divided by output numel)."
+        )
+    return max(free, 0)

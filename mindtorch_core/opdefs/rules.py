@@ -32,8 +32,9 @@ from ..values.shapes import (
     wrap_dim,
     wrap_dims,
 )
+from ..values.user_warnings import warn_user_once
 
-__all__ = ["matmul_shape", "pointwise", "reduction", "same"]
+__all__ = ["matmul_shape", "pointwise", "reduction", "same", "tell_of_lost_parts"]
 
 Rule = Callable[..., TensorSpec]
 META: Final = int(DispatchKey.Meta)
@@ -113,6 +114,7 @@ def reduction(result: Callable[[dtype], dtype] | dtype | None = None) -> Rule:
         self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None, **_: Any
     ) -> TensorSpec:
         if dtype is not None:
+            tell_of_lost_parts(self._dtype, dtype)
             d = dtype
         elif result is None:
             d = self._dtype
@@ -124,6 +126,12 @@ def reduction(result: Callable[[dtype], dtype] | dtype | None = None) -> Rule:
         return TensorSpec(reduced(self._shape, dims, keepdim), d)
 
     return rule
+
+
+def tell_of_lost_parts(held: dtype, wanted: dtype) -> None:
+    """Warn once where complex numbers become real ones."""
+    if held.is_complex and not wanted.is_complex and wanted is not bool_:
+        warn_user_once("Casting complex values to real discards the imaginary part")
 
 
 def sum_dtype(d: dtype) -> dtype:

@@ -104,7 +104,7 @@ def write_out(
         if each._shape != value._shape:
             strides = pointwise_strides(value._shape, [(value._shape, value._geometry()[0])])
             makes = "requires_grad" in kwargs and front.__name__ not in _TELLING
-            (resize if makes else resize_out)(each, value._shape, strides)
+            (resize if makes or "any shape" in needs else resize_out)(each, value._shape, strides)
         each.copy_(value)
     return out
 

@@ -47,10 +47,16 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn_explicit(message, category, file, frame.f_lineno, module, registry)
 
 
-def warn_user_once(message: str) -> None:
-    """`warn_user`, the first time in a process, as PyTorch warns of most that is older or unsafe."""
-    if message not in _TOLD or _ALWAYS[0]:
-        _TOLD.add(message)
+def warn_user_once(message: str, kind: str = "") -> None:
+    """`warn_user`, the first time in a process, as PyTorch warns of most that is older or unsafe.
+
+    Args:
+        message: what is to be said.
+        kind: names what is said in several texts, of which the first is enough.
+    """
+    told = kind or message
+    if told not in _TOLD or _ALWAYS[0]:
+        _TOLD.add(told)
         warn_user(message)
 
 

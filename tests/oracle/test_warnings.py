@@ -84,6 +84,23 @@ PROGRAMS = [
     "t.tensor([[1], [2]])[[[0, 1], [0, 0]]]", "t.add(t.ones(2), 1, out=t.ones(3))", "t.add(t.ones(2), 2, t.ones(2))",
     "t.distributed.reduce_op.SUM",
 
+    *(f"t.{call}" for call in ("ones(1).var()", "ones(3).var()", "ones(2).std(correction=2)", "ones(2).std(correction=3)", "ones(1, 1).var(1)",
+      "ones(2, 1).var(0)", "ones(0).var()", "ones(0).std(correction=0)", "ones(0, 3).std(0)", "var_mean(t.ones(1))",
+      "std_mean(t.ones(1, 2), dim=0)", "ones(1).var(unbiased=False)", "var(t.ones(1, 2), [0], True)")),
+    *(f"t.zeros(3).scatter{form}(0, t.tensor([0]), {src}, reduce={how!r})" for form in ("", "_") for src in ("2.0", "t.ones(1)")
+      for how in ("add", "multiply")),
+    *(f"t.ones(2, dtype=t.complex64).{name}(0, dtype=t.{d})" for name in ("sum", "mean", "prod", "cumsum", "cumprod")
+      for d in ("float32", "complex128")),
+    *(f"t.where(t.tensor([1, 0], dtype=t.{d}), {values})" for d in ("uint8", "bool") for values in ("t.ones(2), t.zeros(2)", "1.0, 0.0")),
+    "t.ones(2).where(t.tensor([1, 0], dtype=t.uint8), t.zeros(2))", "t.where(t.tensor([1, 0], dtype=t.uint8))",
+    *(f"t.{call}" for call in ("is_autocast_cpu_enabled()", "set_autocast_cpu_enabled(False)", "get_autocast_cpu_dtype()",
+      "get_autocast_gpu_dtype()", "set_autocast_cpu_dtype(t.bfloat16)", "set_autocast_gpu_dtype(t.float16)", "is_autocast_enabled('cpu')")),
+    "t.backends.cuda.sdp_kernel()", "t.utils.data.DataLoader([1], pin_memory=True)",
+    "t.multinomial(t.ones(3), 2, out=t.ones(9, dtype=t.int64))",
+    *(f"t.eye(2).{call}" for call in ("to_sparse_csr()", "to_sparse_csc()", "to_sparse_bsr((1, 1))", "to_sparse_bsc((1, 1))", "to_sparse()")),
+    "t.sparse_csr_tensor([0, 1], [0], [1.0], check_invariants=True)", "t.sparse_coo_tensor([[0]], [1.0], check_invariants=True)",
+    "t.sparse_bsc_tensor([0, 1], [0], [[[1.0]]], check_invariants=True)",
+
     *(f"t.ones([2] * {dims}).T" for dims in range(5)), *(f"t.ones(()).{name}" for name in ("H", "mT", "mH")),
     *(f"t.ones(2, 2).{name}" for name in ("H", "mT", "mH")), "t.set_default_tensor_type(t.FloatTensor)",
     *(f"t.{call}, out=t.ones(9))" for call in ("ones(2", "zeros(2", "full((2,), 1.0", "empty(2", "eye(2", "linspace(0, 1, 2",
@@ -149,6 +166,7 @@ def test_warnings_as_in_pytorch(program):
         ("t.cross(t.ones(2, 3), t.ones(2, 3))", "t.cross(t.ones(3, 2), t.ones(3, 2))"),
         ("t.qr(t.eye(2))", "t.qr(t.eye(2), False)"),
         ("float(leaf(t))", "float(leaf(t))"),
+        ("t.eye(2).to_sparse_csr()", "t.eye(2).to_sparse_bsc((1, 1))"),
     ],
     ids=str,
 )

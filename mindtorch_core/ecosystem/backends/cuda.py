@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
+from ...values.user_warnings import warn_user
 from ..absent import names_of
 from .settings import Settings
 
@@ -118,18 +119,28 @@ def enable_cudnn_sdp(enabled: bool) -> None:
     _attention["cudnn"] = enabled
 
 
-@contextmanager
 def sdp_kernel(
     enable_flash: bool = True,
     enable_math: bool = True,
     enable_mem_efficient: bool = True,
     enable_cudnn: bool = True,
-) -> Iterator[None]:
+) -> AbstractContextManager[None]:
     """Settings of attention while the block lasts."""
-    before = dict(_attention)
-    _attention.update(
+    warn_user(
+        "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be "
+        "removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated "
+        "signature.",
+        FutureWarning,
+    )
+    return _attending(
         flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn
     )
+
+
+@contextmanager
+def _attending(**settings: bool) -> Iterator[None]:
+    before = dict(_attention)
+    _attention.update(settings)
     try:
         yield
     finally:

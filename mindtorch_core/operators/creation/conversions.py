@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op
+from ...opdefs.rules import tell_of_lost_parts
 from ...tensors.attached import attach
 from ...tensors.tensor import Tensor
 from ...tensors.type_names import type_name
 from ...values.devices import KNOWN_TYPES, TABLE, concrete, device, type_meant
-from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, bool_, dtype
+from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
 from ...values.memory_formats import memory_format, preserve_format, suggested
 from ...values.own_frames import hide
-from ...values.user_warnings import warn_user_once
 
 __all__: list[str] = []
 
@@ -83,8 +83,7 @@ def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
             return moved if d is None or d is self._dtype else fn._to_dtype(moved, d)
     if d is None or d is self._dtype:
         return self.clone() if copy else self
-    if self._dtype.is_complex and not d.is_complex and d is not bool_:
-        warn_user_once("Casting complex values to real discards the imaginary part")
+    tell_of_lost_parts(self._dtype, d)
     return fn._to_dtype(self, d)
 
 

@@ -8,15 +8,21 @@ from ...dispatch.functions import fn
 from ...opdefs import rules
 from ...opdefs.define import EVERYWHERE, op, public
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, checked_number
+from ...values.dtypes import BOOL, COMPLEX, checked_number, uint8
 from ...values.promotion import result_type
+from ...values.user_warnings import warn_user_once
 
 
 def _where_rule(condition: Tensor, self: Any, other: Any) -> Any:
-    if condition._dtype.category != BOOL and condition._dtype.name != "uint8":
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype "
-            f"{condition._dtype.label}"
+    if condition._dtype.category != BOOL:
+        if condition._dtype is not uint8:
+            raise RuntimeError(
+                f"where expected condition to be a boolean tensor, but got a tensor with dtype "
+                f"{condition._dtype.label}"
+            )
+        warn_user_once(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be removed in "
+            "a future version of PyTorch. Use a boolean condition instead."
         )
     return rules.pointwise_spec((condition, self, other), result_type(self, other))
 

@@ -12,6 +12,7 @@ from ...values.devices import row_of
 from ...values.dtypes import INDEX_DTYPES, INTEGER, checked_number, int64
 from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, numel, show, wrap_dim
+from ...values.user_warnings import warn_user_once
 
 
 def _check_index(name: str, index: Tensor) -> None:
@@ -191,6 +192,11 @@ def _combined(self: Tensor, dim: int, index: Tensor, src: Any, *, reduce: str) -
     scatter_rule(self, dim, index, src, reduce=reduce)
     if not hasattr(src, "_keys"):
         src = self.new_full(index._shape, src)
+    else:
+        warn_user_once(
+            "The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a "
+            "future PyTorch release. Use torch.scatter_reduce instead for more reduction options."
+        )
     if reduce == "add":
         return self.scatter_add(dim, index, src)
     return fn.scatter_reduce(self, dim, index, src, "prod")

@@ -164,6 +164,7 @@ op(
     decomposition=_multinomial,
     random=True,
     out=True,
+    out_needs=("any shape",),
 )
 
 # ---- counts -------------------------------------------------------------------------------------

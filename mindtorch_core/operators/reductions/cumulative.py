@@ -25,6 +25,8 @@ def _sum_rule(self: Tensor, dim: int, *, dtype: Any = None) -> TensorSpec:
     wrap_dim(dim, len(self._shape))
     if dtype is bool_:
         raise NotImplementedError("cumulative sums and products are not implemented for 'Bool'")
+    if dtype is not None:
+        rules.tell_of_lost_parts(self._dtype, dtype)
     return TensorSpec(self._shape, dtype or rules.sum_dtype(self._dtype))
 
 

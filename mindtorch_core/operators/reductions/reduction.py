@@ -51,7 +51,7 @@ def _mean_rule(self: Tensor, dim: Dims = None, keepdim: bool = False, dtype: Any
             f"mean(): could not infer output dtype. Input dtype must be either a floating point or "
             f"complex dtype. Got: {d.label}"
         )
-    return rules.reduction()(self, dim, keepdim, dtype)
+    return rules.reduction(d)(self, dim, keepdim)
 
 
 op(
@@ -334,7 +334,12 @@ def _spread_rule(
 
 
 def _var(
-    self: Tensor, dim: Dims = None, *, correction: Any = None, keepdim: bool = False
+    self: Tensor,
+    dim: Dims = None,
+    *,
+    correction: Any = None,
+    keepdim: bool = False,
+    name: str = "var",
 ) -> Tensor:
     _spread_rule(self, dim, correction=correction, keepdim=keepdim)
     centred = self - self.mean(dim, True)
@@ -343,7 +348,7 @@ def _var(
     else:
         squares = centred * centred
     total: Any = squares.sum(dim, keepdim)
-    variance: Tensor = total / degrees_of_freedom(self._shape, dim, correction)
+    variance: Tensor = total / degrees_of_freedom(self._shape, dim, correction, name)
     return variance
 
 
@@ -370,7 +375,7 @@ for _name, _doc, _deviation, _grad in (
     (
         "std",
         "Standard deviation, the root of `var`.",
-        in_single(lambda self, dim=None, **options: _var(self, dim, **options).sqrt()),
+        in_single(lambda self, dim=None, **options: _var(self, dim, **options, name="std").sqrt()),
         _std_grad,
     ),
 ):

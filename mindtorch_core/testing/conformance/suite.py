@@ -30,12 +30,15 @@ __all__ = ["BackendConformance"]
 _SAID: Final = (
     "A window was not provided",
     "Casting complex values to real",
+    "Sparse (CS|BS). tensor support is in beta",
+    "The reduce argument of torch.scatter with Tensor src",
     "Using padding='same' with even",
     "Using torch.cross without",
     "index_reduce.. is in beta",
     "stft with return_complex=False",
     "torch.(cholesky|chain_matmul|lu|lu_solve|qr|range|triangular_solve) is deprecated",
     "torch.meshgrid. in an upcoming",
+    "where received a uint8 condition",
 )
 
 

@@ -13,6 +13,7 @@ from mindtorch_core.backend import (
     degrees_of_freedom,
     fresh,
     int64,
+    tell_of_lost_parts,
     uint8,
     wrap_dims,
 )
@@ -67,6 +68,7 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     d = self.raw_dtype
     a = self.raw_data
     if dtype is not None:
+        tell_of_lost_parts(d, dtype)
         d = dtype
         if a.dtype != NUMPY_OF[d]:
             a = converted(a, d)
@@ -126,6 +128,7 @@ def _sums_of_tiles(rows: Any) -> Any:
 def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Product; integers as int64, half precision through float32."""
     d = dtype or (int64 if self.raw_dtype.category < FLOATING else self.raw_dtype)
+    tell_of_lost_parts(self.raw_dtype, d)
     inner = NUMPY_OF[WIDER.get(d, d)]
     a = cast(self, d)
     data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
@@ -138,7 +141,7 @@ def _spread(name: str, root: bool) -> None:
     def run(self: Any, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
         d = rule(self, dim, correction=correction, keepdim=keepdim).dtype
         a = self.raw_data
-        free = degrees_of_freedom(self.raw_shape, dim, correction)
+        free = degrees_of_freedom(self.raw_shape, dim, correction, name)
         axis = None if dim is None else axes(dim, a.ndim)
         data = quietly(_variance, a, axis, free, root)
         return wrap(rounded(reduced(data, axis, keepdim), d), d)
