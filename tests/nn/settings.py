@@ -1,10 +1,12 @@
-"""Calls with one argument changed at a time, run by both libraries.
+"""Calls with one argument changed at a time, or two, run by both libraries.
 
 A call is a text, such as ``nn.Linear(4, 3)``; what is done with its result is another. Each argument, given
-or left at its default, is set to values around its limits and to the other choices.
+or left at its default, is set to values around its limits and to the other choices; each two of which there
+are few choices to all of them.
 """
 
 import inspect
+import itertools
 import warnings
 
 import torch as oracle
@@ -36,7 +38,7 @@ def names(lib):
         "t": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim, "S": lib.optim.lr_scheduler,
         "D": lib.distributions, "data": lib.utils.data, "U": lib.nn.utils, "init": lib.nn.init,
         "x": lambda *shape, scale=1.0: values(lib, *shape, scale=scale), "fill": lambda m: fill(lib, m),
-        "n": lambda *given: lib.tensor(given),
+        "n": lambda *given: lib.tensor(given), "attributes": attributes,
     }  # fmt: skip
 
 
@@ -59,35 +61,54 @@ def others(value, choices):
     return [0, 1, 2, -1, 0.5] if value is None else []
 
 
-def changed(call, choices):
-    """The function of a call, and the arguments of the call and of each that differs in one."""
+def given_to(call):
+    """The function that a call names, and the call's arguments by name, with the defaults."""
     function, _, given = call.partition("(")
     made = names(oracle)
     args, kwargs = eval(f"(lambda *a, **k: (a, k))({given}", made)
     signature = inspect.signature(eval(function, names(torch)))
     bound = signature.bind(*args, **kwargs)
     bound.apply_defaults()
-    yield function, call, None, None
-    for name, value in bound.arguments.items():
+    return function, bound.arguments
+
+
+def changed(call, choices):
+    """The function of a call, and what each call that differs in one argument has in its place."""
+    function, given = given_to(call)
+    yield function, {}
+    for name, value in given.items():
         if name not in LEFT_OUT and not isinstance(value, oracle.Tensor | oracle.nn.Module):
             for other in others(value, choices.get(name)):
-                yield function, call, name, other
+                yield function, {name: other}
 
 
-def run(lib, call, name, other, use):
-    """What a call with an argument changed gives, and what is done with that."""
+def changed_in_two(call, choices):
+    """The same of each two arguments that are flags or have choices."""
+    function, given = given_to(call)
+    few = {
+        name: others(value, choices.get(name))
+        for name, value in given.items()
+        if name not in LEFT_OUT and (isinstance(value, bool) or name in choices)
+    }
+    for (one, its), (two, theirs) in itertools.combinations(few.items(), 2):
+        for both in itertools.product(its, theirs):
+            yield function, dict(zip((one, two), both, strict=True))
+
+
+def run(lib, call, changes, use):
+    """What a call with arguments changed gives, and what is done with that."""
     made = names(lib)
     function, _, given = call.partition("(")
     taken = eval(function, made)
 
     def called(*args, **kwargs):
         bound = inspect.signature(eval(function, names(torch))).bind(*args, **kwargs)
-        if name is not None:
-            bound.arguments[name] = other
+        bound.arguments.update(changes)
         lib.manual_seed(3)
         return taken(*bound.args, **bound.kwargs)
 
     def told():
+        lib.manual_seed(3)  # also what the arguments are made of
         it = eval(f"called({given}", {**made, "called": called})
         return plain(eval(use, {**made, "it": it}))
 
@@ -115,22 +136,28 @@ def plain(value):
     return repr(value)
 
 
+def attributes(it):
+    """What a module lets a user read, of numbers and texts."""
+    names = [name for name in dir(it) if name[0] != "_" and name != "T_destination"]
+    read = {name: getattr(it, name) for name in names}
+    return {n: v for n, v in read.items() if isinstance(v, bool | int | float | str | tuple)}
+
+
 def lib_real(value):
     return value.real if value.is_complex() else value
 
 
-def differing(calls, known):
+def differing(calls, known, how=changed):
     """Every call whose outcome is not PyTorch's, as a text."""
     found, seen = [], 0
     for call, use, choices in calls:
-        for function, text, name, other in changed(call, choices):
-            if (function, name) in known:
+        for function, changes in how(call, choices):
+            if any((function, name) in known for name in changes):
                 continue
-            mine, theirs = run(torch, text, name, other, use), run(oracle, text, name, other, use)
+            mine, theirs = run(torch, call, changes, use), run(oracle, call, changes, use)
             seen += 1
             if not alike(mine, theirs):
-                at = "" if name is None else f" with {name}={other!r}"
-                found.append(f"{text}{at}: {short(mine)}, not {short(theirs)}")
+                found.append(f"{call} with {changes}: {short(mine)}, not {short(theirs)}")
     return found, seen
 
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is the oracle")
 
-from settings import differing
+from settings import changed_in_two, differing
 
 # What differs on purpose, by function and setting.
 KNOWN = {
@@ -26,6 +26,7 @@ KNOWN = {
     ("F.max_unpool1d", "kernel_size"): "an index beyond the volume is a RuntimeError here",
     ("F.max_unpool1d", "stride"): "as well",
     ("F.max_unpool1d", "padding"): "as well",
+    ("U.rnn.pack_padded_sequence", "batch_first"): "PyTorch reads steps that the input has not",
     **{(f"nn.ConvTranspose{n}d", s): "the library beneath PyTorch refuses empty ones"
        for n in (1, 2, 3) for s in ("out_channels", "kernel_size")},
 }  # fmt: skip
@@ -37,7 +38,7 @@ PADDING = {
 REDUCTION = {"reduction": ("none", "mean", "sum")}
 SIZES = {"size": (7, (5, 6), None), "scale_factor": (0.5, 2.0, (1.5, 2.5), None),
          "mode": ("nearest", "bilinear", "bicubic", "area", "nearest-exact"), "align_corners": (True, False, None)}  # fmt: skip
-FORWARD = "[repr(it), fill(it)({0}), it.eval()({0}), list(it.state_dict())]"
+FORWARD = "[repr(it), attributes(it), fill(it)({0}), it.eval()({0}), list(it.state_dict())]"
 
 
 def on(inputs, *calls, **choices):
@@ -163,6 +164,8 @@ HELPERS = [
         "U.rnn.pack_sequence([x(3, 2), x(2, 2)])", "U.parameters_to_vector([x(2), x(2, 2)])",
         "U.rnn.unpad_sequence(x(4, 2, 3), n(4, 2))", padding_side=("left", "right")),
     *of("[p.grad for p in [x(3).requires_grad_()] if [setattr(p, 'grad', x(3)), it]]", "U.get_total_norm([x(2, 3), x(4)])"),
+    *of("[repr(it), list(it.state_dict()), [m.training for m in it.modules()]]",
+        "nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm1d(4), nn.Sequential(nn.BatchNorm2d(4).eval(), nn.ReLU())))"),
     *of("fill(it)(x(2, 4))", "U.weight_norm(nn.Linear(4, 3))", "U.spectral_norm(nn.Linear(4, 3))",
         "U.parametrizations.weight_norm(nn.Linear(4, 3))", "U.parametrizations.spectral_norm(nn.Linear(4, 3))",
         "U.parametrizations.orthogonal(nn.Linear(4, 3))",
@@ -198,4 +201,10 @@ TABLES = {
 @pytest.mark.parametrize("table", TABLES)
 def test_settings_one_by_one(table):
     found, seen = differing(TABLES[table], KNOWN)
+    assert not found, f"{len(found)} of {seen}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_settings_two_at_a_time(table):
+    found, seen = differing(TABLES[table], KNOWN, changed_in_two)
     assert not found, f"{len(found)} of {seen}\n" + "\n".join(found)

@@ -55,14 +55,15 @@ def test_as_in_pytorch(program):
     assert outcome(torch, program) == outcome(pt, program)
 
 
-@pytest.mark.parametrize("program", GRADIENTS)
+@pytest.mark.parametrize("program", [f"{p}.backward()" for p in GRADIENTS]
+                         + ["a.exp().backward(b)", "a.exp().backward(gradient=d)"])  # fmt: skip
 def test_gradients(program):
     shown = []
     for lib in (torch, pt):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             given = names(lib, requires_grad=True)
-            eval(program, given).backward()
+            eval(program, given)
             shown.append(repr(given["a"].grad))
     assert shown[0] == shown[1]
 

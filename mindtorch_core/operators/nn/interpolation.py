@@ -13,7 +13,6 @@ from ...values.dtypes import INTEGER
 from ...values.shapes import numel
 from ...values.user_warnings import warn_user
 
-_CORNERS: Final = ("linear", "bilinear", "bicubic", "trilinear", "lanczos")
 _PLAIN: Final = {"nearest": "upsample_nearest{}d", "nearest-exact": "_upsample_nearest_exact{}d"}
 _OPS: Final = {
     ("linear", 1): "upsample_linear1d",
@@ -117,7 +116,7 @@ def interpolate(
                   [3.0000, 3.5000, 4.0000]]]])
     """
     n = len(input._shape) - 2
-    if mode not in _CORNERS and align_corners is not None:
+    if (mode == "area" or mode in _PLAIN) and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear | "
             "bicubic | trilinear"
