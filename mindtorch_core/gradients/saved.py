@@ -90,13 +90,32 @@ class Packed:
         return found
 
 
+class _Wrapped:
+    """Stands for the payload of an output without elements of its own, whose class answers for them."""
+
+    __slots__ = ("attributes", "kind")
+
+    def __init__(self, t: Tensor) -> None:
+        self.kind = t.__class__
+        self.attributes = dict(t.__dict__)
+
+    def dress(self, t: Tensor) -> None:
+        """Make of a rebuilt output what it was."""
+        t._data = None
+        t.__class__ = self.kind
+        t.__dict__.update(self.attributes)
+
+
 def output_parts(t: Tensor) -> tuple[Any, ...]:
     """The parts of an output that `saved_output` rebuilds it from."""
     if WATCHERS:  # it shares its storage with what hooks are shown
         t._own_storage()
     s = t._storage
     version = 0 if s is None else s.version
-    return (t._data, t._shape, t._dtype, t._device, t._keys, s, t._layout, version)
+    data = t._data
+    if data is None and t.__class__ is not Tensor and t._pending is False:
+        data = _Wrapped(t)
+    return (data, t._shape, t._dtype, t._device, t._keys, s, t._layout, version)
 
 
 def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...] | Packed) -> Tensor:
@@ -121,6 +140,8 @@ def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...] | Packed) ->
     t = make_tensor(data, shape, dtype, device, keys | row.autograd_key, storage, layout)
     if data is None:
         _awaited(t)
+    elif data.__class__ is _Wrapped:
+        data.dress(t)
     t._autograd = AutogradMeta(node, output_nr)
     if storage is not None and storage.version != version:
         raise _changed_error(t, version, storage.version)

@@ -51,3 +51,43 @@ def test_classes_that_are_refused(kind):
     for lib in (torch, pt):
         with pytest.raises((RuntimeError, TypeError)):
             lib.Tensor._make_wrapper_subclass(kind(lib), (2, 3))
+
+
+def holder_class(lib):
+    class Holder(lib.Tensor):
+        @staticmethod
+        def __new__(cls, held, requires_grad=False):
+            size, strides = held.shape, held.stride()
+            made = cls._make_wrapper_subclass(
+                cls, size, strides=strides, dtype=held.dtype, requires_grad=requires_grad
+            )
+            made.held = held
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            results = func(*[getattr(a, "held", a) for a in args], **(kwargs or {}))
+            if isinstance(results, lib.Tensor):
+                return cls(results)
+            return tuple(None if each is None else cls(each) for each in results)
+
+    return Holder
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda lib, t: t.exp(), lambda lib, t: t.sigmoid().tanh(), lambda lib, t: t.softmax(1).square(),
+        lambda lib, t: lib.nn.functional.layer_norm(t, (3,)), lambda lib, t: t.max(1).values,
+    ],
+)  # fmt: skip
+def test_gradients_that_need_the_result(compute):
+    found = []
+    for lib in (torch, pt):
+        holder = holder_class(lib)
+        leaf = holder(lib.arange(6.0).reshape(2, 3).sin(), requires_grad=True)
+        result = compute(lib, leaf)
+        result.backward(holder(lib.arange(float(result.numel())).reshape(result.shape)))
+        assert type(result) is type(leaf.grad) is holder
+        found.append(leaf.grad.held.tolist())
+    torch.testing.assert_close(*map(torch.tensor, found))
