@@ -46,12 +46,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.tensor.experimental._attention": Absent(
         _LATER, functions="context_parallel set_rotate_method"
     ),
-    "distributed.tensor.parallel": Absent(
-        _LATER,
-        classes="ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleOutput RowwiseParallel "
-        "SequenceParallel",
-        functions="loss_parallel parallelize_module",
-    ),
+    "distributed.tensor.parallel": Absent(_LATER, functions="loss_parallel"),
     "distributed.fsdp": Absent(),
     "distributed.fsdp.sharded_grad_scaler": Absent(),
     "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),

@@ -9,6 +9,7 @@ from ..dispatch.functions import fn
 from ..dispatch.keys import ACTIVE, AUTOGRAD
 from ..dispatch.registry import registry
 from ..tensors.autograd_state import AutogradMeta
+from ..tensors.subclasses import dispatches
 from ..tensors.tensor import Tensor
 from ..values.devices import row_of
 from ..values.shapes import show
@@ -141,6 +142,11 @@ def _implicit(t: Tensor, shown: bool) -> Tensor:
         raise RuntimeError(
             f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
         )
+    if t.__class__ is not Tensor and dispatches(t.__class__):
+        of_its_class: Tensor = fn.pow(
+            t.detach(), 0
+        )  # one for NaN too, by an op that the class answers
+        return of_its_class
     return _one(t, shown)
 
 

@@ -226,6 +226,36 @@ class DTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return format(self._whole(), spec) if self.ndim == 0 else repr(self)
 
+    # ---- others like it --------------------------------------------------------------------------
+
+    def _new(self, make: str, size: tuple[Any, ...], options: dict[str, Any]) -> DTensor:
+        """A tensor of another shape, which every rank has; of the same shape it lies as this one."""
+        wants_grad = options.pop("requires_grad", False)
+        shape = tuple(size[0]) if size and not isinstance(size[0], int) else tuple(size)
+        same = shape == tuple(self.shape)
+        placed = self.placements if same else (Replicate(),) * self.device_mesh.ndim
+        placed = tuple(Replicate() if isinstance(each, Partial) else each for each in placed)
+        part = part_of(shape, self.device_mesh, placed)[0]
+        local = getattr(self._local_tensor, make)(part, **options)
+        spec = self._spec.placed(placed).like(shape, local.dtype)
+        return DTensor(local, spec, requires_grad=wants_grad)
+
+    def new_zeros(self, *size: Any, **options: Any) -> DTensor:
+        """Zeros on the same mesh."""
+        return self._new("new_zeros", size, options)
+
+    def new_ones(self, *size: Any, **options: Any) -> DTensor:
+        """Ones on the same mesh."""
+        return self._new("new_ones", size, options)
+
+    def new_empty(self, *size: Any, **options: Any) -> DTensor:
+        """Whatever was in memory, on the same mesh."""
+        return self._new("new_empty", size, options)
+
+    def new_full(self, size: Sequence[int], fill_value: Any, **options: Any) -> DTensor:
+        """A number everywhere, on the same mesh."""
+        return self._new("new_full", (size,), {**options, "fill_value": fill_value})
+
     # ---- as an object ----------------------------------------------------------------------------
 
     @property

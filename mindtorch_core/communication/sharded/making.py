@@ -86,15 +86,42 @@ def distribute_module(
     input_fn: Callable[..., Any] | None = None,
     output_fn: Callable[..., Any] | None = None,
 ) -> Any:
-    """Refused: modules compute on plain tensors.
+    """A module whose parameters and buffers are DTensors. All ranks of the mesh call it together.
+
+    Args:
+        module: changed in place, and returned.
+        device_mesh: the ranks.
+        partition_fn: called with the name of each submodule, it and the mesh; it replaces parameters by
+            DTensors. Those that it leaves are replicated.
+        input_fn: called with the module, its inputs and the mesh, before forward; gives the inputs.
+        output_fn: called with the module, its output and the mesh, after forward; gives the output.
 
     Raises:
-        NotImplementedError: always.
+        RuntimeError: for a module that is distributed already.
     """
-    raise NotImplementedError(
-        "distribute_module is not part of mindtorch, as tensor parallelism is not: use fully_shard, or "
-        "distribute_tensor for single tensors"
-    )
+    mesh = default_mesh(device_mesh)
+    if getattr(module, "_distribute_module_applied", False):
+        raise RuntimeError(
+            "distribute_module should only be called once on a module, but it has already been called on "
+            "this module!"
+        )
+    for name, each in module.named_modules():
+        if partition_fn is not None:
+            partition_fn(name, each, mesh)
+        for key, p in each._parameters.items():
+            if p is not None and not isinstance(p, DTensor):
+                each.register_parameter(
+                    key, type(p)(distribute_tensor(p.detach(), mesh), requires_grad=p.requires_grad)
+                )
+        for key, t in each._buffers.items():
+            if t is not None and not isinstance(t, DTensor):
+                each._buffers[key] = distribute_tensor(t, mesh)
+    if input_fn is not None:
+        module.register_forward_pre_hook(lambda own, inputs: input_fn(own, inputs, mesh))
+    if output_fn is not None:
+        module.register_forward_hook(lambda own, _, outputs: output_fn(own, outputs, mesh))
+    module._distribute_module_applied = True
+    return module
 
 
 def _made(

@@ -64,7 +64,7 @@ class Replicate(Placement):
         return "R"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Partial(Placement):
     """Each rank has a value of the same shape; the tensor is what a reduction makes of them.
 
@@ -79,6 +79,9 @@ class Partial(Placement):
         result = local.detach().clone()
         all_reduce(result, reduce_op_named(self.reduce_op), group)
         return result
+
+    def __repr__(self) -> str:
+        return f"Partial({self.reduce_op})"
 
     def __str__(self) -> str:
         return f"P({self.reduce_op})"

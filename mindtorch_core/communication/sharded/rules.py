@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...gradients.grad_mode import no_grad
 from ...opdefs.tags import Tag
 from ...tensors.tensor import Tensor
+from ...values.user_warnings import warn_user
 from ..collectives import all_reduce
 from ..reductions import ReduceOp
+from .axes import Axes, computed
+from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
-from .layouts import DTensorSpec, laid_out
-from .placements import Partial, PartialNorm, Placement, Replicate
+from .layouts import DTensorSpec, laid_out, part_of
+from .placements import Partial, PartialNorm, Placement, Replicate, Shard
 
 __all__ = ["RULES", "answer"]
 
@@ -25,6 +28,9 @@ _REFUSED: Final = (
     "{op} is not served for DTensor ({why}): compute with to_local(), this rank's part, or with "
     "full_tensor(), the whole"
 )
+
+
+_TOLD: Final[set[Any]] = set()  # ops of which it was said that they gather
 
 
 def _refuse(func: Any, why: str) -> NotImplementedError:
@@ -42,6 +48,8 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with no_grad():
         if name in RULES:
             return RULES[name](func, args, kwargs)
+        if name in AXES:
+            return _by_axes(func, args, kwargs, AXES[name](_given(func, args, kwargs)))
         if name.startswith(("_foreach_", "_fused_")):
             return _by_lists(func, args, kwargs)
         tags = func.tags
@@ -51,7 +59,57 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _pointwise(func, args, kwargs)
         if all(_replicated(t) for t in _distributed(args, kwargs)):
             return _replicas(func, args, kwargs)
-    raise _refuse(func, "its parts would have to know of each other")
+        return _gathered(func, args, kwargs)
+
+
+def _given(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by their names."""
+    return dict(zip((a.name for a in func._schema.arguments), args, strict=False)) | kwargs
+
+
+def _by_axes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axes: Axes) -> Any:
+    """An op on parts along the axes that its operands share.
+
+    Raises:
+        NotImplementedError: for operands on several meshes.
+        RuntimeError: for a plain tensor of several elements.
+    """
+    tensors = _distributed(args, kwargs)
+    if any(t.device_mesh != tensors[0].device_mesh for t in tensors):
+        raise _refuse(func, "its operands lie on different meshes")
+    _refuse_mixed(func, args, kwargs)
+    return computed(func, args, kwargs, tensors, axes)
+
+
+def _refuse_mixed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    for t in _leaves((*args, *kwargs.values())):
+        if isinstance(t, Tensor) and t.ndim and not isinstance(t, DTensor):
+            raise RuntimeError(_MIXED.format(op=func))
+
+
+def _gathered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An op without a rule, on the whole of its operands.
+
+    Raises:
+        NotImplementedError: if it would write into what is gathered.
+        RuntimeError: for a plain tensor of several elements.
+    """
+    if any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments):
+        raise _refuse(func, "it writes into parts that would have to know of each other")
+    _refuse_mixed(func, args, kwargs)
+    if func not in _TOLD:
+        _TOLD.add(func)
+        warn_user(
+            f"{func} has no rule for parts of DTensors: every rank gathers its operands and computes the "
+            f"whole. to_local() is this rank's part"
+        )
+
+    def whole(t: Any) -> Any:
+        if not isinstance(t, DTensor):
+            return t
+        return t.redistribute(placements=[Replicate()] * t.device_mesh.ndim)
+
+    return _replicas(func, _mapped(args, whole), {k: _mapped(v, whole) for k, v in kwargs.items()})
 
 
 # ---- arguments -------------------------------------------------------------------------------------
@@ -115,7 +173,12 @@ def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         result = func(args[0]._local_tensor, *args[1:], **kwargs)  # also of what is partial
         return _wrapped(result, args[0]._spec)
     args, kwargs = _mapped(args, _whole), {k: _mapped(v, _whole) for k, v in kwargs.items()}
-    spec = _leading(func, _distributed(args, kwargs), args[0] if writes else None)
+    tensors = _distributed(args, kwargs)
+    several = len({t.shape for t in tensors if t.ndim}) > 1
+    if several and not writes and not all(map(_replicated, tensors)):
+        operands, result = aligned([t.shape for t in tensors])
+        return _by_axes(func, args, kwargs, Axes(operands, [result]))
+    spec = _leading(func, tensors, args[0] if writes else None)
 
     def local(value: Any) -> Any:
         return _local(func, value, spec)
@@ -184,10 +247,6 @@ def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return value
 
     first = [t._local_tensor if isinstance(t, DTensor) else t for t in args[0]]
-    if any(
-        type(t) is not DTensor and isinstance(t, Tensor) and t.ndim and any(specs) for t in args[0]
-    ) and not name.startswith("_foreach_"):
-        raise RuntimeError(_MIXED.format(op=func))
     result = func(first, *map(parts, args[1:]), **{k: parts(v) for k, v in kwargs.items()})
     if name.endswith("_"):
         return result
@@ -289,7 +348,7 @@ def _reducing(reduce_op: str) -> Callable[..., Any]:
         if len(args) > 1 or kwargs.get("dim") not in (None, [], ()) or kwargs.get("keepdim"):
             if _replicated(t):
                 return _replicas(func, (t, *args[1:]), kwargs)
-            raise _refuse(func, "only reductions of all elements are")
+            return _along_dims(func, (args[0], *args[1:]), kwargs, reduce_op)
         local, name = t._local_tensor, func.overloadpacket.__name__
         if name == "mean":
             count = t.numel()
@@ -303,6 +362,43 @@ def _reducing(reduce_op: str) -> Callable[..., Any]:
         return DTensor(found, spec, requires_grad=False)
 
     return rule
+
+
+def _along_dims(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reduce_op: str) -> Any:
+    """A reduction along dimensions; those that give positions as well need theirs whole."""
+    name = func.overloadpacket.__name__
+    g = _given(func, args, kwargs)
+    axes = reduction(g, Partial("avg" if name == "mean" else reduce_op))
+    if name in ("max", "min"):
+        axes = Axes(axes.operands, [*axes.results, *axes.results])
+    return _by_axes(func, args, kwargs, axes)
+
+
+def _embedding(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Rows of a table; of one cut into rows a rank gives those that it has, and zeros."""
+    table, indices = args[:2]
+    if not (isinstance(table, DTensor) and isinstance(indices, DTensor)):
+        raise RuntimeError(_MIXED.format(op=func))
+    now = zip(_whole(table).placements, _whole(indices).placements, strict=True)
+    ways = [
+        (Replicate(), Partial() if rows.is_shard(0) else Shard(indices.ndim))
+        if rows.is_shard()
+        else (at, at)
+        for rows, at in now
+    ]
+    table, indices = _whole(table), _whole(indices)
+    at = laid_out(indices._local_tensor, indices._spec, [way[0] for way in ways])
+    rows = table._local_tensor
+    if any(p.is_shard(0) for p in table.placements):
+        (count, _), (first, _) = part_of(table.shape, table.device_mesh, table.placements)
+        here = fn.logical_and(at >= first, at < first + count)
+        rows = rows if count else rows.new_zeros((1, rows.shape[1]))
+        result = func(rows, fn.where(here, at - first, 0)) * here.unsqueeze(-1).to(rows.dtype)
+    else:
+        result = func(rows, at, *args[2:], **kwargs)
+    spec = table._spec.placed([way[1] for way in ways])
+    shape = (*indices.shape, table.shape[1])
+    return DTensor(result, spec.like(shape, result.dtype), requires_grad=False)
 
 
 def _neutral(dtype: Any, *, largest: bool) -> Any:
@@ -345,20 +441,20 @@ def _stack(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 result, found[0]._spec.like(result.shape, result.dtype), requires_grad=False
             )
         return _replicas(func, (found, *args[1:]), kwargs)
-    raise _refuse(func, "its operands lie in parts")
+    if len({t.ndim for t in tensors}) > 1:
+        return _gathered(func, args, kwargs)
+    return _by_axes(
+        func, args, kwargs, joined(_given(func, args, kwargs), func.overloadpacket.__name__)
+    )
 
 
 def _unsqueeze(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A value of no dimensions as one of one; what is partial stays so."""
     t: DTensor = args[0]
     if t.ndim:
-        return _replicas(func, args, kwargs) if _replicated(t) else _unserved(func)
+        return _by_axes(func, args, kwargs, AXES["unsqueeze"](_given(func, args, kwargs)))
     local = func(t._local_tensor, *args[1:], **kwargs)
     return DTensor(local, t._spec.like(local.shape, local.dtype), requires_grad=False)
-
-
-def _unserved(func: Any) -> NoReturn:
-    raise _refuse(func, "it changes the shape of parts")
 
 
 # By the name of an op; one that is not here is served by its tags, see `answer`.
@@ -377,6 +473,7 @@ RULES: Final[dict[str, Callable[..., Any]]] = {
     "equal": _equal,
     "stack": _stack,
     "unsqueeze": _unsqueeze,
+    "embedding": _embedding,
     "cat": _stack,
     # Not tagged as pointwise, and done to each part for itself.
     **dict.fromkeys(
