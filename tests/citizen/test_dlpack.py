@@ -156,3 +156,29 @@ def test_recorded_work_is_launched_first():
         t = torch.ones(3) * 2
         assert np.from_dlpack(t).tolist() == [2, 2, 2]
         assert pt.from_dlpack(t + 1).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", ["float64", "bfloat16", "bool"])
+def test_capsules_of_old_are_written(name, shape):
+    """Capsules without a version cannot say that memory is read-only."""
+    for lib in (torch, pt):
+        source = lib.zeros(shape, dtype=getattr(lib, name))
+        made = torch.from_dlpack(source.__dlpack__())
+        made.fill_(1)
+        assert source.tolist() == made.tolist()
+
+
+def test_a_capsule_keeps_its_memory():
+    source = torch.ones(3)
+    made = torch.from_dlpack(source.__dlpack__())
+    memory = weakref.ref(source.untyped_storage().memory)
+    del source
+    assert memory() is not None
+    assert made.tolist() == [1, 1, 1]
+
+
+def test_a_stream_is_a_number():
+    for lib in (torch, pt):
+        with pytest.raises(TypeError, match="stream must be"):
+            lib.ones(3).__dlpack__(stream=object())

@@ -82,16 +82,18 @@ def export(array: Any, **options: Any) -> Any:
 
     Raises:
         BufferError: if the consumer asks for something else than host memory.
+        TypeError: if the stream is no number.
     """
     wanted = options.get("dl_device")
     if wanted is not None and tuple(map(int, wanted)) != CPU_DEVICE:
         raise BufferError(
             f"a CPU tensor was asked for on DLPack device {tuple(wanted)}: copy it there first"
         )
-    if options.get("stream") in (None, -1):  # the consumer's way to say that it needs no waiting
-        options.pop("stream", None)
-    else:
-        raise BufferError(f"stream should be None on cpu, got {options['stream']!r}")
+    stream = options.pop("stream", None)
+    if not isinstance(stream, int | None):
+        raise TypeError(f"stream must be int or None, not {type(stream).__name__}")
+    if stream not in (None, -1):  # the consumer's way to say that it needs no waiting
+        raise BufferError(f"stream should be None on cpu, got {stream!r}")
     if array.dtype != ml_dtypes.bfloat16:
         return array.__dlpack__(**options)
     capsule = array.view(np.uint16).__dlpack__(**options)
@@ -110,6 +112,15 @@ class _Capsule:
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CPU_DEVICE
+
+
+class _Writable:
+    """What makes NumPy show an array's memory as one that may be written."""
+
+    def __init__(self, array: Any) -> None:
+        at, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (at, False)}
+        self.array = array  # the memory's owner
 
 
 def load(source: Any) -> Any:
@@ -139,5 +150,8 @@ def load(source: Any) -> Any:
     half = described.code == _BFLOAT and described.bits == 16
     if half:
         described.code = _UINT
+    old = bool(_is_valid(capsule, b"dltensor"))
     array = np.from_dlpack(_Capsule(capsule))
+    if old:  # it cannot say that its memory is read-only, and NumPy takes it to be
+        array = np.asarray(_Writable(array))
     return array.view(ml_dtypes.bfloat16) if half else array
