@@ -51,13 +51,15 @@ def assert_close(
     actual: Any,
     expected: Any,
     *,
+    allow_subclasses: bool = True,
     rtol: float | None = None,
     atol: float | None = None,
     equal_nan: bool = False,
     check_device: bool = True,
     check_dtype: bool = True,
+    check_layout: bool = True,
     check_stride: bool = False,
-    msg: str = "",
+    msg: str | Callable[[str], str] | None = None,
 ) -> None:
     """Check that ``abs(actual - expected) <= atol + rtol * abs(expected)``, element by element.
 
@@ -67,27 +69,40 @@ def assert_close(
     Args:
         actual: a tensor or array, a number, or a sequence or mapping of such.
         expected: the same of this framework, PyTorch or NumPy.
+        allow_subclasses: whether arrays may be of different classes.
         rtol: relative tolerance; by default the dtypes'.
         atol: absolute tolerance; give both or neither.
         equal_nan: whether NaN equals NaN.
         check_device: compare devices, where both have one.
         check_dtype: compare dtypes.
+        check_layout: compare layouts; otherwise a sparse tensor's elements are compared with a dense one's.
         check_stride: compare strides.
-        msg: put in front of the error's text.
+        msg: put in front of the error's text; or a function that makes another one of it.
 
     Raises:
-        AssertionError: if they differ; the text says how much and where.
+        AssertionError: if they differ; the text says how much and where, in PyTorch's words.
+        TypeError: if they are none of these.
         ValueError: if only one tolerance is given.
 
     Example:
         >>> torch.testing.assert_close(torch.tensor(1.0), torch.tensor(1.0 + 1e-7))
     """
     if (rtol is None) != (atol is None):
-        raise ValueError(f"give both rtol and atol or neither, got rtol={rtol} and atol={atol}")
-    compare = _Comparison(rtol, atol, equal_nan, check_device, check_dtype, check_stride)
+        raise ValueError(
+            f"Both 'rtol' and 'atol' must be either specified or omitted, got rtol={rtol} and atol={atol}"
+        )
+    checked = {
+        "device": check_device,
+        "dtype": check_dtype,
+        "layout": check_layout,
+        "stride()": check_stride,
+    }
+    compare = _Comparison(rtol, atol, equal_nan, allow_subclasses, checked)
     problem = compare.difference(actual, expected)
     if problem:
-        raise AssertionError(f"{msg}: {problem}" if msg else problem)
+        raise AssertionError(
+            msg(problem) if callable(msg) else f"{msg}: {problem}" if msg else problem
+        )
 
 
 class _Comparison:
@@ -98,70 +113,77 @@ class _Comparison:
         rtol: float | None,
         atol: float | None,
         equal_nan: bool,
-        check_device: bool,
-        check_dtype: bool,
-        check_stride: bool,
+        subclasses: bool,
+        checked: Mapping[str, bool],
     ) -> None:
         self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
-        self.device, self.dtype, self.stride = check_device, check_dtype, check_stride
+        self.subclasses, self.checked = subclasses, checked
 
-    def difference(self, actual: Any, expected: Any) -> str:
-        """What is different; empty if nothing is."""
+    def difference(self, actual: Any, expected: Any, at: str = "") -> str:
+        """What is different, in the part ``at`` of what was given; empty if nothing is."""
+        found = self.compared(actual, expected)
+        if isinstance(found, str):
+            return f"{found}\n\nThe failure occurred for item {at}" if found and at else found
+        problems = (self.difference(a, e, f"{at}[{name!r}]") for name, (a, e) in found.items())
+        return next(filter(None, problems), "")
+
+    def compared(self, actual: Any, expected: Any) -> str | Mapping[Any, tuple[Any, Any]]:
+        """What is different, or pairs of parts to compare, by their names."""
         if hasattr(actual, "tolist") and hasattr(expected, "tolist"):
+            if not self.subclasses and type(actual) is not type(expected):
+                raise _incomparable(actual, expected)
             return self.attributes(actual, expected) or self.values(actual, expected)
         if isinstance(actual, Mapping) and isinstance(expected, Mapping):
             if actual.keys() != expected.keys():
-                return f"keys differ: {sorted(actual)} and {sorted(expected)}"
-            return self.first({k: (actual[k], expected[k]) for k in actual})
+                return (
+                    f"The keys of the mappings do not match:\n"
+                    f"Missing keys in the actual mapping: {sorted(expected.keys() - actual.keys())}\n"
+                    f"Additional keys in the actual mapping: {sorted(actual.keys() - expected.keys())}"
+                )
+            return {k: (actual[k], expected[k]) for k in actual}
         if isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
             if len(actual) != len(expected):
-                return f"lengths differ: {len(actual)} and {len(expected)}"
-            return self.first(dict(enumerate(zip(actual, expected, strict=True))))
+                return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}"
+            return dict(enumerate(zip(actual, expected, strict=True)))
+        if isinstance(actual, bool) and isinstance(expected, bool):
+            return "" if actual is expected else f"Booleans mismatch: {actual} is not {expected}"
         if isinstance(actual, _NUMBERS) and isinstance(expected, _NUMBERS):
             exact = isinstance(actual, int) and isinstance(expected, int)
             default = (0.0, 0.0) if exact else TOLERANCES["float64"]
-            return self.numbers([actual], [expected], (), "numbers", default)
-        if actual is None and expected is None:
-            return ""
-        return f"cannot compare {type(actual).__name__} with {type(expected).__name__}"
-
-    def first(self, pairs: Mapping[Any, tuple[Any, Any]]) -> str:
-        """The first difference among named pairs."""
-        for name, (a, e) in pairs.items():
-            problem = self.difference(a, e)
-            if problem:
-                return f"item {name}: {problem}"
-        return ""
+            return self.numbers([actual], [expected], (), default)
+        if actual is None or expected is None:
+            return "" if actual is expected else f"None mismatch: {actual} is not {expected}"
+        raise _incomparable(actual, expected)
 
     def attributes(self, actual: Any, expected: Any) -> str:
-        """Compare shape, dtype, device and strides, as far as both sides have them."""
-        if tuple(actual.shape) != tuple(expected.shape):
-            return f"shapes differ: {list(actual.shape)} and {list(expected.shape)}"
-        names = _dtype_name(actual.dtype), _dtype_name(expected.dtype)
-        if self.dtype and names[0] != names[1]:
-            return f"dtypes differ: {names[0]} and {names[1]}"
-        devices = [str(t.device) for t in (actual, expected) if hasattr(t, "stride")]
-        if self.device and len(set(devices)) > 1:
-            return f"devices differ: {devices[0]} and {devices[1]}"
-        if self.stride and tuple(actual.stride()) != tuple(expected.stride()):
-            return f"strides differ: {tuple(actual.stride())} and {tuple(expected.stride())}"
+        """Compare shape, dtype, device, layout and strides, as far as both sides have them."""
+        found: dict[str, tuple[Any, Any]] = {}
+        found["shape"] = (tuple(actual.shape), tuple(expected.shape))
+        found["dtype"] = (_dtype_name(actual.dtype), _dtype_name(expected.dtype))
+        if hasattr(actual, "layout") and hasattr(expected, "layout"):
+            found["device"] = (str(actual.device), str(expected.device))
+            found["layout"] = (str(actual.layout), str(expected.layout))
+        if self.checked["stride()"]:
+            found["stride()"] = (tuple(actual.stride()), tuple(expected.stride()))
+        for name, (a, e) in found.items():
+            if self.checked.get(name, True) and a != e:
+                if hasattr(actual, name):
+                    a, e = getattr(actual, name), getattr(expected, name)
+                return f"The values for attribute {name!r} do not match: {a} != {e}."
         return ""
 
     def values(self, actual: Any, expected: Any) -> str:
-        """Compare the elements of two arrays."""
-        found, wanted = _flat(actual), _flat(expected)
-        if len(found) != len(wanted):
-            return f"numbers of elements differ: {len(found)} and {len(wanted)}"
+        """Compare the elements of two arrays; of none on the meta device, which has no elements."""
+        if all(getattr(t, "is_meta", False) for t in (actual, expected)):
+            return ""
         default = default_tolerances(actual.dtype, expected.dtype)
-        what = f"{_dtype_name(expected.dtype)} elements"
-        return self.numbers(found, wanted, tuple(actual.shape), what, default)
+        return self.numbers(_flat(actual), _flat(expected), tuple(actual.shape), default)
 
     def numbers(
         self,
         actual: Sequence[Any],
         expected: Sequence[Any],
         shape: tuple[int, ...],
-        what: str,
         default: tuple[float, float],
     ) -> str:
         """Compare flat lists of numbers, with tolerances ``default`` unless some were given."""
@@ -171,15 +193,23 @@ class _Comparison:
         bad = [i for i, (a, e) in enumerate(pairs) if not self.close(a, e, rtol, atol)]
         if not bad:
             return ""
-        worst = max(bad, key=lambda i: _distance(actual[i], expected[i]))
-        at = f" at index {_unravel(worst, shape)}" if shape else ""
-        text = (
-            f"{len(bad)} of {len(actual)} {what} differ; most{at}: {actual[worst]} is not within "
-            f"atol={atol:g} and rtol={rtol:g} of {expected[worst]}"
-        )
-        first = [i for i in bad[:_FIRST] if i != worst] if shape else []
-        places = [f"{_unravel(i, shape)}: {actual[i]} and not {expected[i]}" for i in first]
-        return f"{text}; first at {', '.join(places)}" if places else text
+        found = []
+        for kind, allowed, gap in (("absolute", atol, _distance), ("relative", rtol, _share)):
+            gaps = {i: gap(actual[i], expected[i]) for i in bad}
+            worst = max(gaps, key=gaps.__getitem__)
+            text = f"{kind} difference: {gaps[worst]}"
+            text += f" at index {_unravel(worst, shape)}" if shape else ""
+            found.append(f"{text} (up to {allowed} allowed)" if rtol or atol else text)
+        says = f"are not {'close' if rtol or atol else 'equal'}!"
+        if not shape:
+            numbers = f"Expected {expected[0]} but got {actual[0]}."
+            return "\n".join((f"Scalars {says}", "", numbers, *(t.capitalize() for t in found)))
+        share = f"{len(bad)} / {len(actual)} ({len(bad) / len(actual):.1%})"
+        places = [f"{_unravel(i, shape)}: {actual[i]} and not {expected[i]}" for i in bad[:_FIRST]]
+        return "\n".join((
+            f"Tensor-likes {says}", "", f"Mismatched elements: {share}",
+            *(f"Greatest {t}" for t in found), f"First at {', '.join(places)}",
+        ))  # fmt: skip
 
     def close(self, actual: Any, expected: Any, rtol: float, atol: float) -> bool:
         """Whether two numbers are close."""
@@ -192,13 +222,24 @@ class _Comparison:
         return bool(abs(actual - expected) <= atol + rtol * abs(expected))
 
 
+def _incomparable(actual: Any, expected: Any) -> TypeError:
+    return TypeError(
+        f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+    )
+
+
 def _is_nan(value: Any) -> bool:
     return bool(value != value)
 
 
-def _distance(a: Any, b: Any) -> float:
+def _distance(a: Any, b: Any) -> Any:
     gap = abs(a - b)
-    return math.inf if gap != gap else float(gap)
+    return math.inf if gap != gap else gap
+
+
+def _share(a: Any, b: Any) -> float:
+    gap, size = _distance(a, b), abs(b)
+    return gap / size if size and math.isfinite(gap) else math.inf
 
 
 def _unravel(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:

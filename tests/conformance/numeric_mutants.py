@@ -44,7 +44,7 @@ def precision_is_declared_of_no_op(patch):
     declaring(patch, precision={"exp": 1e-3, "expp": 1e-3})
 
 
-@mutant("elements differ", test_agrees_with_cpu=["exp"], test_dtypes=["exp"])
+@mutant("are not close", test_agrees_with_cpu=["exp"], test_dtypes=["exp"])
 def exp_is_rougher_than_declared(patch):
     declaring(patch, precision={"exp": 1e-5, "log": 1e-2})
     rough_exp()

@@ -11,7 +11,7 @@ from mindtorch_core.dispatch.registry import registry
 # ---- element-wise ops ---------------------------------------------------------------------------
 
 
-@mutant("its rule says|dtypes differ", test_forward=["add"], test_dtypes=["add"])
+@mutant("its rule says|attribute 'dtype'", test_forward=["add"], test_dtypes=["add"])
 def promotion_to_float32(patch):
     altered("add", lambda t: made(t.raw_data, torch.float32, t))
 

@@ -83,7 +83,7 @@ def test_sequences_and_numbers():
     assert_close([x, (1.0, 2)], [x, (1.0, 2)])
     assert_close({"a": x}, {"a": x})
     for actual, expected in (
-        ([x], [x, x]), ({"a": x}, {"b": x}), (1, 2), (1.0, 1.1), ([x], x), (x, None), ([x], [x + 1]),
+        ([x], [x, x]), ({"a": x}, {"b": x}), (1, 2), (1.0, 1.1), (x, None), ([x], [x + 1]),
     ):  # fmt: skip
         with pytest.raises(AssertionError):
             assert_close(actual, expected)
@@ -92,11 +92,69 @@ def test_sequences_and_numbers():
 def test_the_text_says_where_and_how_much():
     with pytest.raises(
         AssertionError,
-        match=r"case 3: 1 of 4 float32 elements differ; most at index \(1, 0\): 5\.0",
+        match=r"case 3: Tensor-likes are not close!\n\nMismatched elements: 1 / 4 \(25\.0%\)\n"
+        r"Greatest absolute difference: 4\.0 at index \(1, 0\)",
     ):
         assert_close(torch.tensor([[1.0, 1], [5, 1]]), torch.ones(2, 2), msg="case 3")
     assert default_tolerances("float16", torch.float32) == (1e-3, 1e-5)
     assert default_tolerances(torch.int64) == (0.0, 0.0)
+
+
+DIFFERENT = {
+    "tensors": lambda lib: ([lib.tensor([1.0, 2, 3, 4])], [lib.tensor([1.0, 2, 4, 8])]),
+    "exactly": lambda lib: ([lib.tensor([[1, 2], [3, 4]])], [lib.tensor([[1, 2], [6, 4]])]),
+    "one element": lambda lib: ([lib.tensor([1.0])], [lib.tensor([2.0])]),
+    "scalars": lambda lib: (lib.tensor(3.0), lib.tensor(4.0)),
+    "numbers": lambda lib: (3, 4),
+    "booleans": lambda lib: (True, False),
+    "None": lambda lib: (None, 1),
+    "dtypes": lambda lib: (lib.ones(1), lib.ones(1, dtype=lib.int64)),
+    "shapes": lambda lib: (lib.ones(1), lib.ones(1, 1)),
+    "devices": lambda lib: (lib.ones(1), lib.ones(1, device="meta")),
+    "layouts": lambda lib: (lib.ones(2).to_sparse(), lib.ones(2)),
+    "keys": lambda lib: ({"a": 1.0}, {"b": 1.0}),
+    "lengths": lambda lib: ([1.0, 2.0], [1.0]),
+    "nested": lambda lib: ({"a": [1.0, lib.tensor(2.0)]}, {"a": [1.0, lib.tensor(3.0)]}),
+    "nested lengths": lambda lib: ([[1.0]], [[1.0, 2.0]]),
+    "strings": lambda lib: ("a", "a"),
+}
+
+
+def said(lib, name, **options):
+    with pytest.raises((AssertionError, TypeError)) as caught:
+        lib.testing.assert_close(*DIFFERENT[name](lib), **options)
+    kept = [line for line in str(caught.value).split("\n") if line[:8] != "First at"]
+    return type(caught.value), [line for line in kept if "relative" not in line.lower()]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"rtol": 0, "atol": 0}, {"rtol": 0, "atol": 0.001}], ids=str
+)
+@pytest.mark.parametrize("name", DIFFERENT)
+def test_texts_are_pytorchs(name, options):
+    ours, theirs = said(torch, name, **options), said(pt, name, **options)
+    assert ours == theirs
+
+
+def test_relative_differences():
+    with pytest.raises(
+        AssertionError, match=r"relative difference: 0\.5 at index \(2,\) \(up to 1"
+    ):
+        assert_close(torch.tensor([1.0, 2, 6]), torch.tensor([1.0, 2, 4]))
+
+
+def test_options_that_pytorch_has():
+    for lib in (torch, pt):
+        close, ones = lib.testing.assert_close, lib.ones(2)
+        close(ones.to_sparse(), ones, check_layout=False)
+        close(lib.ones(2, device="meta"), lib.ones(2, device="meta"))
+        close(lib.nn.Parameter(ones), ones)
+        with pytest.raises(TypeError, match="No comparison pair"):
+            close(lib.nn.Parameter(ones), ones, allow_subclasses=False)
+        with pytest.raises(TypeError, match="No comparison pair"):
+            close(ones.sum(), 2.0)
+        with pytest.raises(AssertionError, match=r"^so: Tensor-likes are not close!"):
+            close(ones, ones * 2, msg=lambda text: f"so: {text}")
 
 
 def test_layouts_are_taken_over():

@@ -32,6 +32,8 @@ __all__ = ["RESULTS"]
 RESULTS: Final = Results()
 SERVED: Final[Counter[str]] = Counter()  # by op: the calls that the CPU computed
 _LISTED: Final = 40  # failures named in the terminal
+# How lines of an error begin that are shown beside its first one.
+_TELLING: Final = (OPERANDS, "Mismatched", "Greatest absolute", "First at", "Expected")
 _FRAMES: Final = pytest.MonkeyPatch()
 
 
@@ -285,7 +287,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         first, *rest = message.splitlines() or [""]
         write(f"{state}: {test}: {first:.240}")
         for line in rest:
-            if line.startswith(OPERANDS):
+            if line.startswith(_TELLING):
                 write(f"  {line:.240}")
     if len(found) > _LISTED:
         option = "--html" if CHOSEN.quiet else "--conformance-html"
