@@ -403,6 +403,8 @@ def _late(name: str) -> Any:
     if name.endswith("Storage"):
         from .frontend.typed_storage import CLASSES, TypedStorage
 
+        if name == "Storage":  # whichever the default dtype is at the time
+            return CLASSES[f"{get_default_dtype().label}Storage"]
         if name in CLASSES or name == "TypedStorage":
             return CLASSES.get(name, TypedStorage)
     packet = _find_packet("torch", name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..dispatch.functions import fn
 from ..tensors.making import tensor_over
 from ..tensors.replacing import replace_memory
@@ -9,9 +11,11 @@ from ..tensors.storage import BEFORE_EXPORT, Storage, held_alone
 from ..tensors.tensor import Tensor
 from ..values.devices import TABLE
 from ..values.dtypes import uint8
-from ..values.shapes import Shape, contiguous_strides, storage_extent
+from ..values.shapes import Shape, contiguous_strides, show, storage_extent
 
 __all__ = ["resize"]
+
+_BEYOND: Final = 1 << 63  # sizes and strides are signed numbers of 64 bits
 
 
 def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
@@ -26,13 +30,17 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
         strides: its new strides, row-major if None.
 
     Raises:
-        RuntimeError: if larger memory is wanted for what a file, another process or NumPy knows.
+        RuntimeError: if larger memory is wanted for what a file, another process or NumPy knows, or no
+            address is that large.
     """
     for flush in BEFORE_EXPORT:  # a recorded op may have to read what the tensor was
         flush()
     storage, offset, d = t._settled()._own_storage(), t._geometry()[1], t._dtype
     steps = contiguous_strides(shape) if strides is None else strides
     needed = storage_extent(shape, steps, offset) * d.itemsize
+    for what, reached in (("Storage size", needed), ("Stride", max(steps, default=0))):
+        if reached >= _BEYOND:
+            raise RuntimeError(f"{what} calculation overflowed with sizes={show(shape)}")
     if needed > storage.size_bytes:
         if not storage.replaceable:
             raise RuntimeError("Trying to resize storage that is not resizable")

@@ -377,3 +377,14 @@ def test_a_storage_from_before_a_pipeline_has_what_was_recorded_since(how):
         x.add_(1)
         seen = look(storage)
     assert list(bytes(seen)) == list(bytes(torch.full((3,), 2.0).untyped_storage()))
+
+
+def test_storages_of_the_default_dtype():
+    pt = pytest.importorskip("torch")
+    for lib in (torch, pt):
+        assert lib.Storage is lib.FloatStorage
+        lib.set_default_dtype(lib.float64)
+        try:
+            assert lib.Storage is lib.DoubleStorage
+        finally:
+            lib.set_default_dtype(lib.float32)

@@ -282,3 +282,14 @@ def test_complex_numbers_have_no_order(name):
     said = [str(e.value).partition('"')[2].partition('"')[0] for e in (wanted, found)]
     assert said[1] in (said[0], name)
     assert "ComplexFloat" in str(found.value)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 3)])
+@pytest.mark.parametrize("dim", [None, 0, 1, (0, 1)])
+def test_hashes_of_nothing(shape, dim):
+    """There is no hash of no elements; of none of them there is."""
+    options = {} if dim is None else {"dim": dim}
+    assert_same_outcome(
+        lambda: torch.hash_tensor(torch.ones(shape), **options),
+        lambda: pt.hash_tensor(pt.ones(shape), **options),
+    )

@@ -192,3 +192,15 @@ def test_an_output_that_is_resized_keeps_its_memory():
         with pytest.warns(UserWarning, match="resized"):
             lib.add(lib.ones(3), 1, out=whole)
         assert row.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("size", [(2, 4, 2**29, 2**29), (0, 4, 2**61)], ids=["storage", "stride"])
+def test_sizes_beyond_every_address(size):
+    for lib in (torch, pt):
+        x = lib.ones((), dtype=lib.float64)
+        with pytest.raises(RuntimeError, match=r"(Storage size|Stride) calculation overflowed"):
+            x.resize_(size)
+    x = torch.ones((), dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="calculation overflowed"):
+        x.resize_(size)
+    assert (x.shape, x.tolist()) == ((), 1)

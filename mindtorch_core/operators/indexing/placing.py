@@ -261,7 +261,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     """
     if not hasattr(indices, "_keys") or not BOOL < indices._dtype.category < FLOATING:
         kind = indices._dtype if hasattr(indices, "_keys") else type(indices).__name__
-        raise TypeError(f"expected 'indices' to be an integer tensor, but got {kind}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {kind}")
     sizes = [shape] if isinstance(shape, int) else list(shape)
     if not all(isinstance(n, int) for n in sizes):
         raise TypeError(f"expected 'shape' to be an int or a sequence of ints, but got {shape!r}")

@@ -11,7 +11,7 @@ from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, float64, int64, uint64
 from ...values.promotion import WIDER
-from ...values.shapes import reduced, show, wrap_dim, wrap_dims
+from ...values.shapes import numel, reduced, show, wrap_dim, wrap_dims
 
 _INF = float("inf")
 _EMPTY = {"sum": 0, "mean": float("nan"), "max": -_INF, "min": _INF, "prod": 1}
@@ -113,6 +113,14 @@ def _hash_rule(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int 
     if self._dtype.category == COMPLEX:
         raise NotImplementedError(f"\"hash_tensor\" not implemented for '{self._dtype.label}'")
     dims = wrap_dims(dim if dim != [] else None, len(self._shape))
+    if not numel(self._shape) and dim in ((), []):
+        raise RuntimeError(
+            "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+    for d in dims:
+        if self._shape and not self._shape[d]:
+            raise IndexError(f"hash_tensor: Expected reduction dim {d} to have non-zero size.")
     return TensorSpec(reduced(self._shape, dims, keepdim), uint64)
 
 

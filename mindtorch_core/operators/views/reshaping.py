@@ -80,11 +80,13 @@ def _view_dtype(self: Tensor, dtype: Any) -> Tensor:
             raise RuntimeError(f"self.dim() cannot be 0 {what}")
         if strides[-1] != 1:
             raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
-        if any(n * old % new for n in (shape[-1], offset, *strides[:-1])):
-            raise RuntimeError(
-                f"self.size(-1), self.storage_offset() and the other strides must be divisible by "
-                f"{new // old} {what}, but got {shape[-1]}, {offset} and {show(strides[:-1])}"
-            )
+        named = {"size(-1)": shape[-1], "storage_offset()": offset}
+        named |= {f"stride({i})": step for i, step in enumerate(strides[:-1])}
+        for name, n in named.items():
+            if n * old % new:
+                raise RuntimeError(
+                    f"self.{name} must be divisible by {new // old} {what}, but got {n}"
+                )
         shape = (*shape[:-1], shape[-1] * old // new)
         strides = (*(s * old // new for s in strides[:-1]), 1)
         offset = offset * old // new
