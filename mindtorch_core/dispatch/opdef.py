@@ -168,9 +168,10 @@ class OutForm(NamedTuple):
     """What ``out=`` must be.
 
     Attributes:
-        needs: ``apart`` from the inputs in memory, of the result's ``dtype``; ``computed in``: its dtype
-            is what the op computes in, where no dtype is given; ``whole computed in``: so for whole
-            numbers only; ``floats computed in``: so for others, unless the output is of whole numbers;
+        needs: ``apart`` from the inputs in memory; of the result's ``dtype``, which outputs of ops that are
+            not pointwise need anyway, unless they may ``cast``; ``computed in``: its dtype is what the op
+            computes in, where no dtype is given; ``whole computed in``: so for whole numbers only;
+            ``floats computed in``: so for others, unless the output is of whole numbers;
             ``any shape``: it is resized without a warning.
         draw: ``draw(out, *args, generator)`` fills an output itself, as it lies in memory; None where the
             result is copied into it.

@@ -15,7 +15,7 @@ from ..dispatch.registry import OpEntry
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
 from ..values.devices import row_of
-from ..values.dtypes import FLOATING
+from ..values.dtypes import FLOATING, dtype
 from ..values.overlap import refuse_partners, refuse_repeats, shared_memory
 from ..values.promotion import check_cast
 from ..values.shapes import Shape, numel, pointwise_strides, show, storage_extent
@@ -94,11 +94,7 @@ def write_out(
             raise RuntimeError(
                 f"Expected out tensor to have device {value._device}, but got {each._device} instead"
             )
-        if "dtype" in needs and value._dtype is not each._dtype:
-            raise RuntimeError(
-                f"Expected out tensor to have dtype {value._dtype}, but got {each._dtype} instead"
-            )
-        check_cast(value._dtype, each._dtype)
+        _check_dtype(value._dtype, each._dtype, needs, elementwise)
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:
@@ -106,7 +102,18 @@ def write_out(
             makes = "requires_grad" in kwargs and front.__name__ not in _TELLING
             (resize if makes or "any shape" in needs else resize_out)(each, value._shape, strides)
         each.copy_(value)
-    return out
+    return type(result)(outs) if hasattr(result, "_fields") else out
+
+
+def _check_dtype(made: dtype, out: dtype, needs: Sequence[str], elementwise: bool) -> None:
+    """Refuse an output that cannot be, or may not be, of another dtype than the result.
+
+    Raises:
+        RuntimeError: if so.
+    """
+    if made is not out and ("dtype" in needs or not (elementwise or "cast" in needs)):
+        raise RuntimeError(f"Expected out tensor to have dtype {made}, but got {out} instead")
+    check_cast(made, out)
 
 
 def _decides(needs: Sequence[str], args: tuple[Any, ...], out: Tensor) -> bool:

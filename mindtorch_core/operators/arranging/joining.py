@@ -86,7 +86,7 @@ op(
     grad={"tensors": _cat_grad},
     decomposition=_cat,
     out=True,
-    out_needs=("apart",),
+    out_needs=("apart", "cast"),
     namespaces=("torch",),
 )
 for _alias in ("concat", "concatenate"):
@@ -95,7 +95,7 @@ for _alias in ("concat", "concatenate"):
         doc="Alias of `cat`.",
         decomposition=lambda tensors, dim=0: fn.cat(tensors, dim),
         out=True,
-        out_needs=("apart",),
+        out_needs=("apart", "cast"),
         namespaces=("torch",),
     )
 
@@ -121,4 +121,5 @@ op(
     decomposition=_stack,
     out=True,
     namespaces=("torch",),
+    out_needs=("cast",),
 )

@@ -35,6 +35,7 @@ def _stacked(name: str, doc: str, grown: Callable[..., Any], dim: int) -> None:
         doc=doc,
         decomposition=composed,
         out=True,
+        out_needs=("cast",),
         namespaces=("torch",),
     )
 
@@ -91,6 +92,7 @@ op(
     decomposition=_chunk_cat,
     out=True,
     namespaces=("torch",),
+    out_needs=("cast",),
 )
 
 # ---- grids --------------------------------------------------------------------------------------

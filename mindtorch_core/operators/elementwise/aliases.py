@@ -30,7 +30,8 @@ _EITHER = ("Tensor", "Scalar")
 
 for _name, (_of, _kinds) in _ONE.items():
     _shown = ("Tensor",) if _name == "absolute" else EVERYWHERE  # PyTorch has no torch.absolute_
-    alias(_name, _of, kinds=_kinds, inplace_namespaces=_shown)
+    _needs = ("dtype",) if _of in ("neg", "trunc") else ("cast",)
+    alias(_name, _of, kinds=_kinds, inplace_namespaces=_shown, out_needs=_needs)
 for _name, (_of, _kinds) in _TWO.items():
     alias(
         _name,

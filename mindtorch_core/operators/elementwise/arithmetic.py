@@ -220,6 +220,7 @@ op(
     number_first="quotient",
     inplace=True,
     out=True,
+    out_needs=("cast",),
 )
 op(
     "divide(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor",
@@ -232,6 +233,7 @@ op(
     number_first="quotient",
     inplace=True,
     out=True,
+    out_needs=("cast",),
 )
 op(
     "_rdiv(Tensor self, Tensor other) -> Tensor",
@@ -425,6 +427,7 @@ unary(
     operators=("__neg__",),
     rule=rules.pointwise(rules.not_bool(_NO_NEGATIVE)),
     kinds="ifc",
+    out_needs=("dtype",),
 )
 
 
@@ -469,13 +472,9 @@ unary(
     kinds="ifc",
 )
 unary(
-    "sign",
-    "-1, 0 or 1 by sign.",
-    lambda g: fn.zeros_like(g),
-    kinds="bif",
-    decomposition=elementary.sign,
-    inplace_namespaces=("Tensor",),
-)
+    "sign", "-1, 0 or 1 by sign.", lambda g: fn.zeros_like(g), kinds="bif",
+    decomposition=elementary.sign, inplace_namespaces=("Tensor",), out_needs=("dtype",),
+)  # fmt: skip
 op(
     "sgn(Tensor self) -> Tensor",
     doc="Sign; for complex numbers the number divided by its absolute value.",
@@ -487,6 +486,7 @@ op(
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
+    out_needs=("dtype",),
 )
 op(
     "square(Tensor self) -> Tensor",

@@ -88,6 +88,7 @@ unary(
     operators=("__invert__",),
     decomposition=elementary.bitwise_not,
     inplace_namespaces=("Tensor",),
+    out_needs=("dtype",),
 )
 for _name, _kind in (("isnan", "NaN"), ("isinf", "infinite"), ("isfinite", "finite")):
     unary(

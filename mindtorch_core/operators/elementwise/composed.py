@@ -191,6 +191,7 @@ def alias(
         "decomposition": lambda self, *args, **kwargs: getattr(self, of)(*args, **kwargs),
         "inplace": True,
         "out": True,
+        "out_needs": ("cast",),
     } | more
     if properties["inplace"]:
         properties["inplace_decomposition"] = lambda self, *args, **kwargs: getattr(self, f"{of}_")(

@@ -218,6 +218,7 @@ op(
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),
+    out_needs=("dtype",),
 )
 op(
     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",

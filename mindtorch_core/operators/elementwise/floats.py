@@ -59,6 +59,7 @@ op(
     ),
     out=True,
     tags=frozenset({"pointwise"}),
+    out_needs=("dtype",),
 )
 
 
@@ -107,6 +108,7 @@ two(
     rule=_heaviside_rule,
     kinds="bif",
     signature="Tensor self, Tensor values",
+    out_needs=("dtype",),
 )
 
 # ---- NaN and infinities -------------------------------------------------------------------------
@@ -123,6 +125,7 @@ for _name, _limit, _doc in (
         grad=NONDIFF,
         decomposition=truth_of(lambda self, _limit=_limit: self == _limit, "bif", _name),
         out=True,
+        out_needs=("dtype",),
         tags=frozenset({"pointwise"}),
     )
 
@@ -181,6 +184,7 @@ op(
     out=True,
     tags=frozenset({"pointwise"}),
     inplace_namespaces=EVERYWHERE,
+    out_needs=("dtype",),
 )
 
 # ---- exponent and mantissa ----------------------------------------------------------------------

@@ -159,14 +159,29 @@ unary(
 
 # ---- rounding -----------------------------------------------------------------------------------
 
-unary("floor", "Largest integer not above.", _zero, kinds="if")
-unary("ceil", "Smallest integer not below.", _zero, kinds="if", decomposition=elementary.ceil)
-unary("trunc", "Integer part.", _zero, kinds="if", decomposition=elementary.trunc)
+unary("floor", "Largest integer not above.", _zero, kinds="if", out_needs=("dtype",))
+unary(
+    "ceil",
+    "Smallest integer not below.",
+    _zero,
+    kinds="if",
+    decomposition=elementary.ceil,
+    out_needs=("dtype",),
+)
+unary(
+    "trunc",
+    "Integer part.",
+    _zero,
+    kinds="if",
+    decomposition=elementary.trunc,
+    out_needs=("dtype",),
+)
 unary(
     "round",
     "Nearest integer, halves to even.",
     _zero,
     kinds="if",
+    out_needs=("dtype",),
 )
 
 
@@ -186,6 +201,7 @@ op(
     inplace_namespaces=EVERYWHERE,
     out=True,
     tags=frozenset({"pointwise"}),
+    out_needs=("dtype",),
 )
 unary(
     "frac",
@@ -194,6 +210,7 @@ unary(
     kinds="f",
     primitive=False,
     decomposition=lambda self: self - self.trunc(),
+    out_needs=("dtype",),
 )
 
 # ---- activations --------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ op(
     first_operand=1,
     broadcasts=True,
     out=True,
+    out_needs=("dtype",),
     namespaces=("torch",),
     tags=frozenset({"pointwise"}),
 )

@@ -116,4 +116,5 @@ op(
     host=True,
     out=True,
     namespaces=("torch",),
+    out_needs=("cast",),
 )

@@ -82,6 +82,7 @@ op(
     doc="Cholesky factor of a positive-definite matrix; `torch.linalg.cholesky` is its newer name.",
     decomposition=_older_cholesky,
     out=True,
+    out_needs=("cast",),
 )
 
 
@@ -114,6 +115,7 @@ op(
     doc="Solution ``X`` of ``A @ X = input``, given the Cholesky factor ``input2`` of ``A``.",
     decomposition=_cholesky_solve,
     out=True,
+    out_needs=("cast",),
 )
 
 
@@ -131,4 +133,5 @@ op(
     doc="Inverse of the matrix whose Cholesky factor is given.",
     decomposition=_cholesky_inverse,
     out=True,
+    out_needs=("cast",),
 )

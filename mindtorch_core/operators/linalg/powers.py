@@ -51,6 +51,7 @@ for _name, _places in (
         doc="Product of a square matrix with itself, ``n`` times; of its inverse if ``n`` is negative.",
         decomposition=_matrix_power,
         out=True,
+        out_needs=("cast",),
         namespaces=_places,
     )
 

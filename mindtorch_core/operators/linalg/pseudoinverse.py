@@ -99,6 +99,7 @@ op(
     decomposition=_pinv,
     out=True,
     namespaces=("linalg:pinv",),
+    out_needs=("cast",),
 )
 
 
@@ -134,6 +135,7 @@ for _schema, _made in _PINV_FORMS:
         doc=f"{_PINV}, relative to the largest.",
         decomposition=_made,
         out=True,
+        out_needs=("cast",),
         namespaces=("linalg:pinv",),
     )
 op(
@@ -185,6 +187,7 @@ for _overload, _name, _arguments, _made in _RANK_FORMS:
         decomposition=_made,
         grad="nondiff",
         out=True,
+        out_needs=("cast",),
         namespaces=("linalg:matrix_rank",),
     )
 
@@ -235,6 +238,7 @@ for _schema in (
         "over the smallest singular value.",
         decomposition=_cond,
         out=True,
+        out_needs=("cast",),
         namespaces=("linalg:cond",),
     )
 

@@ -201,12 +201,14 @@ op(
     decomposition=_householder,
     out=True,
     namespaces=("linalg:householder_product",),
+    out_needs=("cast",),
 )
 op(
     "orgqr(Tensor self, Tensor input2) -> Tensor",
     doc="`torch.linalg.householder_product` under LAPACK's name.",
     decomposition=lambda self, input2: fn_linalg.householder_product(self, input2),
     out=True,
+    out_needs=("cast",),
 )
 
 

@@ -182,6 +182,7 @@ op(
     decomposition=_tensorinv,
     out=True,
     namespaces=("linalg:tensorinv",),
+    out_needs=("cast",),
 )
 
 
@@ -208,4 +209,5 @@ op(
     decomposition=_tensorsolve,
     out=True,
     namespaces=("linalg:tensorsolve",),
+    out_needs=("cast",),
 )

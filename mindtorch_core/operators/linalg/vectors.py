@@ -55,6 +55,7 @@ for _name in ("outer", "ger"):
         doc="Outer product of two vectors: ``result[i, j] = input[i] * vec2[j]``.",
         decomposition=_outer,
         out=True,
+        out_needs=("cast",),
     )
 
 
@@ -171,6 +172,7 @@ op(
     doc="Kronecker product: every element of ``input`` times the whole of ``other``, as blocks.",
     decomposition=_kron,
     out=True,
+    out_needs=("cast",),
 )
 
 
@@ -288,4 +290,5 @@ for _name, _operands, _doc, _made in (
         inplace=True,
         inplace_namespaces=EVERYWHERE if _name == "addmv" else ("Tensor",),  # as PyTorch has them
         out=True,
+        out_needs=("cast",) if _name == "addr" else (),
     )

@@ -126,6 +126,7 @@ activation(
     lambda x, lambd=0.5: fn.where((x >= -lambd) & (x <= lambd), 0, x),
     inplace=False,
     namespaces=("torch", "Tensor", "nn"),
+    out_needs=("dtype",),
 )
 activation(
     "softshrink",
@@ -136,6 +137,7 @@ activation(
     rule=_softshrink_rule,
     inplace=False,
     namespaces=("nn",),
+    out_needs=("dtype",),
 )
 
 
@@ -284,6 +286,7 @@ activation(
     _gelu,
     rule=_gelu_rule,
     namespaces=("nn",),
+    out_needs=("dtype",),
 )
 activation(
     "mish",
@@ -300,6 +303,7 @@ activation(
     _softplus,
     namespaces=("nn",),
     inplace=False,
+    out_needs=("dtype",),
 )
 activation(
     "log_sigmoid",
@@ -309,6 +313,7 @@ activation(
     lambda x: x.clamp(max=0) - fn.log1p((-x.abs()).exp()),
     namespaces=("nn:logsigmoid",),
     inplace=False,
+    out_needs=("dtype",),
 )
 
 # ---- piecewise linear and quadratic -------------------------------------------------------------

@@ -215,6 +215,7 @@ random_tensor(
     grad={"mean": lambda g, mean_shape: g.new_zeros(mean_shape)},
     decomposition=_normal_around,
     out=True,
+    out_needs=("cast",),
 )
 random_tensor(
     f"normal.float_Tensor(float mean, Tensor std, {GENERATOR}) -> Tensor",
@@ -222,6 +223,7 @@ random_tensor(
     grad={"std": lambda g, std_shape: g.new_zeros(std_shape)},
     decomposition=_normal_scaled,
     out=True,
+    out_needs=("cast",),
 )
 random_tensor(
     f"normal.Tensor_Tensor(Tensor mean, Tensor std, {GENERATOR}) -> Tensor",
@@ -232,6 +234,7 @@ random_tensor(
     },
     decomposition=_normal_each,
     out=True,
+    out_needs=("cast",),
 )
 random_tensor(
     f"normal.float_float(float mean, float std, int[] size, {RANDOM_OPTIONS}) -> Tensor",
@@ -240,6 +243,7 @@ random_tensor(
         fn.empty(size, dtype=dtype, device=device).normal_(mean, std, generator=generator)
     ),
     out=True,
+    out_needs=("cast",),
     out_draw=into("normal_", lambda mean, std, size: (size, (mean, std))),
 )
 
@@ -309,6 +313,7 @@ op(
     decomposition=_bernoulli,
     random=True,
     out=True,
+    out_needs=("cast",),
     out_draw=into("bernoulli_", lambda self: (self._shape, (self,))),
 )
 op(

@@ -250,6 +250,7 @@ for _name, _all, _arg, _other in (
         doc=f"The {_name}imum element.",
         decomposition=_all_max(_name, _all),
         out=True,
+        out_needs=("cast",),
         tags=frozenset({"reduction"}),
     )
     op(
@@ -271,6 +272,7 @@ for _name, _all, _arg, _other in (
         doc=f"Alias of `{_other}`.",
         decomposition=lambda self, other, _other=_other: getattr(fn, _other)(self, other),
         out=True,
+        out_needs=("cast",),
         tags=frozenset({"pointwise"}),
     )
 
@@ -305,6 +307,7 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
         grad=NONDIFF,
         decomposition=_counted(_name == "any"),
         out=True,
+        out_needs=("cast",),
         tags=frozenset({"reduction"}),
     )
 
@@ -387,6 +390,7 @@ for _name, _doc, _deviation, _grad in (
         grad={"self": _grad},
         decomposition=_deviation,
         out=True,
+        out_needs=("cast",),
         tags=frozenset({"reduction"}),
     )
     op(
@@ -396,6 +400,7 @@ for _name, _doc, _deviation, _grad in (
             fn, _name
         )(self, dim, correction=int(unbiased), keepdim=keepdim),
         out=True,
+        out_needs=("cast",),
         tags=frozenset({"reduction"}),
     )
     op(
@@ -431,4 +436,5 @@ op(
     decomposition=_logsumexp,
     out=True,
     tags=frozenset({"reduction"}),
+    out_needs=("cast",),
 )

@@ -72,7 +72,11 @@ for _name, _doc, _composed in (
         doc=_doc,
         decomposition=_composed,
         out=True,
-        out_needs=("floats computed in", *(("whole computed in",) if _name == "nansum" else ())),
+        out_needs=(
+            "cast",
+            "floats computed in",
+            *(("whole computed in",) if _name == "nansum" else ()),
+        ),
         tags=_REDUCTION,
     )
 

@@ -42,6 +42,7 @@ _special(
     decomposition=lambda self, *, decimals=0: (
         self.round(decimals=decimals) if decimals else self.round()
     ),
+    out_needs=("dtype",),
 )
 _special("multigammaln", "mvlgamma", "Tensor self, int p", "if")
 _special("gammainc", "igamma", "Tensor self, Tensor other", "f")
@@ -49,7 +50,9 @@ _special("gammaincc", "igammac", "Tensor self, Tensor other", "f")
 _special(
     "xlogy", "xlogy", "Tensor self, Tensor other", numbers=True, overloads=("", "other_scalar")
 )
-_special("logsumexp", "logsumexp", "Tensor self, int[1] dim, bool keepdim=False")
+_special(
+    "logsumexp", "logsumexp", "Tensor self, int[1] dim, bool keepdim=False", out_needs=("cast",)
+)
 _special("softmax", "softmax", "Tensor self, int dim, ScalarType? dtype=None")
 _special(
     "log_softmax",
@@ -62,6 +65,7 @@ op(
     decomposition=lambda self, other: fn.xlogy(self, other),
     out=True,
     namespaces=("special:xlogy",),
+    out_needs=("cast",),
 )
 
 
@@ -75,4 +79,5 @@ op(
     decomposition=_polygamma,
     out=True,
     namespaces=("special:polygamma",),
+    out_needs=("cast",),
 )

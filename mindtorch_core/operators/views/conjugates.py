@@ -46,6 +46,7 @@ op(
     out=True,
     tags=frozenset({"pointwise"}),
     inplace_namespaces=EVERYWHERE,
+    out_needs=("dtype",),
 )
 op(
     "_conj_physical(Tensor self) -> Tensor",
