@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
+from weakref import ref
 
 from ..dispatch.entry import Kernel, OpEntry
 from ..dispatch.functions import fn
@@ -25,6 +26,7 @@ from ..values.overlap import Geometry, refuse_partners, refuse_repeats
 from .formulas import as_strided_backward
 from .hooks import move_kept
 from .node import Error, Node, freed_error, short_name
+from .saved import Packed, saved_output
 
 __all__ = [
     "lose_history",
@@ -279,6 +281,11 @@ class CopySlices(Node):
         self.at = at
         self.base = base
         self.view = view
+        kept = [field.at for field in inner.fields if field.kind == "output"]
+        if kept and inner.saved:
+            inner.saved = tuple(
+                _OfView(v, self) if i in kept else v for i, v in enumerate(inner.saved)
+            )
 
     def apply(self, *grads: Tensor | None) -> tuple[Any, ...]:
         """Hand the view's slice of the gradient through the op, keep the rest."""
@@ -304,6 +311,28 @@ class CopySlices(Node):
         """Free what the op's formulas needed. As in PyTorch, there is no second walk then."""
         super().release()
         self.inner.release()
+
+
+class _OfView(Packed):
+    """A result that an op on a view has saved: its history is the view's, which leads over the base."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, parts: Any, place: CopySlices) -> None:
+        super().__init__(parts, lambda value: value, None, 0)
+        self.place = ref(place)  # which keeps the op's node
+
+    def unpack(self, node: Node | None = None) -> Tensor:
+        """The result as it was, as a part of the base."""
+        if node is None:
+            raise TypeError("a result is unpacked for its node")
+        t = saved_output(node, 0, self.value)
+        place = self.place()
+        if place is not None:
+            t._autograd = AutogradMeta(
+                AsStridedBackward0(AutogradMeta(place), place.base, place.view)
+            )
+        return t
 
 
 class AsStridedBackward0(Node):

@@ -49,3 +49,22 @@ def test_training_twice_before_backward_updates_statistics_in_between():
         (first**3 + second**3).sum().backward()
         gradients.append([*x.grad.flatten().tolist(), *mean.tolist(), *var.tolist()])
     assert gradients[0] == pytest.approx(gradients[1], rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("op", ["relu_", "tanh_", "sigmoid_", "exp_", "sqrt_"])
+@pytest.mark.parametrize(
+    "view", [lambda t: t.view(6), lambda t: t[0], lambda t: t.mT], ids=["all", "row", "mT"]
+)
+def test_a_changed_view_is_differentiated_several_times(op, view):
+    """The op's saved result has the view's history, which leads over the base: not one around it."""
+    found = {}
+    for lib in (torch, pt):
+        x = lib.tensor([[0.5, 1.5, 0.25], [2.0, -0.5, 0.75]], dtype=lib.float64, requires_grad=True)
+        base = x * x + x
+        getattr(view(base), op)()
+        (first,) = lib.autograd.grad((base**2).sum(), x, create_graph=True)
+        (second,) = lib.autograd.grad((first**2).sum(), x, create_graph=True)
+        (third,) = lib.autograd.grad(second.sum(), x)
+        found[lib] = [t.nan_to_num(7).tolist() for t in (first, second, third)]
+    for ours, theirs in zip(found[torch], found[pt], strict=True):
+        assert ours == [pytest.approx(row, rel=1e-9) for row in theirs]
