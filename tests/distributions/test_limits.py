@@ -114,3 +114,31 @@ def test_shapes_are_taken_or_refused(make: Make) -> None:
         return tuple(made.batch_shape), tuple(made.event_shape)
 
     assert told(torch) == told(pt)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_of_tiny_parameters(dtype):
+    """Gamma numbers that are too small for any float count as the least one; so small a rate gives 0."""
+    drawn = []
+    for lib in (torch, pt):
+        d = getattr(lib, dtype)
+        lib.manual_seed(5)
+        tiny = lib.full((50,), 1e-6, dtype=d)
+        rates = lib.tensor([0.0, 1e-300, 1e-38, 1e-17, 1e-12] * 4, dtype=d)
+        counts = lib.zeros(2, 2)
+        drawn.append(
+            [
+                *lib.distributions.Beta(tiny, tiny).sample().tolist(),
+                *lib.distributions.Dirichlet(lib.full((9, 3), 1e-6, dtype=d))
+                .sample()
+                .flatten()
+                .tolist(),
+                *lib.poisson(rates).tolist(),
+                *lib.poisson(rates[2].expand(5000)).tolist(),
+                *lib.distributions.NegativeBinomial(counts, counts + 0.3)
+                .sample()
+                .flatten()
+                .tolist(),
+            ]
+        )
+    assert drawn[0] == pytest.approx(drawn[1], rel=1e-6)

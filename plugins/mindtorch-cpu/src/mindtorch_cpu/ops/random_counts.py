@@ -132,7 +132,7 @@ _of_rate = functools.lru_cache(1024)(_Rejected)
 
 def _factors(uniform: Next, limit: float) -> int:
     """How many factors a product has before it is small enough."""
-    product, count = 1.0, -1
+    product, count = uniform(), 0
     while product > limit:
         product *= uniform()
         count += 1
@@ -360,7 +360,9 @@ def sample_dirichlet(self: Any, generator: Any = None) -> Any:
     """Shares of gamma numbers, none of them 0 or 1."""
     spec = rule_of("_sample_dirichlet")(self)
     limits = np.finfo(self.raw_data.dtype)
-    drawn = _gammas(self.raw_data.astype(np.float64), generator)
+    drawn = np.maximum(
+        _gammas(self.raw_data.astype(np.float64), generator), np.finfo(np.float64).tiny
+    )
     if drawn.ndim:
         drawn = quietly(np.divide, drawn, drawn.sum(-1, keepdims=True))
     else:
