@@ -2439,8 +2439,9 @@ class TensorMethods:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """What pickle needs to make the tensor, or storage, again."""
 
-    def __repr__(self) -> _str:
-        """The text of a tensor; launches recorded work."""
+    def __repr__(self, *, tensor_contents: _str | None = None) -> _str:
+        """The text of a tensor, with what a subclass shows in place of the elements; launches
+        recorded work."""
 
     def __reversed__(self) -> Tensor:
         """The slices in reverse order, as one tensor."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..tensors.attached import attach
+from ..tensors.subclasses import instance
 from ..tensors.tensor import Tensor, alias
 from ..values.devices import concrete, device, type_meant
 from ..values.dtypes import (
@@ -96,8 +97,7 @@ def new(self: Tensor, *args: Any, device: device | str | None = None) -> Tensor:
 
 def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:
     """``Tensor(...)``: of the default dtype, of given sizes or with given data."""
-    made = called(None, args, **kwargs)
-    made.__class__ = cls
+    made: Tensor = instance(called(None, args, **kwargs), cls)
     return made
 
 

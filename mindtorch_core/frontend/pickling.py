@@ -7,13 +7,15 @@ pickled by themselves, so tensors that share memory still do when they are copie
 from __future__ import annotations
 
 import copy
+import copyreg
 from typing import Any
 
 from ..dispatch.key_order import mask_of
 from ..tensors.attached import attach
 from ..tensors.autograd_state import born
 from ..tensors.storage import Storage
-from ..tensors.tensor import Tensor, make_tensor
+from ..tensors.subclasses import dispatches, instance
+from ..tensors.tensor import FIELDS, Tensor, make_tensor
 from ..tensors.unresolved import MARKS, unresolved
 from ..values.devices import concrete, row_of
 from ..values.dtypes import dtype, int64, uint8
@@ -28,6 +30,7 @@ __all__ = [
     "rebuild_tensor",
     "reduced_storage",
     "reduced_tensor",
+    "state_of",
 ]
 
 
@@ -35,8 +38,38 @@ def reduced_tensor(t: Tensor) -> tuple[Any, ...]:
     """What `rebuild_tensor` and pickle need to make the tensor again; results become leaves."""
     storage = t._settled()._own_storage()
     strides, offset = t._geometry()
-    args = (type(t), storage, t._shape, strides, offset, t._dtype, t.requires_grad, *unresolved(t))
-    return rebuild_tensor, args, t.__dict__ or None
+    described = t._shape, strides, offset, t._dtype, t.requires_grad
+    if t._data is None and dispatches(type(t)):
+        return _rebuild_wrapper, (type(t), t._device, *described), state_of(t)
+    return rebuild_tensor, (type(t), storage, *described, *unresolved(t)), state_of(t)
+
+
+def state_of(t: Tensor) -> Any:
+    """The attributes of a tensor as pickle has them: those in its class's slots apart, None for none."""
+    if type(t) is Tensor:
+        return t.__dict__ or None
+    names: list[str] = copyreg._slotnames(type(t))  # type: ignore[attr-defined]
+    slots = {n: getattr(t, n) for n in names if n not in _FIELDS and hasattr(t, n)}
+    return (t.__dict__, slots) if slots else t.__dict__ or None
+
+
+_FIELDS = {*FIELDS.values()}
+
+
+def _rebuild_wrapper(
+    cls: type[Tensor],
+    on: Any,
+    shape: Shape,
+    strides: Shape,
+    offset: int,
+    d: dtype,
+    requires_grad: bool,
+) -> Tensor:
+    """A new leaf of a class whose instances have no elements of their own."""
+    made: Tensor = cls._make_wrapper_subclass(
+        cls, shape, strides, offset, dtype=d, device=on, requires_grad=requires_grad
+    )
+    return made
 
 
 def rebuild_tensor(
@@ -55,7 +88,7 @@ def rebuild_tensor(
     keys = mask_of([runtime.key, *(MARKS[name] for name in marks)])
     made = born(make_tensor(data, shape, d, storage.device, keys, storage, (strides, offset)))
     if cls is not Tensor:
-        made.__class__ = cls
+        made = instance(made, cls)
     return made.requires_grad_(requires_grad)
 
 
@@ -70,14 +103,17 @@ def copied_tensor(t: Tensor, memo: dict[int, Any]) -> Tensor:
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
             "protocol at the moment; copy tensor.detach()"
         )
-    rebuild, (cls, storage, *described), attributes = reduced_tensor(t)
-    made: Tensor = rebuild(cls, copy.deepcopy(storage, memo), *described)
+    rebuild, (cls, place, *described), state = reduced_tensor(t)
+    made: Tensor = rebuild(cls, copy.deepcopy(place, memo), *described)
     memo[id(t)] = made
     grad = t.grad
     if grad is not None:
         made.grad = copy.deepcopy(grad, memo)
+    attributes, slots = state if isinstance(state, tuple) else (state, None)
     if attributes:
         made.__dict__.update(copy.deepcopy(attributes, memo))
+    for name, value in (slots or {}).items():
+        setattr(made, name, copy.deepcopy(value, memo))
     return made
 
 

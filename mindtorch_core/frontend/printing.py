@@ -94,8 +94,8 @@ def printoptions(**options: Any) -> Iterator[None]:
         OPTIONS.update(kept)
 
 
-def format_tensor(t: Tensor) -> str:
-    """The ``repr`` of a tensor: elements, then what cannot be seen from them."""
+def format_tensor(t: Tensor, contents: str | None = None) -> str:
+    """The ``repr`` of a tensor: elements, or what a class shows instead, then what they do not tell."""
     plain = type(t) is Tensor or getattr(t, "_shown_as_tensor", False)
     prefix = "tensor(" if plain else f"{type(t).__name__}("
     suffixes = []
@@ -111,7 +111,7 @@ def format_tensor(t: Tensor) -> str:
     else:
         if not OPTIONS["edgeitems"]:  # the elements do not tell the shape
             suffixes.append(f"size={tuple(t._shape)}")
-        body = unseen(_body, t, len(prefix))
+        body = unseen(_body, t, len(prefix)) if contents is None else contents
     implied = (get_default_dtype(), default_complex(), int64, bool_)
     if (
         t._dtype not in implied
@@ -126,7 +126,8 @@ def format_tensor(t: Tensor) -> str:
     tangent = tangent_of(t)
     if tangent is not None:
         suffixes.append(f"tangent={tangent}")
-    return filled(prefix + body, suffixes, len(prefix)) + ")"
+    text = filled(prefix + (body if contents is None else contents), suffixes, len(prefix)) + ")"
+    return text if plain or not getattr(t, "_is_param", False) else f"Parameter({text})"
 
 
 def filled(text: str, suffixes: list[str], indent: int, new_line: bool = False) -> str:
@@ -266,11 +267,11 @@ def _nest(
     return "[" + gap.join(parts) + "]"
 
 
-def __repr__(self: Tensor) -> str:
-    """The text of a tensor; launches recorded work."""
+def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
+    """The text of a tensor, with what a subclass shows in place of the elements; launches recorded work."""
     if is_retired(self._device):
         return f"<tensor on {self._device}, whose backend was unloaded>"
-    return format_tensor(self._settled())
+    return format_tensor(self._settled(), tensor_contents)
 
 
 def _repr_html_(self: Tensor) -> str:

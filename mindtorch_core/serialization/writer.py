@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ..frontend.pickling import state_of
 from ..frontend.typed_storage import TypedStorage
 from ..gradients.handles import warn_if_has_hooks
 from ..random import Generator
@@ -257,9 +258,9 @@ class Writer:
             self._subclass(t, rebuilt_by, at)
             return
         storage = t._settled()._own_storage()
-        attributes = dict(t.__dict__)
+        state = state_of(t)
         kind = Tensor if getattr(t, "_kept_as_tensor", False) else type(t)
-        if attributes or kind is not Tensor:
+        if state or kind is not Tensor:
             self.name(_WITH_ATTRIBUTES)
             self.out += b"("
         if not row_of(t.device.type).runtime.executes:
@@ -271,7 +272,7 @@ class Writer:
         else:
             self.name(_TENSOR_V3)
             arguments = self._arguments_with_dtype
-        if attributes or kind is not Tensor:
+        if state or kind is not Tensor:
             self.save(kind, at)
         self.out += b"("
         arguments(t, storage, at)
@@ -279,17 +280,17 @@ class Writer:
         if marks and arguments != self._meta_arguments:  # there is no place for them
             self.fresh(dict.fromkeys(marks, True), at)
         self.out += b"t"
-        if attributes or kind is not Tensor:
-            self.fresh(attributes, f"{at}.__dict__")
+        if state or kind is not Tensor:
+            self.fresh(state or {}, f"{at}.__dict__")
             self.out += b"t"
         self.out += b"R"
         self.remember(id(t))
 
     def _subclass(self, t: Tensor, rebuilt_by: str, at: str) -> None:
         """A tensor of a subclass that names the function by which PyTorch makes one of its data."""
-        attributes = dict(t.__dict__)
-        arguments = [t.data, t.requires_grad, OrderedDict(), *([attributes] if attributes else [])]
-        self._call(rebuilt_by + ("_with_state" if attributes else ""), arguments, at)
+        state = state_of(t)
+        arguments = [t.data, t.requires_grad, OrderedDict(), *([state] if state else [])]
+        self._call(rebuilt_by + ("_with_state" if state else ""), arguments, at)
         self.remember(id(t))
 
     def _arguments(self, t: Tensor, storage: Storage, at: str) -> None:

@@ -8,6 +8,7 @@ of a tensor's keys is plain, and in a thread where the handlers are off it is no
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from ..values.memory_formats import memory_format
 from ..values.shapes import Size, contiguous_strides, numel, storage_extent
 from .attached import attach
 from .storage import Storage
-from .tensor import PREPARE_CLASS, Tensor, alias, make_tensor
+from .tensor import FIELDS, PREPARE_CLASS, Tensor, alias, make_tensor
 
 __all__ = [
     "ANY_DISPATCHES",
@@ -29,10 +30,12 @@ __all__ = [
     "default_torch_function",
     "dispatches",
     "dispatching",
+    "instance",
 ]
 
 _PYTHON: Final = int(DispatchKey.Python)
 _SLOT: Final[Any] = Tensor.__dict__["_keys"]
+_FIELDS: Final[list[Any]] = [Tensor.__dict__[name] for name in FIELDS.values()]
 
 
 class _DisabledDispatch:
@@ -161,6 +164,26 @@ def _checked(cls: Any) -> Any:
     return cls
 
 
+def instance(made: Tensor, cls: type[Any]) -> Any:
+    """A tensor that nobody has seen yet as an instance of a class.
+
+    It stays the object that it is, but for a class with ``__slots__``, whose objects are laid out otherwise.
+    """
+    try:
+        made.__class__ = cls
+        return made
+    except TypeError:
+        other = object.__new__(cls)
+    made._settled()
+    for field in _FIELDS:
+        field.__set__(other, field.__get__(made))
+    if made._autograd is not None and made.is_leaf:
+        made._autograd.owner = weakref.ref(other)
+    if made._base is not None:
+        made._own_storage().add_view(other)
+    return other
+
+
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
     """A view of the whole tensor as an instance of a subclass of Tensor.
 
@@ -169,8 +192,7 @@ def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:
     """
     _checked(cls)
     view = undisturbed(self.expand, self._shape)
-    view.__class__ = cls
-    return view
+    return instance(view, cls)
 
 
 def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False) -> Any:
@@ -183,8 +205,7 @@ def _make_subclass(cls: type[Any], data: Tensor, require_grad: bool = False) -> 
     made = undisturbed(alias, data)
     if require_grad:
         made.requires_grad_()
-    made.__class__ = cls
-    return made
+    return instance(made, cls)
 
 
 def _make_wrapper_subclass(
@@ -241,8 +262,7 @@ def _make_wrapper_subclass(
         made.requires_grad_()
     if cls.__torch_function__ is not DISABLED:
         arm()  # a class may have left it to its first instance
-    made.__class__ = cls
-    return made
+    return instance(made, cls)
 
 
 def _refuse_ops(cls: type[Any], refuse: Callable[[Any], Any]) -> None:

@@ -1,5 +1,8 @@
 """`Tensor._make_wrapper_subclass` against PyTorch: tensors of a class with no elements of their own."""
 
+import copy
+import pickle
+
 import pytest
 
 import mindtorch_core as torch
@@ -91,3 +94,77 @@ def test_gradients_that_need_the_result(compute):
         assert type(result) is type(leaf.grad) is holder
         found.append(leaf.grad.held.tolist())
     torch.testing.assert_close(*map(torch.tensor, found))
+
+
+# ---- classes with slots, whose objects are laid out otherwise than tensors -----------------------
+
+
+def slotted(lib):
+    def __repr__(self):
+        return lib.Tensor.__repr__(self, tensor_contents=f"<{getattr(self, 'note', None)}>")
+
+    return type("Slotted", (lib.Tensor,), {"__slots__": ["note", "other"], "__repr__": __repr__})
+
+
+def of_each_way(lib):
+    """An instance as each function makes it, with what autograd says of it."""
+    kind = slotted(lib)
+    leaf = lib.Tensor._make_subclass(kind, lib.ones(2), True)
+    leaf.note, leaf.free = [1], 4
+    (leaf * 3).sum().backward()
+    root = lib.zeros(3, requires_grad=True)
+    product = root * 1
+    view = product[:2].as_subclass(kind)
+    product.mul_(2)
+    view.sum().backward()
+    again = copy.copy(leaf)
+    plain = lib.nn.Parameter(lib.ones(2).as_subclass(type("Plain", (lib.Tensor,), {})))
+    return [
+        repr(leaf), leaf.grad.tolist(), root.grad.tolist(), type(view).__name__, repr(kind([1, 2])),
+        again.note, again.free, hasattr(again, "other"), repr(lib.nn.Parameter(leaf)), repr(plain),
+    ]  # fmt: skip
+
+
+def test_instances_of_classes_with_slots():
+    assert of_each_way(torch) == of_each_way(pt)
+
+
+def holder(lib):
+    class Holder(lib.Tensor):
+        __slots__ = ["held"]
+
+        @staticmethod
+        def __new__(cls, held):
+            made = lib.Tensor._make_wrapper_subclass(cls, held.size(), dtype=held.dtype)
+            made.held = held
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            made = func(*(getattr(a, "held", a) for a in args), **(kwargs or {}))
+            return cls(made) if isinstance(made, lib.Tensor) else made
+
+    return Holder
+
+
+@pytest.mark.parametrize("wrapped", [lambda lib, t: t, lambda lib, t: lib.nn.Parameter(t)])
+def test_copies_of_tensors_without_elements(wrapped):
+    for lib in (torch, pt):
+        first = wrapped(lib, holder(lib)(lib.ones(2)))
+        second = copy.deepcopy(first)
+        first.held.add_(1)
+        assert isinstance(second, type(first)), lib
+        assert (second.held.tolist(), first.held.tolist()) == ([1, 1], [2, 2])
+
+
+def test_slots_are_in_files(tmp_path, monkeypatch):
+    for lib in (torch, pt):
+        kind = slotted(lib)
+        monkeypatch.setitem(globals(), "Slotted", kind)
+        made = lib.ones(2).as_subclass(kind)
+        made.note, made.free = "a", "b"
+        lib.save(made, tmp_path / "file")
+        back = lib.load(tmp_path / "file", weights_only=False)
+        assert (type(back), back.note, back.free) == (kind, "a", "b")
+        back = pickle.loads(pickle.dumps(made))
+        assert (type(back), back.note, back.free) == (kind, "a", "b")
