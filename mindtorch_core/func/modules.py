@@ -54,7 +54,7 @@ def functional_call(
             twice = sorted({*merged} & {*each})
             if twice:
                 raise ValueError(
-                    f"{twice[0]} appears in multiple dictionaries; behavior is ambiguous"
+                    f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous"
                 )
             merged |= each
         given = merged

@@ -90,7 +90,7 @@ def test_as_pytorch(program):
 def test_what_there_is_not():
     from mindtorch_core import func
 
-    with pytest.raises(ValueError, match="multiple dictionaries"):
+    with pytest.raises(ValueError, match=r"\['weight'\] appeared in multiple dictionaries"):
         func.functional_call(torch.nn.Linear(1, 1), ({"weight": 1}, {"weight": 2}), ())
     with pytest.raises(RuntimeError, match="same class"):
         func.stack_module_state([torch.nn.Linear(1, 1), torch.nn.Identity()])

@@ -299,6 +299,24 @@ def stateless_calls(t):
 
 
 @scenario
+def stateless_calls_with_names_the_module_has_not(t):
+    class Counting(t.nn.Linear):
+        def forward(self, x):
+            return [n for n, _ in self.named_parameters()], hasattr(self, "more")
+
+    m = Counting(3, 2)
+    more, plain = {"more": t.nn.Parameter(t.ones(1))}, {"more": t.ones(1)}
+    call = t.func.functional_call
+    return [
+        call(m, more, t.ones(1, 3)),
+        call(m, plain, t.ones(1, 3)),
+        hasattr(m, "more"),
+        attempt(lambda: call(m, {"z": 1, "a": 2}, t.ones(1, 3), strict=True)),
+        attempt(lambda: call(m, (more, plain), t.ones(1, 3)))[0],
+    ]
+
+
+@scenario
 def skipped_initialisation(t):
     m = t.nn.utils.skip_init(t.nn.Linear, 3, 2, bias=False)
     return [repr(m), str(m.weight.device), attempt(lambda: t.nn.utils.skip_init(t.nn.ReLU))]

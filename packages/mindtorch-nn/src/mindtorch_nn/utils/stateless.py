@@ -11,6 +11,7 @@ from mindtorch_core.utils._own_frames import warn_user
 
 from ..modules.module import Module
 from ..parallel import DataParallel
+from ..parameter import Parameter
 
 __all__ = ["functional_call"]
 
@@ -41,7 +42,8 @@ def functional_call(
         ValueError: if names of one tensor are given several values.
     """
     warn_user(
-        "`torch.nn.utils.stateless.functional_call` is deprecated: use `torch.func.functional_call`.",
+        "`torch.nn.utils.stateless.functional_call` is deprecated. Please use `torch.func.functional_call` "
+        "instead.",
         FutureWarning,
     )
     return _functional_call(
@@ -84,7 +86,7 @@ def _reparametrize_module(
         for path, value in values.items():
             owner, _, name = path.rpartition(".")
             holder = module.get_submodule(owner)
-            table, name = _place(holder, name)
+            table, name = _place(holder, name, value)
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"{value} is not an instance of torch.Tensor")
             before.append((holder, table, name, table.get(name, _ABSENT)))
@@ -120,8 +122,8 @@ def _tell(holder: Any, name: str, value: Any) -> None:
         holder._flat_weights[names.index(name)] = value
 
 
-def _place(holder: Any, name: str) -> tuple[dict[str, Any], str]:
-    """Where a module keeps what it shows under a name; a name that it has not is lent to it.
+def _place(holder: Any, name: str, value: Any) -> tuple[dict[str, Any], str]:
+    """Where a module keeps what it shows under a name; one that it has not is lent to it with the value.
 
     Raises:
         KeyError: for no name.
@@ -133,6 +135,8 @@ def _place(holder: Any, name: str) -> tuple[dict[str, Any], str]:
     if not name:
         raise KeyError('tensor name can\'t be empty string ""')
     old = getattr(holder, name, None)
+    if old is None and isinstance(value, Parameter):
+        return holder._parameters, name
     if old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     return holder.__dict__, name
@@ -166,8 +170,8 @@ def _check_names(module: Module, values: dict[str, Any]) -> None:
     known = _names(module)
     problems = []
     for kind, names in (
-        ("Unexpected", [n for n in values if n not in known]),
-        ("Missing", [n for n in known if n not in values]),
+        ("Unexpected", sorted(values.keys() - known)),
+        ("Missing", sorted(known.keys() - values)),
     ):
         if names:
             problems.append(f"{kind} key(s): {', '.join(map(repr, names))}.")
