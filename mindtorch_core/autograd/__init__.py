@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..dispatch.nearest import missing
@@ -46,8 +48,10 @@ __all__ = [
 
 # What is imported when it is first used, and the module it is in.
 _LAZY: Final = {
+    "anomaly_mode": "anomaly_mode",
     "forward_ad": "forward_ad",
     "functional": "functional",
+    "grad_mode": "grad_mode",
     "gradcheck": "gradient_checks",
     "gradgradcheck": "gradient_checks",
     "graph": "graph",
@@ -74,6 +78,17 @@ def _late(name: str) -> Any:
 
 if not TYPE_CHECKING:  # for type checkers a misspelt name would be there too
     __getattr__ = _late
+
+
+class _Autograd(ModuleType):
+    """This module: its ``gradcheck`` stays the function when the module of that path is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "gradcheck" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Autograd
 
 
 def __dir__() -> list[str]:

@@ -136,10 +136,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a change of memory that no op has made, so that backward notices it.
+    """Count a change of memory that no op has made, so that backward notices it, if tensors count any.
 
     Raises:
-        RuntimeError: for something else than tensors, or inference tensors.
+        RuntimeError: for something else than tensors.
     """
     tensors = [tensor] if isinstance(tensor, Tensor) else list(tensor)
     for t in tensors:
@@ -147,8 +147,8 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
             raise RuntimeError(
                 "increment_version expects each element of the iterable to be a tensor"
             )
-        t._version  # noqa: B018  (inference tensors refuse)
-        t._own_storage().version += 1
+        if not t.is_inference():
+            t._own_storage().version += 1
 
 
 # ---- hooks on several tensors ------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import FORWARD
@@ -55,11 +55,23 @@ def moving_call(
 
         outputs = record_call(node_class, ctx, inputs, noted)
         given = _materialized(tangents, inputs) if ctx._materialize else tangents
-        _settle(ctx, inputs, outputs, _found(ctx, jvp, given, outputs), list(constant))
+        versions = [0 if t is None else t._version for t in tangents]
+        found = _found(ctx, jvp, given, outputs)
+        for o, made in zip(outputs, found, strict=True):
+            for v, t, version in zip(inputs, tangents, versions, strict=True):
+                if o is v and t is not None and (made is not t or t._version == version):
+                    raise RuntimeError(_NOT_IN_PLACE)
+        _settle(ctx, inputs, outputs, found, list(constant))
         return outputs
 
     found: tuple[Any, ...] = unseen(called)
     return found
+
+
+_NOT_IN_PLACE: Final = (
+    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+)
 
 
 def _materialized(tangents: list[Any], inputs: Sequence[Any]) -> list[Any]:
@@ -107,8 +119,13 @@ def _settle(
             changed(o, tangent)
             continue
         o._keys &= ~FORWARD
-        if fixed or tangent is None:
+        if tangent is None:
             continue
+        if fixed:
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {i}, but the corresponding forward output "
+                f"is not a differentiable Tensor. You should return None at that position instead."
+            )
         if tangent._shape != o._shape:
             raise RuntimeError(
                 f"The jvp of a custom autograd.Function returned a tangent of size "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from .errors import DistributedError
 
@@ -28,6 +28,9 @@ class Future(Generic[T]):
         self._result: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Future[T]], object]] = []
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise RuntimeError("Can not pickle torch.futures.Future")
 
     # ---- what brings the value where nobody sets it ------------------------------------------------
 

@@ -64,6 +64,11 @@ class profile:
         """The spans."""
         return self._inner.events()
 
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds of all ops."""
+        return self._inner.events().self_cpu_time_total
+
     def key_averages(self, group_by_input_shape: bool = False, **options: Any) -> EventList:
         """The spans added up by name, and by shapes if asked for."""
         return self._inner.key_averages(group_by_input_shape)

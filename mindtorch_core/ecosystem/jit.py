@@ -132,7 +132,13 @@ def fork(func: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
 
 
 def wait(future: _T) -> _T:
-    """The result of `fork`."""
+    """The result of `fork`.
+
+    Raises:
+        RuntimeError: for None.
+    """
+    if future is None:
+        raise RuntimeError("Future can't be None")
     return future
 
 

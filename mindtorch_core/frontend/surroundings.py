@@ -126,6 +126,7 @@ ELSEWHERE: Final = {
     "_ops": ".opdefs.torch_ops",
     "_tensor_str": ".frontend.printing",
     "accelerator.memory": ".ecosystem.accelerator",
+    "autograd.gradcheck": ".autograd.gradient_checks",
     "cpu.amp": ".ecosystem.cpu_amp",
     "distributed._composable.fsdp": ".ecosystem.distributed.fsdp",
     "distributed._composable.fsdp.fully_shard": ".ecosystem.distributed.fsdp",

@@ -85,6 +85,12 @@ class FunctionCtx:
             raise freed_error()
         return tuple(map(self._unpack, self._saved))
 
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The name that ``saved_tensors`` had of old."""
+        warn_user("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
+
     def maybe_clear_saved_tensors(self) -> None:
         """Free in backward what `save_for_backward` kept, unless the walk keeps it for another one."""
         if not keeps_graph():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, DispatchKey, is_grad_enabled, set_masks
 from ..tensors.autograd_state import INFERENCE
 from ..values.interrupts import from_entry
+from ..values.user_warnings import warn_user
 
 __all__ = [
     "enable_grad",
@@ -77,6 +78,12 @@ class _Context:
         """Decorate ``fn``: every call runs inside the context, a generator's every step."""
         import inspect  # not part of the core's import, of which it would be a tenth
 
+        if isinstance(fn, type):
+            warn_user(
+                "Decorating classes is deprecated and will be disabled in future versions: what the context "
+                "surrounds is the making of instances. Decorate `__init__`, or the methods.",
+                FutureWarning,
+            )
         if inspect.isgeneratorfunction(fn):
             return _stepwise(fn, self._again)  # type: ignore[return-value]
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Container, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD
 from ..tensors.autograd_state import GRADS_USED, AutogradMeta
 from ..tensors.storage import held_once
 from ..tensors.subclasses import dispatches
+from ..tensors.tensor import Tensor
 from ..values.forks import fork_safe
 from ..values.layouts import strided
 from ..values.references import if_counted
@@ -25,9 +26,6 @@ from .hooks import run_posthooks, run_prehooks, run_tensor_hooks
 from .node import HOOKED_LEAVES, accumulator
 from .walks import reachable
 from .within import marks
-
-if TYPE_CHECKING:
-    from ..tensors.tensor import Tensor
 
 __all__ = ["HookedLeaves", "accumulate", "deliver"]
 
@@ -195,6 +193,8 @@ def finish_leaf(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
     leaf = meta.tensor() if hooks.accumulated else None
     if leaf is not None and leaf._keys & AUTOGRAD:
         for hook in list(hooks.accumulated.values()):
-            if hook(leaf) is not None:
-                raise TypeError("Tensor post accumulate grad hooks should return None.")
+            found = hook(leaf)
+            if found is not None:
+                kind = RuntimeError if isinstance(found, Tensor) else TypeError
+                raise kind("Tensor post accumulate grad hooks should return None.")
     run_posthooks(hooks, (), arrived)

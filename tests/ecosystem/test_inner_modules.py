@@ -3,6 +3,7 @@
 import gc
 import importlib
 import math
+import pickle
 import warnings
 
 import pytest
@@ -181,3 +182,26 @@ def test_a_dense_matrix_gets_a_sparse_one_in_place():
         return dense.tolist(), values.grad.tolist()
 
     assert gradients(torch) == gradients(pt)
+
+
+def test_a_tracker_of_modules_knows_the_backward_pass():
+    for root in ("mindtorch_core", "torch"):
+        lib = importlib.import_module(root)
+        seen = []
+        with importlib.import_module(f"{root}.utils.module_tracker").ModuleTracker() as tracker:
+            x = lib.ones(2, requires_grad=True)
+            x.register_hook(lambda g, t=tracker: seen.append(t.is_bw))
+            seen.append(tracker.is_bw)
+            x.sum().backward()
+            seen.append(tracker.is_bw)
+        assert seen == [False, True, False], root
+
+
+def test_futures_stay_where_they_are():
+    for root in ("mindtorch_core", "torch"):
+        futures = importlib.import_module(f"{root}.futures")
+        with pytest.raises(RuntimeError, match="Can not pickle torch"):
+            pickle.dumps(futures.Future())
+        warnings.simplefilter("ignore", DeprecationWarning)  # PyTorch's scripts are deprecated
+        with pytest.raises(RuntimeError, match="Future can't be None"):
+            importlib.import_module(f"{root}.jit").wait(None)

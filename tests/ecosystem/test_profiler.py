@@ -151,3 +151,9 @@ def test_without_an_accelerator_nothing_is_said_of_one(tmp_path):
         work()
     assert all(e.device_time_total == 0 and e.tasks == [] for e in prof.events())
     assert "NPU" not in prof.key_averages().table()
+
+
+def test_the_profile_of_autograd_adds_up_its_events():
+    with torch.autograd.profiler.profile() as prof:
+        torch.ones(2) + 1
+    assert prof.self_cpu_time_total == sum(e.self_cpu_time_total for e in prof.function_events) > 0

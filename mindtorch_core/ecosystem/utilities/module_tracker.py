@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from ...autograd.graph import register_multi_grad_hook
 from ...dispatch.masks import is_grad_enabled
 from ...frontend.companion import module_at
+from ...gradients.within import graph_task_id
 from ...tensors.tensor import Tensor
 
 __all__ = ["ModuleTracker"]
@@ -26,6 +27,11 @@ class ModuleTracker:
         self.parents: set[str] = {"Global"}
         self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
         self._handles: list[Any] = []
+
+    @property
+    def is_bw(self) -> bool:
+        """Whether this thread is within a backward pass."""
+        return graph_task_id() != -1
 
     def __enter__(self) -> Self:
         hooks = module_at("mindtorch_core.nn.modules.module")
