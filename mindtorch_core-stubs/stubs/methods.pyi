@@ -2439,8 +2439,8 @@ class TensorMethods:
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         """What pickle needs to make the tensor, or storage, again."""
 
-    def __repr__(self, *, tensor_contents: _str | None = None) -> _str:
-        """The text of a tensor, with what a subclass shows in place of the elements; launches
+    def __repr__(self, *args: Any, **kwargs: Any) -> _str:
+        """The text of a tensor, with ``tensor_contents`` for its elements if given; launches
         recorded work."""
 
     def __reversed__(self) -> Tensor:

@@ -267,11 +267,15 @@ def _nest(
     return "[" + gap.join(parts) + "]"
 
 
-def __repr__(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    """The text of a tensor, with what a subclass shows in place of the elements; launches recorded work."""
+def _text(self: Tensor, *, tensor_contents: str | None = None) -> str:
     if is_retired(self._device):
         return f"<tensor on {self._device}, whose backend was unloaded>"
     return format_tensor(self._settled(), tensor_contents)
+
+
+def __repr__(self: Tensor, *args: Any, **kwargs: Any) -> str:
+    """The text of a tensor, with ``tensor_contents`` for its elements if given; launches recorded work."""
+    return _text(self, *args, **kwargs)  # `Any`, so that type checkers let classes take none
 
 
 def _repr_html_(self: Tensor) -> str:
