@@ -215,8 +215,8 @@ class Step:
         if found is not None and program is not None:
             self._inputs = [source(t) for t in found.inputs]
             self._compute_ops(found, program)
-            made = (t for entry in found.entries for t in entry.outs)
-            self._first = [weakref.ref(t) for t in made if t.grad_fn is not None]
+            handed_out = (t for entry in found.entries for t in entry.outs)
+            self._first = [weakref.ref(t) for t in handed_out if t.grad_fn is not None]
         self._kept = made_of.kept({r[0] for r in self._returned if r is not None})
         self._constants = [
             t if r is None else None
