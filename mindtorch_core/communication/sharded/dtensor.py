@@ -112,12 +112,16 @@ class DTensor(Tensor):
             for i, each in enumerate(placed):
                 if isinstance(each, Shard):
                     whole[each.dim] *= mesh.size(i)
-        elif part_of(whole, mesh, placed)[0] != tuple(local_tensor.shape):
+        elif mesh.get_coordinate() is not None and part_of(whole, mesh, placed)[0] != tuple(
+            local_tensor.shape
+        ):
             raise ValueError(
                 f"this rank's part of a tensor of shape {whole} has the shape "
                 f"{list(part_of(whole, mesh, placed)[0])}, not {list(local_tensor.shape)}"
             )
-        if run_check:
+        if mesh.get_coordinate() is None:
+            local_tensor = local_tensor.new_empty(0)
+        elif run_check:
             for i, each in enumerate(placed):
                 if isinstance(each, Replicate):
                     broadcast(local_tensor.detach(), group=mesh.get_group(i), group_src=0)
@@ -296,8 +300,7 @@ class DTensor(Tensor):
     def __create_chunk_list__(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Where this rank's part begins, and its shape; empty where it has none."""
         sizes, starts = part_of(self._spec.shape, self.device_mesh, self.placements)
-        empty = self.device_mesh.get_coordinate() is None or 0 in sizes
-        return [] if empty else [(starts, sizes)]
+        return [] if 0 in sizes else [(starts, sizes)]
 
     @classmethod
     def __torch_function__(

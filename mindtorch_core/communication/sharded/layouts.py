@@ -98,7 +98,7 @@ def checked(
 def part_of(
     shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement], upto: int | None = None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shape of this rank's part, and where in the whole tensor it begins.
+    """The shape of this rank's part, and where in the whole tensor it begins; (0,) outside of the mesh.
 
     Args:
         shape: of the whole.
@@ -109,7 +109,7 @@ def part_of(
     sizes, starts = list(shape), [0] * len(shape)
     place = mesh.get_coordinate()
     if place is None:
-        return tuple(0 for _ in shape), tuple(starts)
+        return (0,), ()
     for i, each in enumerate(placements[:upto]):
         if isinstance(each, Shard):
             start, sizes[each.dim] = chunk_of(sizes[each.dim], mesh.size(i), place[i])

@@ -65,7 +65,9 @@ def distribute_tensor(
             "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
         )
     whole = tensor.detach()
-    if src_data_rank is not None and not whole.is_meta:
+    if mesh.get_coordinate() is None:
+        whole = whole.new_empty(0)
+    elif src_data_rank is not None and not whole.is_meta:
         whole = whole.clone().contiguous()
         for i in range(mesh.ndim):
             broadcast(whole, group=mesh.get_group(i), group_src=src_data_rank)

@@ -16,6 +16,7 @@ from .axes import Axes, computed
 from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
 from .layouts import DTensorSpec, laid_out, part_of
+from .outside import outside
 from .placements import Partial, PartialNorm, Placement, Replicate, Shard
 
 __all__ = ["RULES", "answer"]
@@ -45,7 +46,10 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         RuntimeError: if plain tensors stand among the arguments.
     """
     name = func.overloadpacket.__name__
+    leading = _distributed(args, kwargs)[0]
     with no_grad():
+        if leading.device_mesh.get_coordinate() is None and name != "equal":
+            return outside(func, args, kwargs, leading, _mapped)
         if name in RULES:
             return RULES[name](func, args, kwargs)
         if name in AXES:
