@@ -368,6 +368,58 @@ def test_a_sampler_draws_as_many_at_a_time_as_pytorch_s() -> None:
         assert drawn(torch, replacement) == drawn(pt, replacement)
 
 
+@pytest.mark.parametrize("count", [90, 100, 130, 200])
+def test_a_sampler_of_a_given_source_goes_on_as_pytorch_s(count: int) -> None:
+    pt = pytest.importorskip("torch")
+
+    def drawn(lib: Any) -> list[list[int]]:
+        sampler = lib.utils.data.RandomSampler(
+            range(100), num_samples=count, generator=lib.Generator().manual_seed(5)
+        )
+        return [list(sampler) for epoch in range(3)]
+
+    assert drawn(torch) == drawn(pt)
+
+
+class Shuffled:
+    """A batch sampler that has all its batches at once."""
+
+    def __init__(self, lib: Any) -> None:
+        self.lib = lib
+
+    def __iter__(self) -> Any:
+        return iter(self.lib.randperm(6).view(3, 2).tolist())
+
+    def __len__(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_workers": 1, "multiprocessing_context": "fork"},
+        {"num_workers": 1, "multiprocessing_context": "fork", "persistent_workers": True},
+    ],
+)
+def test_epochs_draw_random_numbers_in_pytorch_s_order(options: dict[str, Any]) -> None:
+    pt = pytest.importorskip("torch")
+
+    def epochs(lib: Any) -> list[tuple[list[Any], int]]:
+        lib.manual_seed(5)
+        loaders = [
+            lib.utils.data.DataLoader(range(6), batch_sampler=Shuffled(lib), **options),
+            lib.utils.data.DataLoader(range(6), batch_size=2, shuffle=True, **options),
+        ]
+        return [
+            ([batch.tolist() for batch in loader], lib.randint(1000, (1,)).item())
+            for loader in loaders
+            for epoch in range(3)
+        ]
+
+    assert epochs(torch) == epochs(pt)
+
+
 def test_samplers() -> None:
     assert list(SequentialSampler(range(4))) == [0, 1, 2, 3]
     assert sorted(RandomSampler(range(9))) == list(range(9))

@@ -34,10 +34,12 @@ class Iteration:
         self._pins = pins(loader.pin_memory, loader.pin_memory_device)
         if isinstance(loader.dataset, IterDataPipe):
             set_seeds(loader.dataset, loader.generator)
-        self._base_seed = int(
-            torch.empty((), dtype=torch.int64).random_(generator=loader.generator).item()
-        )
+        # Random numbers are drawn in PyTorch's order: by samplers that draw at once, then here.
         self._sampler_iter = iter(loader._index_sampler)
+        self._kept: Workers | None = getattr(loader, "_workers", None)
+        if self._kept is None:  # workers that stay have their seeds
+            seed = torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
+            self._base_seed = int(seed.item())
         self._num_yielded = 0
         self._said = loader._IterableDataset_len_called
 
@@ -182,7 +184,10 @@ class WithWorkers(Iteration):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
-        kept = getattr(loader, "_workers", None)
+        kept = self._kept
+        if kept is None:
+            # PyTorch asks for the indices once more where workers start.
+            self._sampler_iter = iter(loader._index_sampler)
         self._workers = kept or Workers(loader, self._base_seed)
         # Workers live as long as the pass, or as the loader that keeps them.
         owner = loader if loader.persistent_workers else self

@@ -100,14 +100,14 @@ class RandomSampler(Sampler[int]):
         if generator is None:
             generator = torch.Generator()
             generator.manual_seed(int(torch.empty((), dtype=torch.int64).random_().item()))
-        while count > 0:
-            if self.replacement:
-                size = min(count, 32)
-                drawn = torch.randint(n, (size,), dtype=torch.int64, generator=generator).tolist()
-            else:
-                drawn = torch.randperm(n, generator=generator).tolist()[:count]
-            yield from drawn
-            count -= len(drawn)
+        if self.replacement:
+            for size in (*[32] * (count // 32), count % 32):
+                yield from torch.randint(n, (size,), generator=generator).tolist()
+            return
+        for _ in range(count // n):
+            yield from torch.randperm(n, generator=generator).tolist()
+        # Drawn even if none of it is needed, as in PyTorch: the next epoch's order follows from it.
+        yield from torch.randperm(n, generator=generator).tolist()[: count % n]
 
     def __len__(self) -> int:
         return self.num_samples
