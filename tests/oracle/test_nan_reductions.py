@@ -1,4 +1,4 @@
-"""Sums and means that leave NaN out, against PyTorch: dtypes, dimensions, refusals, gradients."""
+"""Sums and means that leave NaN out, and reductions of NaN and infinities or of nothing, against PyTorch."""
 
 import itertools
 
@@ -9,7 +9,8 @@ from mindtorch_core.testing.comparison import assert_close, assert_same_outcome
 
 pt = pytest.importorskip("torch")
 
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
+CORNERS = [complex(a, b) for a in (1.0, INF, -INF, NAN) for b in (0.0, 2.0, INF, -INF, NAN)]
 ROWS = [[1.5, NAN, 3.25], [NAN, NAN, NAN], [2.0, -1.0, 0.5]]
 DTYPES = [
     "float64", "float32", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64",
@@ -90,3 +91,30 @@ def test_the_refusal_of_complex_numbers():
     for lib in (torch, pt):
         with pytest.raises(RuntimeError, match=r"^nansum on CPU does not support complex inputs"):
             lib.nansum(given(lib, "complex64"))
+
+
+@pytest.mark.parametrize("second", CORNERS)
+def test_cumulative_logarithms_of_complex_infinities(second):
+    """Every corner alone, and after each other."""
+    lines = [[first, second] for first in CORNERS]
+
+    def call(lib):
+        made = lib.tensor(lines, dtype=lib.complex128).logcumsumexp(1)
+        return lib.view_as_real(made)
+
+    assert_close(call(torch), call(pt), equal_nan=True)
+
+
+@pytest.mark.parametrize("dim", [[], (), None, [0], [0, 1]])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("name", ["sum", "prod", "amax", "amin", "mean"])
+def test_no_dimensions_to_reduce(name, dim, keepdim):
+    """To ``masked.prod`` an empty list is none of the dimensions; to the others it is all."""
+
+    def call(lib, mask):
+        x = lib.arange(1.0, 7.0).reshape(2, 3)
+        mask = lib.tensor([[True, False, True], [True, True, False]]) if mask else None
+        return getattr(lib.masked, name)(x, dim, keepdim=keepdim, mask=mask)
+
+    for mask in (False, True):
+        assert_same_outcome(lambda: call(torch, mask), lambda: call(pt, mask))

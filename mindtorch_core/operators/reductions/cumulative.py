@@ -18,7 +18,7 @@ from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, bool_, int64
 from ...values.shapes import wrap_dim
 
-_INF = float("inf")
+_INF, _NAN = float("inf"), float("nan")
 
 
 def _sum_rule(self: Tensor, dim: int, *, dtype: Any = None) -> TensorSpec:
@@ -189,10 +189,12 @@ def log_add_exp(a: Any, b: Any) -> Any:
     if a._dtype.category == COMPLEX:
         swap = a.real < b.real
         high, low = fn.where(swap, b, a), fn.where(swap, a, b)
-        shift = fn.where(high.real.isfinite(), low - high, 0)
-        return fn.where(
-            high.real.isfinite(), high + (shift.exp() + 1).log(), (a.exp() + b.exp()).log()
-        )
+        infinite = (high.real == low.real) & ~high.real.isfinite()
+        shift = fn.where(infinite, 0, low - high)
+        joined = high + fn.where(shift.real == -_INF, 0, (shift.exp() + 1).log())
+        # Where infinities of one sign meet, those below all numbers have no angle.
+        met = fn.where(high.real > 0, (a.exp() + b.exp()).log(), -_INF)
+        return fn.where(a.isnan() | b.isnan(), complex(_NAN, _NAN), fn.where(infinite, met, joined))
     high = fn.maximum(a, b)
     gap = fn.where(a == b, 0, -(a - b).abs())  # infinities of one sign are apart by nothing
     return high + gap.exp().log1p()
@@ -212,6 +214,9 @@ def logcumsumexp_by_scan(self: Tensor, dim: int) -> Tensor:
     _logcumsumexp_rule(self, dim)
     if not self._shape or 0 in self._shape:
         return self.clone()
+    if self._dtype.category == COMPLEX:
+        # What stands alone is joined with nothing, and so are its NaN and infinities.
+        self = log_add_exp(self, fn.full_like(self, -_INF))
     return scan(log_add_exp, self, wrap_dim(dim, len(self._shape))).clone()
 
 

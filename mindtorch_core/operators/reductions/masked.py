@@ -90,7 +90,7 @@ def prod(
     dims = _dims(dim, input)
     if not dims and dim not in (None, (), []):  # dimension 0 of a number
         return found.prod()  # type: ignore[no-any-return]
-    for d in reversed(dims):
+    for d in () if dim == [] else reversed(dims):  # an empty list reduces nothing, as in PyTorch
         found = found.prod(d, bool(keepdim))
     return found  # type: ignore[no-any-return]
 
