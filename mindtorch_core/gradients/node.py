@@ -125,6 +125,17 @@ class Node:
         """Gradients of the inputs, one per edge, from those of the outputs."""
         raise NotImplementedError(f"derivative for {self.name()} is not implemented")
 
+    def __call__(self, *grads: Tensor | None) -> Any:
+        """Gradients of the inputs outside of a walk: one by itself, several in a tuple; nothing is freed.
+
+        Raises:
+            TypeError: if there are more or fewer gradients than outputs.
+        """
+        if len(grads) != self.outputs:
+            raise TypeError(f"expected {self.outputs} arguments, got {len(grads)} instead")
+        results = self.apply(*grads)
+        return results[0] if len(results) == 1 else tuple(results)
+
     def name(self) -> str:
         """Name of the node, such as ``MulBackward0``."""
         return type(self).__name__

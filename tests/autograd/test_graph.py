@@ -129,6 +129,24 @@ def versions_counted_by_hand(lib):
 
 
 @scenario
+def versions_of_inference_tensors(lib):
+    with lib.inference_mode():
+        x = lib.ones(2)
+    return lib.autograd.graph.increment_version(x)
+
+
+@scenario
+def nodes_called_outside_of_walks(lib):
+    x, y = leaf(lib, 1, 2), leaf(lib, 3, 4)
+    g, sine = lib.full((2,), 5.0), x.sin()
+    of_x, of_y = (x * y).grad_fn(g)
+    first, second = sine.grad_fn(g), sine.grad_fn(g)
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
+        sine.grad_fn(g, g)
+    return [t.detach() for t in (of_x, of_y, first, second)], first.requires_grad
+
+
+@scenario
 def versions_of_something_else(lib):
     lib.autograd.graph.increment_version([lib.ones(2), 3])
 

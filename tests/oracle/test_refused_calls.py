@@ -127,13 +127,17 @@ row(
 )
 
 
-def accumulate_hook(lib):
+def accumulate_hook(lib, returned):
     x = leaf(lib)
-    x.register_post_accumulate_grad_hook(lambda p: 3)
+    x.register_post_accumulate_grad_hook(lambda p: returned)
     x.sum().backward()
 
 
-row("Tensor post accumulate grad hooks should return None.", accumulate_hook)
+row("Tensor post accumulate grad hooks should return None.", lambda lib: accumulate_hook(lib, 3))
+row(
+    "Tensor post accumulate grad hooks should return None.",
+    lambda lib: accumulate_hook(lib, lib.ones(2)),
+)
 row(
     "Expects mode to be one of ('all', 'any') but got some",
     lambda lib: lib.autograd.graph.register_multi_grad_hook([leaf(lib)], print, mode="some"),
