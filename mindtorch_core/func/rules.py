@@ -37,7 +37,7 @@ _ALIGNED_NAMES: Final = """
     gather scatter.src scatter.value scatter_.src scatter_.value scatter_add scatter_add_
     scatter_reduce.two scatter_reduce_.two scatter.reduce take_along_dim
     value_selecting_reduction_backward _softmax_backward_data _log_softmax_backward_data
-    cumprod_backward linalg_cross cross
+    cumprod_backward glu_backward linalg_cross cross
 """
 _ALIGNED: Final = frozenset(_ALIGNED_NAMES.split())
 # Views of a part: a single number has none.

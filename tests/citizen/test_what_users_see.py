@@ -102,7 +102,9 @@ def test_the_error_stands_alone(what):
 
 
 def files_of(error):
-    return [f.filename for f in traceback.extract_tb(error.__traceback__)]
+    found = [f.filename for f in traceback.extract_tb(error.__traceback__)]
+    # Other tests may have had functions ask for overrides: that is a line more.
+    return [file for file in found if "who asks for overrides" not in file]
 
 
 REFUSED = {

@@ -135,6 +135,8 @@ def difference(ours, theirs):
     """In what the results of both differ; empty if in nothing."""
     if kind(ours) != kind(theirs):
         return f"{kind(ours)} and not {kind(theirs)}"
+    if isinstance(theirs, Exception):
+        return "both are errors"
     low = any(d in str(kind(theirs)) for d in ("bfloat16", "float16"))
     tolerance = {"rtol": 2e-2, "atol": 2e-2} if low else {"rtol": 1e-5, "atol": 1e-5}
     try:

@@ -138,7 +138,7 @@ def test_what_functions_in_python_say_of_no_tensor(what, no):
     files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(ours.__traceback__)][2:]
     # Other tests may have had functions ask for overrides: that is one line before them.
     mine = any("mindtorch" in file and "who asks for overrides" not in file for file in files)
-    assert mine is (what == "masked_fill" and no != 1)  # ops that take numbers show theirs
+    assert not mine
 
 
 def test_dims_in_a_tensor_of_one():

@@ -114,7 +114,7 @@ def strides_of(made):
 DTYPES = [torch.float32, torch.float16, torch.int64, torch.bool, torch.complex64]
 
 
-@pytest.mark.filterwarnings("ignore:Casting complex values")
+@pytest.mark.filterwarnings("ignore:Casting complex values", "ignore:var.*degrees of freedom")
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", ON_ANY)
 def test_results_of_any_input_lie_as_they_do_eagerly(name, dtype):

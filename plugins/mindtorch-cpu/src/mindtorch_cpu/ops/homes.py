@@ -12,8 +12,8 @@ HOMES: Final = (
      "softplus_backward softshrink_backward"),
     ("activations",
      "elu elu_ gelu gelu_ hardshrink hardsigmoid hardsigmoid_ hardswish hardswish_ hardtanh "
-     "hardtanh_ leaky_relu leaky_relu_ log_sigmoid logit logit_ mish mish_ silu silu_ softplus "
-     "softshrink threshold threshold_"),
+     "hardtanh_ leaky_relu leaky_relu_ log_sigmoid mish mish_ silu silu_ softplus softshrink "
+     "threshold threshold_"),
     ("attention",
      "_scaled_dot_product_flash_attention_for_cpu "
      "_scaled_dot_product_flash_attention_for_cpu_backward"),
@@ -45,6 +45,7 @@ HOMES: Final = (
      "linalg_cholesky_ex linalg_eig linalg_inv_ex linalg_ldl_factor_ex linalg_ldl_solve "
      "linalg_lu_factor_ex linalg_qr linalg_solve_ex linalg_solve_triangular"),
     ("linalg", "addmm bmm linear matmul mm"),
+    ("log_odds", "logit logit_backward"),
     ("looking",
      "binary_cross_entropy index_copy index_copy_ index_reduce index_reduce_ max_unpool2d "
      "max_unpool3d"),
@@ -86,7 +87,7 @@ HOMES: Final = (
     ("scans", "cummax cummin cumprod cumsum logcumsumexp"),
     ("scattering", "masked_scatter scatter_reduce.two scatter_reduce_.two"),
     ("selection", "clamp clamp.Tensor where.self"),
-    ("slopes", "logit_backward sigmoid_backward tanh_backward"),
+    ("slopes", "sigmoid_backward tanh_backward"),
     ("softmax", "_log_softmax_backward_data _softmax_backward_data log_softmax softmax"),
     ("special",
      "digamma digamma_ erfinv erfinv_ i0 i0_ igamma igamma_ igammac igammac_ lgamma lgamma_ "

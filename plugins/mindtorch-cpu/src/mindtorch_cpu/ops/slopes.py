@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -95,17 +94,3 @@ def _tanh(g: Any, y: Any) -> Any:
 
 slope("sigmoid_backward", _sigmoid)
 slope("tanh_backward", _tanh)
-
-
-def _logit(g: Any, x: Any, eps: float | None) -> Any:
-    zero, one = x.dtype.type(0), x.dtype.type(1)
-    found = np.divide(g, np.multiply(x, np.subtract(one, x)))
-    if eps is None or eps < 0:
-        low, high, beyond = zero, one, x.dtype.type(math.nan)
-    else:
-        low, high, beyond = x.dtype.type(eps), x.dtype.type(1 - eps), zero
-    within = np.where(np.less_equal(x, high), found, beyond)
-    return np.where(np.greater_equal(x, low), within, beyond)
-
-
-slope("logit_backward", _logit, split=lambda g, x, eps=None: (g, x, [eps]))
