@@ -42,7 +42,11 @@ def constants(holder, name):
         return {name: holder} if isinstance(holder, PLAIN) else {}
     if members := getattr(holder, "__members__", None):
         return {name: {label: member.value for label, member in members.items()}}
-    own = {a: inspect.getattr_static(holder, a) for a in dir(holder) if a[:2] != "__" and a != "_validate_args"}
+    own = {
+        a: inspect.getattr_static(holder, a)
+        for a in dir(holder)
+        if a[:2] != "__" and a != "_validate_args"
+    }
     return {f"{name}.{a}": value for a, value in own.items() if isinstance(value, PLAIN)}
 
 
