@@ -383,7 +383,8 @@ def kl_div(
     if reduction == "mean" and size_average is None and reduce is None:
         warn_user(
             "reduction: 'mean' divides the total loss by both the batch size and the support size. "
-            "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition. "
+            "'mean' will be changed to behave the same as 'batchmean' in the next major release."
         )
     code = reduction_of(reduction, size_average, reduce)
     return fn.kl_div(input, target, code, log_target=log_target)
