@@ -9,15 +9,15 @@ from ...dispatch.functions import fn
 from ...gradients.grad_mode import no_grad
 from ...opdefs.tags import Tag
 from ...tensors.tensor import Tensor
-from ...values.user_warnings import warn_user
+from ...values.user_warnings import warn_user_once
 from ..collectives import all_reduce
 from ..reductions import ReduceOp
 from .axes import Axes, computed
 from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
 from .layouts import DTensorSpec, laid_out, part_of
-from .outside import outside
 from .placements import Partial, PartialNorm, Placement, Replicate, Shard
+from .wholes import outside, refuse_shapes
 
 __all__ = ["RULES", "answer"]
 
@@ -31,9 +31,6 @@ _REFUSED: Final = (
 )
 
 
-_TOLD: Final[set[Any]] = set()  # ops of which it was said that they gather
-
-
 def _refuse(func: Any, why: str) -> NotImplementedError:
     return NotImplementedError(_REFUSED.format(op=func, why=why))
 
@@ -45,25 +42,34 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         NotImplementedError: if there is no rule for the op, or for such placements.
         RuntimeError: if plain tensors stand among the arguments.
     """
-    name = func.overloadpacket.__name__
     leading = _distributed(args, kwargs)[0]
     with no_grad():
-        if leading.device_mesh.get_coordinate() is None and name != "equal":
-            return outside(func, args, kwargs, leading, _mapped)
-        if name in RULES:
-            return RULES[name](func, args, kwargs)
-        if name in AXES:
-            return _by_axes(func, args, kwargs, AXES[name](_given(func, args, kwargs)))
-        if name.startswith(("_foreach_", "_fused_")):
-            return _by_lists(func, args, kwargs)
-        tags = func.tags
-        if Tag.nondeterministic_seeded in tags:
-            return _drawn(func, args, kwargs)
-        if Tag.pointwise in tags:
-            return _pointwise(func, args, kwargs)
-        if all(_replicated(t) for t in _distributed(args, kwargs)):
-            return _replicas(func, args, kwargs)
-        return _gathered(func, args, kwargs)
+        if leading.device_mesh.get_coordinate() is None and func.overloadpacket.__name__ != "equal":
+            return outside(func, args, kwargs, leading)
+        try:
+            return _answered(func, args, kwargs)
+        except (IndexError, RuntimeError) as error:
+            if not isinstance(error, NotImplementedError):
+                refuse_shapes(func, args, kwargs)
+            raise
+
+
+def _answered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    name = func.overloadpacket.__name__
+    if name in RULES:
+        return RULES[name](func, args, kwargs)
+    if name in AXES:
+        return _by_axes(func, args, kwargs, AXES[name](_given(func, args, kwargs)))
+    if name.startswith(("_foreach_", "_fused_")):
+        return _by_lists(func, args, kwargs)
+    tags = func.tags
+    if Tag.nondeterministic_seeded in tags:
+        return _drawn(func, args, kwargs)
+    if Tag.pointwise in tags:
+        return _pointwise(func, args, kwargs)
+    if all(_replicated(t) for t in _distributed(args, kwargs)):
+        return _replicas(func, args, kwargs)
+    return _gathered(func, args, kwargs)
 
 
 def _given(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -101,12 +107,10 @@ def _gathered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments):
         raise _refuse(func, "it writes into parts that would have to know of each other")
     _refuse_mixed(func, args, kwargs)
-    if func not in _TOLD:
-        _TOLD.add(func)
-        warn_user(
-            f"{func} has no rule for parts of DTensors: every rank gathers its operands and computes the "
-            f"whole. to_local() is this rank's part"
-        )
+    warn_user_once(
+        f"{func} has no rule for parts of DTensors: every rank gathers its operands and computes the "
+        f"whole. to_local() is this rank's part"
+    )
 
     def whole(t: Any) -> Any:
         if not isinstance(t, DTensor):
@@ -352,7 +356,7 @@ def _reducing(reduce_op: str) -> Callable[..., Any]:
         if len(args) > 1 or kwargs.get("dim") not in (None, [], ()) or kwargs.get("keepdim"):
             if _replicated(t):
                 return _replicas(func, (t, *args[1:]), kwargs)
-            return _along_dims(func, (args[0], *args[1:]), kwargs, reduce_op)
+            return _along_dims(func, args, kwargs, reduce_op)
         local, name = t._local_tensor, func.overloadpacket.__name__
         if name == "mean":
             count = t.numel()
