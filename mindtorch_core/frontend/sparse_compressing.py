@@ -103,13 +103,10 @@ def to_layout(x: Any, wanted: layout, blocksize: Any = None, dense_dim: int | No
         raise RuntimeError(
             f"{name}: tensor sparse size {tuple(x._shape)} must be divisible by blocksize {how.block}"
         )
-    if not isinstance(x, SparseTensor):
-        _warn_of_beta(wanted)
-        return _of_dense(x, how)
-    if x._how == how:
+    if isinstance(x, SparseTensor) and x._how == how:
         return x
     _warn_of_beta(wanted)
-    return _of_sparse(x, how)
+    return _of_sparse(x, how) if isinstance(x, SparseTensor) else _of_dense(x, how)
 
 
 def _warn_of_beta(how: layout) -> None:

@@ -85,6 +85,9 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     Raises:
         TypeError: if one is no tensor.
     """
+    if not isinstance(other, Tensor):
+        kind = type(other).__name__
+        raise TypeError(f"is_same_size(): argument 'other' (position 2) must be Tensor, not {kind}")
     return input.is_same_size(other)
 
 

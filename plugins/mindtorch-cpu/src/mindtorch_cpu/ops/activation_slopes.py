@@ -11,11 +11,8 @@ from ..native.quick import MANY, at_most, exponential, pays
 from ..register import rule_of
 from .error_functions import MANY as FEW_GATES
 from .error_functions import gate_slope, gelu_fits
+from .one_array import number_like
 from .slopes import Arguments, slope
-
-
-def _number(value: float, a: Any) -> Any:
-    return a.dtype.type(value)
 
 
 def _exp(a: Any, *, falling: bool = False) -> Any:
@@ -26,28 +23,30 @@ def _exp(a: Any, *, falling: bool = False) -> Any:
 
 
 def _leaky_relu(a: Any, g: Any, negative_slope: float) -> Any:
-    return np.where(np.greater(a, _number(0, a)), g, np.multiply(g, _number(negative_slope, a)))
+    return np.where(
+        np.greater(a, number_like(0, a)), g, np.multiply(g, number_like(negative_slope, a))
+    )
 
 
 def _between(g: Any, a: Any, low: float, high: float) -> Any:
     """The gradient where an array is between two numbers, zero elsewhere."""
-    zero = _number(0, a)
-    within = np.where(np.less(a, _number(high, a)), g, zero)
-    return np.where(np.greater(a, _number(low, a)), within, zero)
+    zero = number_like(0, a)
+    within = np.where(np.less(a, number_like(high, a)), g, zero)
+    return np.where(np.greater(a, number_like(low, a)), within, zero)
 
 
 def _shrunk(g: Any, a: Any, lambd: float) -> Any:
-    return np.where(np.greater(np.absolute(a), _number(lambd, a)), g, _number(0, a))
+    return np.where(np.greater(np.absolute(a), number_like(lambd, a)), g, number_like(0, a))
 
 
 def _hardsigmoid(g: Any, a: Any) -> Any:
-    return _between(np.divide(g, _number(6, a)), a, -3, 3)
+    return _between(np.divide(g, number_like(6, a)), a, -3, 3)
 
 
 def _hardswish(g: Any, a: Any) -> Any:
-    middle = np.add(np.divide(a, _number(3, a)), _number(0.5, a))
-    above = np.where(np.greater_equal(a, _number(3, a)), g, np.multiply(g, middle))
-    return np.where(np.less_equal(a, _number(-3, a)), _number(0, a), above)
+    middle = np.add(np.divide(a, number_like(3, a)), number_like(0.5, a))
+    above = np.where(np.greater_equal(a, number_like(3, a)), g, np.multiply(g, middle))
+    return np.where(np.less_equal(a, number_like(-3, a)), number_like(0, a), above)
 
 
 def _leaky_arguments(g: Any, a: Any, negative_slope: float, is_result: bool) -> Arguments:
@@ -67,14 +66,14 @@ slope("hardswish_backward", _hardswish)
 
 
 def _elu(g: Any, a: Any, alpha: float, scale: float, input_scale: float, is_result: bool) -> Any:
-    negative = _number(alpha * scale, a)
+    negative = number_like(alpha * scale, a)
     if is_result:
         below = np.add(a, negative)
     else:
-        scaled = np.multiply(at_most(a, _number(0, a)), _number(input_scale, a))
+        scaled = np.multiply(at_most(a, number_like(0, a)), number_like(input_scale, a))
         below = np.multiply(_exp(scaled, falling=input_scale > 0), negative)
-    below = np.multiply(np.multiply(g, below), _number(input_scale, a))
-    return np.where(np.greater(a, _number(0, a)), np.multiply(g, _number(scale, a)), below)
+    below = np.multiply(np.multiply(g, below), number_like(input_scale, a))
+    return np.where(np.greater(a, number_like(0, a)), np.multiply(g, number_like(scale, a)), below)
 
 
 def _silu(g: Any, a: Any) -> Any:
@@ -85,24 +84,24 @@ def _silu(g: Any, a: Any) -> Any:
 
 def _mish(g: Any, a: Any) -> Any:
     """By one exponential e: the tangent is e(e + 2) / (e(e + 2) + 2), and of both all else is made."""
-    one, two = _number(1, a), _number(2, a)
+    one, two = number_like(1, a), number_like(2, a)
     # Of more, the square is 0, and infinity times 0 is the NaN of PyTorch.
-    e = _exp(at_most(a, _number(30 if a.dtype.itemsize == 4 else 300, a)))
+    e = _exp(at_most(a, number_like(30 if a.dtype.itemsize == 4 else 300, a)))
     part = np.multiply(e, np.add(e, two))
     over = np.reciprocal(np.add(part, two))
     steep = np.multiply(np.multiply(e, np.add(e, one)), np.multiply(over, over))
-    steep = np.multiply(steep, _number(4, a))
+    steep = np.multiply(steep, number_like(4, a))
     return np.multiply(g, np.add(np.multiply(part, over), np.multiply(a, steep)))
 
 
 def _softplus(g: Any, a: Any, beta: float, threshold: float) -> Any:
-    scaled = a if beta == 1 else np.multiply(a, _number(beta, a))
-    curved = np.divide(g, np.add(_exp(np.negative(scaled)), _number(1, a)))
-    return np.where(np.greater(scaled, _number(threshold, a)), g, curved)
+    scaled = a if beta == 1 else np.multiply(a, number_like(beta, a))
+    curved = np.divide(g, np.add(_exp(np.negative(scaled)), number_like(1, a)))
+    return np.where(np.greater(scaled, number_like(threshold, a)), g, curved)
 
 
 def _log_sigmoid(g: Any, a: Any) -> Any:
-    return np.divide(g, np.add(_exp(a), _number(1, a)))
+    return np.divide(g, np.add(_exp(a), number_like(1, a)))
 
 
 def _elu_arguments(g: Any, *numbers_and_array: Any) -> Arguments:
@@ -123,12 +122,14 @@ def _gelu(g: Any, a: Any, approximate: str) -> Any:
     if approximate == "none":
         return np.multiply(g, gate_slope(a))
     square = np.multiply(a, a)
-    inner = np.multiply(np.add(np.multiply(square, _number(0.044715, a)), _number(1, a)), a)
-    t = np.tanh(np.multiply(inner, _number(math.sqrt(2 / math.pi), a)))
-    steep = np.add(np.multiply(square, _number(3 * 0.044715, a)), _number(1, a))
-    steep = np.multiply(np.multiply(steep, a), _number(math.sqrt(2 / math.pi), a))
-    steep = np.multiply(steep, np.subtract(_number(1, a), np.multiply(t, t)))
-    return np.multiply(g, np.multiply(np.add(np.add(t, steep), _number(1, a)), _number(0.5, a)))
+    inner = np.multiply(np.add(np.multiply(square, number_like(0.044715, a)), number_like(1, a)), a)
+    t = np.tanh(np.multiply(inner, number_like(math.sqrt(2 / math.pi), a)))
+    steep = np.add(np.multiply(square, number_like(3 * 0.044715, a)), number_like(1, a))
+    steep = np.multiply(np.multiply(steep, a), number_like(math.sqrt(2 / math.pi), a))
+    steep = np.multiply(steep, np.subtract(number_like(1, a), np.multiply(t, t)))
+    return np.multiply(
+        g, np.multiply(np.add(np.add(t, steep), number_like(1, a)), number_like(0.5, a))
+    )
 
 
 def _gelu_arguments(g: Any, a: Any, *, approximate: str = "none") -> Arguments:
