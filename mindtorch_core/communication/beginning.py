@@ -31,6 +31,7 @@ from .groups import ProcessGroup as Members
 from .parts import known, parted
 from .process_group import ProcessGroup
 from .rendezvous import Found, alone, find, rendezvous
+from .single import SINGLE
 from .stores import PrefixStore, Store
 from .tcp_store import TCPStore
 
@@ -83,8 +84,7 @@ def by_device(backend: str | None) -> dict[str, Engine]:
 def for_device(device: str) -> Engine:
     """The installed engine that moves a device's memory; else that of the CPU; else any.
 
-    Raises:
-        BackendUnavailableError: if none can be used here.
+    Where there is none, it is that of a group of one process.
     """
     usable: list[Engine] = []
     for name in engines.installed():
@@ -94,7 +94,7 @@ def for_device(device: str) -> Engine:
         for engine in usable:
             if wanted in engine.devices:
                 return engine
-    return usable[0] if usable else engines.engine("mpi")  # says what to install
+    return usable[0] if usable else SINGLE
 
 
 def init_process_group(
@@ -125,6 +125,8 @@ def init_process_group(
         pg_options: taken for PyTorch's sake.
         device_id: taken for PyTorch's sake.
 
+    Without any communicator plugin ``gloo``, ``nccl`` and no name make a group of one process.
+
     Raises:
         ValueError: if it was called before, or rank and world size are not known.
         BackendUnavailableError: if the plugin is not there.
@@ -141,6 +143,9 @@ def init_process_group(
     limit = DEFAULT_PG_TIMEOUT if timeout is None else timeout
     made = by_device(backend)
     first = next(iter(made.values()))
+    if first is SINGLE and init_method is None:  # before anybody waits for others
+        size = os.environ.get("WORLD_SIZE", "-1") if world_size < 0 else world_size
+        SINGLE.refuse_others(int(size))
     if first is FAKE:
         found = alone(init_method or "env://", rank, world_size)
     elif store is not None:

@@ -16,7 +16,7 @@ from .calls import Call
 from .engine import COMMUNICATOR_API, Communicator, Engine, Finished, Source, Ticket
 from .stores import HashStore, Store
 
-__all__ = ["FAKE", "FakeStore"]
+__all__ = ["FAKE", "Alone", "FakeEngine", "FakeStore"]
 
 
 class FakeStore(HashStore):
@@ -41,7 +41,7 @@ class _Received(Finished, Source):
         self.source = source
 
 
-class _Alone(Communicator):
+class Alone(Communicator):
     """The calls of one rank. Tensors may lie on any device, without data too."""
 
     def __init__(self, rank: int, size: int) -> None:
@@ -107,7 +107,7 @@ class _Alone(Communicator):
 
     def split(self, call: Call, ranks: Sequence[int]) -> Communicator | None:
         """This rank among fewer."""
-        return _Alone([*ranks].index(self.rank), len(ranks)) if self.rank in ranks else None
+        return Alone([*ranks].index(self.rank), len(ranks)) if self.rank in ranks else None
 
     def abort(self) -> None:
         """Do nothing."""
@@ -129,8 +129,8 @@ class _Everything(frozenset[str]):
         return True
 
 
-class _Fake(Engine):
-    """Connects nothing."""
+class FakeEngine(Engine):
+    """Connects nothing: this process stands for all."""
 
     name = "fake"
     devices = _Everywhere(("cpu",))
@@ -139,7 +139,7 @@ class _Fake(Engine):
 
     def connect(self, rank: int, size: int, store: Store, timeout: float) -> Communicator:
         """This process as one of so many."""
-        return _Alone(rank, size)
+        return Alone(rank, size)
 
 
-FAKE: Final = _Fake()
+FAKE: Final = FakeEngine()

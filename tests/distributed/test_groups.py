@@ -37,6 +37,12 @@ def test_a_third_partys_engine(tmp_path):
     assert done.stdout == "done\n"
 
 
+def test_one_process_needs_no_communicator(tmp_path):
+    done = run(tmp_path, PROGRAMS / "single.py", MINDTORCH_COMMUNICATORS="none")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+
+
 def test_an_engine_that_is_switched_off(tmp_path):
     text = (
         "import mindtorch_core as torch\n"
