@@ -365,6 +365,9 @@ _HOMES = {
         f"sparse_{kind}_tensor": "frontend.sparse_compressing"
         for kind in ("bsc", "bsr", "compressed", "csc", "csr")
     },
+    "dsmm": "sparse:mm", "spmm": "sparse:mm",
+    "hspmm": "frontend.sparse_functions", "hsmm": "frontend.sparse_functions:hspmm",
+    "smm": "frontend.sparse_functions", "sspaddmm": "frontend.sparse_functions",
 }  # fmt: skip
 
 _record.install()
@@ -391,11 +394,10 @@ def _late(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"mindtorch_core.{name}")
     if name in _HOMES:
-        found = getattr(importlib.import_module(f"mindtorch_core.{_HOMES[name]}"), name)
+        home, _, own = _HOMES[name].partition(":")
+        found = getattr(importlib.import_module(f"mindtorch_core.{home}"), own or name)
         globals()[name] = found
         return found
-    if name == "spmm":
-        return importlib.import_module("mindtorch_core.sparse").mm
     if name in _OF_NN:
         return _companion.module_at(f"mindtorch_core.{name}")
     if name.startswith("__") and not _surroundings.has(name):

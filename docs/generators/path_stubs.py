@@ -204,10 +204,10 @@ def late() -> str:
     }
     for name, room in surroundings.NAMES.items():
         homes.setdefault(f"mindtorch_core.ecosystem.{room}", []).append(name)
-    for name, room in torch._HOMES.items():
-        homes.setdefault(f"mindtorch_core.{room}", []).append(name)
-    homes["mindtorch_core.sparse"] = ["mm as spmm"]
-    shown = {name for names in homes.values() for name in names} - {"mm as spmm"}
+    for name, home in torch._HOMES.items():
+        room, _, own = home.partition(":")
+        homes.setdefault(f"mindtorch_core.{room}", []).append(f"{own} as {name}" if own else name)
+    shown = {name.rpartition(" ")[2] for names in homes.values() for name in names}
     values = {
         **dict.fromkeys(NAMED_DTYPES, "dtype"),
         **dict.fromkeys(QSCHEMES, "qscheme"),
@@ -217,7 +217,7 @@ def late() -> str:
         **dict.fromkeys({"npu", *surroundings.PUBLIC} - shown, "Any"),
     }
     text = HEADER_OF_LATE + "\n__all__: list[str] = [\n"
-    text += "".join(f'    "{n}",\n' for n in sorted({*shown, *values, "spmm"})) + "]\n\n"
+    text += "".join(f'    "{n}",\n' for n in sorted({*shown, *values})) + "]\n\n"
     for home in sorted(homes):
         text += imported(home, sorted(homes[home]))
     return text + "\n" + "".join(f"{n}: {values[n]}\n" for n in sorted(values))

@@ -73,6 +73,7 @@ __all__: list[str] = [
     "default_generator",
     "distributed",
     "distributions",
+    "dsmm",
     "export",
     "fft",
     "float4_e2m1fn_x2",
@@ -88,6 +89,8 @@ __all__: list[str] = [
     "has_lapack",
     "has_mkl",
     "has_openmp",
+    "hsmm",
+    "hspmm",
     "hub",
     "int1",
     "int2",
@@ -145,6 +148,7 @@ __all__: list[str] = [
     "set_num_interop_threads",
     "set_warn_always",
     "signal",
+    "smm",
     "sparse",
     "sparse_bsc_tensor",
     "sparse_bsr_tensor",
@@ -154,6 +158,7 @@ __all__: list[str] = [
     "sparse_csr_tensor",
     "special",
     "spmm",
+    "sspaddmm",
     "storage",
     "sym_constrain_range",
     "sym_constrain_range_for_size",
@@ -334,6 +339,12 @@ from mindtorch_core.frontend.sparse_compressing import (
 from mindtorch_core.frontend.sparse_creation import (
     sparse_coo_tensor as sparse_coo_tensor,
 )
+from mindtorch_core.frontend.sparse_functions import (
+    hspmm as hspmm,
+    hspmm as hsmm,
+    smm as smm,
+    sspaddmm as sspaddmm,
+)
 from mindtorch_core.frontend.typed_storage import (
     TypedStorage as TypedStorage,
 )
@@ -345,6 +356,7 @@ from mindtorch_core.serialization import (
     save as save,
 )
 from mindtorch_core.sparse import (
+    mm as dsmm,
     mm as spmm,
 )
 

@@ -28,6 +28,7 @@ class Future(Generic[T]):
         self._result: Any = None
         self._error: BaseException | None = None
         self._callbacks: list[Callable[[Future[T]], object]] = []
+        self._before: Sequence[Future[Any]] = ()  # what it is made of
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise RuntimeError("Can not pickle torch.futures.Future")
@@ -36,10 +37,12 @@ class Future(Generic[T]):
 
     def _pull(self, *, waits: bool) -> None:
         """Have the value come: now, if it waits, else if that needs no waiting."""
+        for each in self._before:
+            each._pull(waits=waits)
 
     def _pulled(self) -> bool:
         """Whether somebody has to ask for the value: it is not set by another thread."""
-        return False
+        return any(each._pulled() for each in self._before)
 
     # ---- the value -----------------------------------------------------------------------------------
 
@@ -115,7 +118,19 @@ class Future(Generic[T]):
         The function is called by who sets the value, or where an asynchronous call brings it, by who waits
         for either future first.
         """
-        return _Next(self, callback)
+        after = Future[S]()
+        after._before = (self,)
+
+        def go_on(before: Future[T]) -> None:
+            try:
+                result = callback(before)
+            except BaseException as error:  # noqa: BLE001 (given to whoever waits)
+                after.set_exception(_told(before, error))
+            else:
+                after.set_result(result)
+
+        self._when_done(go_on)
+        return after
 
     def add_done_callback(self, callback: Callable[[Future[T]], object]) -> None:
         """Call a function with this future when it is done, by another thread if need be.
@@ -140,38 +155,15 @@ class Future(Generic[T]):
         callback(self)
 
 
-class _Next(Future[S]):
-    """What `Future.then` gives."""
-
-    def __init__(self, before: Future[T], callback: Callable[[Future[T]], S]) -> None:
-        super().__init__()
-        self._before = before
-        self._callback = callback
-        before._when_done(self._go_on)
-
-    def _go_on(self, before: Future[Any]) -> None:
-        try:
-            result = self._callback(before)
-        except BaseException as error:  # noqa: BLE001 (given to whoever waits)
-            self.set_exception(self._told(before, error))
-        else:
-            self.set_result(result)
-
-    def _told(self, before: Future[Any], error: BaseException) -> BaseException:
-        """What waiting raises: the error as PyTorch tells it, or as it is where other ranks failed before."""
-        handed_on = error is before._error and isinstance(error, DistributedError)
-        if handed_on or not isinstance(error, Exception):
-            return error
-        text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
-        told = RuntimeError(text)
-        told.__cause__ = error
-        return told
-
-    def _pull(self, *, waits: bool) -> None:
-        self._before._pull(waits=waits)
-
-    def _pulled(self) -> bool:
-        return self._before._pulled()
+def _told(before: Future[Any], error: BaseException) -> BaseException:
+    """What waiting raises: the error as PyTorch tells it, or as it is where other ranks failed before."""
+    handed_on = error is before._error and isinstance(error, DistributedError)
+    if handed_on or not isinstance(error, Exception):
+        return error
+    text = f"Got the following error when running the callback: {type(error).__name__}: {error}"
+    told = RuntimeError(text)
+    told.__cause__ = error
+    return told
 
 
 def _wait_quietly(future: Future[Any]) -> None:
@@ -181,35 +173,23 @@ def _wait_quietly(future: Future[Any]) -> None:
 
 def collect_all(futures: Sequence[Future[Any]]) -> Future[list[Future[Any]]]:
     """A future of all of them, done when the last is."""
-    return _All(futures)
+    whole = Future[list[Future[Any]]]()
+    whole._before = found = list(futures)
+    left, count = len(found), threading.RLock()
 
-
-class _All(Future[list[Future[Any]]]):
-    """What `collect_all` gives."""
-
-    def __init__(self, futures: Sequence[Future[Any]]) -> None:
-        super().__init__()
-        self._futures = list(futures)
-        self._left = len(self._futures)
-        self._count = threading.RLock()
-        for each in self._futures:
-            each._when_done(self._one)
-        if not self._futures:
-            self.set_result([])
-
-    def _one(self, _: Future[Any]) -> None:
-        with self._count:
-            self._left -= 1
-            last = not self._left
+    def one(_: Future[Any]) -> None:
+        nonlocal left
+        with count:
+            left -= 1
+            last = not left
         if last:
-            self.set_result(self._futures)
+            whole.set_result(found)
 
-    def _pull(self, *, waits: bool) -> None:
-        for each in self._futures:
-            each._pull(waits=waits)
-
-    def _pulled(self) -> bool:
-        return any(each._pulled() for each in self._futures)
+    for each in found:
+        each._when_done(one)
+    if not found:
+        whole.set_result(found)
+    return whole
 
 
 def wait_all(futures: Sequence[Future[Any]]) -> list[Any]:

@@ -8,10 +8,9 @@ __all__ = ["LEFT_OUT", "reason_for"]
 
 LEFT_OUT: Final = {
     "tensors are dense or sparse; none are nested": """
-        ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm hspmm
-        indices_copy resize_as_sparse_ row_indices_copy saddmm smm sparse_resize_
-        sparse_resize_and_clear_ sspaddmm to_mkldnn
-        values_copy to_padded_tensor
+        ccol_indices_copy col_indices_copy crow_indices_copy
+        indices_copy resize_as_sparse_ row_indices_copy saddmm sparse_resize_
+        sparse_resize_and_clear_ to_mkldnn values_copy to_padded_tensor
     """,
     "there are no quantized dtypes": """
         choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine

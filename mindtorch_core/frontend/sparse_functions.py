@@ -16,7 +16,9 @@ from ..values.shapes import wrap_dim
 from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
 
-__all__ = ["addmm", "log_softmax", "softmax", "sparse_of", "spdiags"]
+__all__ = [
+    "addmm", "hspmm", "log_softmax", "smm", "softmax", "sparse_of", "spdiags", "sspaddmm",
+]  # fmt: skip
 
 
 def product(a: Any, b: Any) -> Any:
@@ -75,6 +77,78 @@ def intersection(a: Any, b: Any) -> Any:
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` for a sparse ``mat1``."""
     return fn.add(input * beta, sparse_mm(mat1, mat2) * alpha)
+
+
+def hspmm(mat1: Any, mat2: Tensor) -> Any:
+    """The product of a sparse matrix and a dense one, as rows that are held: those where ``mat1`` has some.
+
+    Raises:
+        RuntimeError: if ``mat1`` is not sparse, ``mat2`` is, or the shapes do not fit.
+
+    Example:
+        >>> torch.hspmm(torch.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse(), torch.eye(2)).values()
+        tensor([[0., 2.]])
+    """
+    _check_product("hspmm", mat1, mat2)
+    mat1 = mat1._summed()
+    rows, columns = mat1._positions.unbind(0)
+    held, at = fn.unique(rows, return_inverse=True)
+    each = mat1._elements.unsqueeze(1) * mat2[columns]
+    values = each.new_zeros((held._shape[0], mat2._shape[1])).index_add(0, at, each)
+    return sparse_of(held.unsqueeze(0), values, (mat1._shape[0], mat2._shape[1]))
+
+
+def smm(input: Any, mat: Tensor) -> Any:
+    """The product of a sparse matrix and a dense one, sparse: rows where ``input`` has some are held whole.
+
+    Raises:
+        RuntimeError: if ``input`` is not sparse, ``mat`` is, or the shapes do not fit.
+
+    Example:
+        >>> torch.smm(torch.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse(), torch.eye(2)).indices()
+        tensor([[0, 0],
+                [0, 1]])
+    """
+    _check_product("smm", input, mat)
+    rows = hspmm(input, mat)
+    held, width = rows._positions[0], mat._shape[1]
+    columns = fn.arange(width, device=mat._device).repeat(held._shape[0])
+    indices = fn.stack([held.repeat_interleave(width), columns])
+    return sparse_of(indices, rows._elements.reshape(-1), rows._shape)
+
+
+def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, sparse: see `smm`.
+
+    Raises:
+        RuntimeError: if one of them is not sparse, ``mat2`` is, or the shapes do not fit.
+
+    Example:
+        >>> s = torch.eye(2).to_sparse()
+        >>> torch.sspaddmm(s, s, torch.ones(2, 2)).to_dense()
+        tensor([[2., 1.],
+                [1., 2.]])
+    """
+    added = smm(mat1, mat2)
+    if type(input) is not SparseTensor or input._shape != added._shape:
+        raise RuntimeError(
+            f"sspaddmm: expected 'input' to be sparse, of shape {[*added._shape]}; got "
+            f"{'a sparse' if type(input) is SparseTensor else 'a dense'} tensor of shape {[*input._shape]}"
+        )
+    indices = fn.cat([input._positions, added._positions], 1)
+    values = fn.cat([input._elements * beta, added._elements * alpha])
+    return sparse_of(indices, values, added._shape)
+
+
+def _check_product(name: str, a: Any, b: Any) -> None:
+    if type(a) is not SparseTensor or type(b) is SparseTensor:
+        raise RuntimeError(f"{name}: expected a sparse matrix and, as the second, a dense one")
+    if len(a._shape) != 2 or len(b._shape) != 2 or a._shape[1] != b._shape[0]:
+        raise RuntimeError(
+            f"{name}: shapes cannot be multiplied ({'x'.join(map(str, a._shape))} and "
+            f"{'x'.join(map(str, b._shape))}): expected matrices, and as many rows of the second as the "
+            "first has columns"
+        )
 
 
 def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
@@ -204,7 +278,7 @@ def _plus_in_place(a: Any, b: Any, *, alpha: Any = 1) -> Any:
 
 # By the name of the function or method; what is not here is an op, see `SparseTensor.__torch_dispatch__`.
 FUNCTIONS.update({
-    **dict.fromkeys(("mm", "matmul", "mv", "__matmul__", "spmm", "bmm"), _matmul),
+    **dict.fromkeys(("mm", "matmul", "mv", "__matmul__", "spmm", "dsmm", "bmm"), _matmul),
     **dict.fromkeys(("mul", "multiply", "__mul__", "__rmul__"), _mul),
     **dict.fromkeys(("add", "__add__", "__radd__"), _plus),
     **dict.fromkeys(("add_", "__iadd__"), _plus_in_place),
@@ -223,7 +297,9 @@ FUNCTIONS.update({
     "addmm": addmm,
     "index_select": _index_select,
     "select": _select,
+    "smm": smm,
     "softmax": softmax,
+    "sspaddmm": sspaddmm,
     "log_softmax": log_softmax,
     "stack": _stack,
     "unsqueeze": _unsqueeze,
