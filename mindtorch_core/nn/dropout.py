@@ -156,8 +156,9 @@ def dropout2d(
         _warn("dropout2d", rank, "images: 3D or 4D inputs")
     elif rank == 3:
         warn_user(
-            "dropout2d: a 3D input is read as a batch of sequences, (N, C, L), as dropout1d does. Call "
-            "dropout1d for these; add a batch dimension to drop channels of one image",
+            "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout "
+            "behavior is desired: (N, C, L), as dropout1d. Call dropout1d for these; add a batch "
+            "dimension to drop channels of one image",
             UserWarning,
         )
     return _call("feature_dropout", input, p, training, inplace=inplace)
@@ -188,7 +189,8 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, *, rank: i
 
 def _warn(name: str, rank: int, meant: str) -> None:
     warn_user(
-        f"{name}: received a {rank}-D input, which is meant for {meant}. Use dropout for other inputs",
+        f"{name}: Received a {rank}-D input to {name}, which is meant for {meant}. Use dropout for "
+        f"other inputs",
         UserWarning,
     )
 

@@ -139,6 +139,21 @@ def containers(t):
     ]
 
 
+@scenario
+def amounts_that_are_checked(t):
+    p = t.nn.utils.prune
+    return [
+        attempt(lambda check=check, amount=amount: check(amount))[0]
+        for amount in (0, 3, 9, 0.0, 0.25, 1.0, 1.5, -1, -0.5, "x", True)
+        for check in (
+            p._validate_pruning_amount_init,
+            lambda amount: p._validate_pruning_amount(amount, 8),
+            lambda amount: p._compute_nparams_toprune(amount, 8),
+        )
+        if not isinstance(amount, str) or check is p._validate_pruning_amount_init
+    ]
+
+
 @pytest.mark.parametrize("scenario", scenario, ids=lambda s: s.__name__)
 def test_agrees_with_pytorch(scenario):
     play(scenario)

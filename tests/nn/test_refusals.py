@@ -1,5 +1,7 @@
 """What functions and modules refuse: PyTorch's type of error and its words, one program a row."""
 
+import warnings
+
 import pytest
 
 import mindtorch_core as torch
@@ -20,6 +22,50 @@ PROGRAMS = [
     *(f"t.{name}_indices(3, 3, dtype=t.{d})" for name in ("tril", "triu")
       for d in ("float32", "float16", "bfloat16", "uint8", "int16", "uint32", "bool", "complex64")),
 ]  # fmt: skip
+
+
+# Those that say more here: a phrase that both have.
+PHRASES = {
+    "attn_mask` shape to be (2, 3, 3)": ("nn.MultiheadAttention(4, 2)(*[t.ones(3, 4)] * 3, attn_mask=t.zeros(1, 3, 3))",),
+    "uninitialized parameter": ("nn.UninitializedParameter() + 1", "t.empty_like(nn.UninitializedParameter())",
+      "t.optim.Adagrad([nn.UninitializedParameter()])", "nn.UninitializedBuffer() * 2"),
+    "padding_idx must be within num_embeddings": ("nn.EmbeddingBag(4, 3, padding_idx=4)",),
+    "Padding_idx must be within num_embeddings": ("nn.Embedding(4, 3, padding_idx=-5)",),
+    "have the same type as": ("F.embedding_bag(t.ones(1, 1, dtype=t.int64), t.ones(3, 2), mode='sum', per_sample_weights=t.ones(1, 1, dtype=t.float64))",),
+    "Expected idx >= 0 && idx < num_embeddings but found idx to be 4": [
+      f"F.embedding_bag(t.tensor([[1, 4], [-7, 0]]), t.ones(4, 2, dtype=t.float64), mode={mode!r}, padding_idx={padding})"
+      for mode in ("sum", "mean", "max") for padding in (0, 2)],
+}  # fmt: skip
+WARNED = {
+    "Received a 2-D input to dropout2d": ("F.dropout2d(t.ones(2, 2))",),
+    "Received a 6-D input to dropout3d": ("F.dropout3d(t.ones([1] * 6))",),
+    "assuming that channel-wise 1D dropout behavior is desired": ("F.dropout2d(t.ones(2, 3, 4))",),
+}
+
+
+def rows(table):
+    return [(phrase, program) for phrase, programs in table.items() for program in programs]
+
+
+def scope(t):
+    return {"t": t, "F": t.nn.functional, "nn": t.nn}
+
+
+@pytest.mark.parametrize(("phrase", "program"), rows(PHRASES))
+def test_phrases_of_pytorch(phrase, program):
+    mine, theirs = (outcome(eval, program, scope(t)) for t in (torch, pt))
+    assert isinstance(mine, type(theirs))
+    assert phrase in str(theirs)
+    assert phrase in str(mine)
+
+
+@pytest.mark.parametrize(("phrase", "program"), rows(WARNED))
+def test_warnings_of_pytorch(phrase, program):
+    for t in (torch, pt):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            eval(program, scope(t))
+        assert [phrase in str(each.message) for each in caught] == [True]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

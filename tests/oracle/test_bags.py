@@ -81,6 +81,30 @@ def test_padding_outside_the_table(padding):
     )
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("wrong", [-1, 4])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_an_index_outside_the_table(index, wrong, mode):
+    def call(lib):
+        given = lib.tensor([1, wrong], dtype=getattr(lib, index))
+        return lib.nn.functional.embedding_bag(
+            given, lib.tensor(TABLE), lib.tensor([0], dtype=given.dtype), mode=mode
+        )
+
+    assert_same_outcome(lambda: call(torch), lambda: call(pt))
+
+
+@pytest.mark.parametrize("rows", [0, 4])
+def test_a_sparse_gradient_without_columns(rows):
+    def call(lib):
+        table = lib.ones(rows, 0, requires_grad=True)
+        given = lib.tensor([1, 2][: rows // 2], dtype=lib.int64)
+        lib.nn.functional.embedding(given, table, sparse=True).sum().backward()
+        return table.grad.to_dense()
+
+    assert_same_outcome(lambda: call(torch), lambda: call(pt))
+
+
 @pytest.mark.parametrize("padding", [0, 2, -1, -4, 4, -5, None])
 def test_padding_of_an_embedding(padding):
     def call(lib):

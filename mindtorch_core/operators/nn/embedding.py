@@ -74,7 +74,7 @@ def sparse_gradient(
             "embedding_backward: scale_grad_by_freq not supported with sparse gradients"
         )
     rows = indices.reshape(-1)
-    values = g.reshape((-1, weight_shape[1]))
+    values = g.reshape((rows._shape[0], weight_shape[1]))
     if padding_idx >= 0:
         kept = rows != padding_idx
         rows, values = rows[kept], values[kept]

@@ -33,7 +33,8 @@ def _check_bag(
             raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
         if per_sample._dtype is not weight._dtype:
             raise RuntimeError(
-                f"expected per_sample_weights of dtype {weight._dtype}, got {per_sample._dtype}"
+                f"Expected 'per_sample_weights' to have the same type as 'weight', {weight._dtype}, "
+                f"but got {per_sample._dtype}"
             )
         if per_sample._shape != indices._shape:
             raise RuntimeError(
@@ -71,12 +72,8 @@ def _bags(
         raise RuntimeError("include_last_offset: number of offsets should be at least 1")
     count = indices._shape[0]
     bag_of = _bag_of(offsets.narrow(0, 0, bags), count) if bags else indices.new_zeros((0,))
-    if sparse:
-        at = -1 if padding_idx is None else padding_idx
-        rows: Any = widened(fn.embedding(weight, indices, at, scale_grad_by_freq, True))
-    else:
-        table = _scaled_by_frequency(weight, indices) if scale_grad_by_freq else weight
-        rows = widened(table.index_select(0, indices))
+    at = -1 if padding_idx is None else padding_idx
+    rows = _rows(weight, indices, at, scale_grad_by_freq, sparse)
     counted = fn.ones_like(bag_of)
     if padding_idx is not None and padding_idx >= 0:  # padding counts nowhere
         kept = indices != padding_idx
@@ -93,6 +90,26 @@ def _bags(
         if mode == 1:
             made = made / size.clamp(min=1).to(made._dtype).unsqueeze(1)
     return made.to(weight._dtype), bag_of, size, places
+
+
+def _rows(weight: Any, indices: Any, padding_idx: int, by_frequency: bool, sparse: bool) -> Any:
+    """The table's rows, in the dtype of sums.
+
+    Raises:
+        RuntimeError: for an index outside the table, where `embedding` says IndexError, as in PyTorch.
+    """
+    try:
+        if sparse:
+            return widened(fn.embedding(weight, indices, padding_idx, by_frequency, True))
+        table = _scaled_by_frequency(weight, indices) if by_frequency else weight
+        return widened(table.index_select(0, indices))
+    except IndexError:
+        count = weight._shape[0]
+        wrong = indices[(indices < 0) | (indices >= count)][0].item()
+        raise RuntimeError(
+            f"embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be {wrong}; "
+            f"num_embeddings is {count}"
+        ) from None
 
 
 def _scaled_by_frequency(weight: Any, indices: Any) -> Any:

@@ -72,6 +72,11 @@ def _is_batch(
             f"expected `attn_mask` to be `None`, 2-D or 3-D but found {len(mask._shape)}-D tensor "
             f"instead"
         )
+    wanted = (heads, query._shape[0], key._shape[0])
+    if rank == 2 and mask is not None and len(mask._shape) == 3 and mask._shape != wanted:
+        raise AssertionError(
+            f"Expected `attn_mask` shape to be {wanted} but got torch.Size({show(mask._shape)})"
+        )
     return rank == 3
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core import nn
-from mindtorch_nn.utils import stateless
+from mindtorch_nn.utils import parametrize, stateless
 
 
 @pytest.fixture
@@ -97,6 +97,53 @@ def test_conversions_keep_the_objects() -> None:
     assert weight.dtype is weight.grad.dtype is torch.float64
     assert memory.dtype is torch.float32
     assert isinstance(weight, nn.Parameter)
+
+
+class Pair(torch.Tensor):
+    """A tensor that is made of another one."""
+
+    @staticmethod
+    def __new__(cls, inner: Any) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def __tensor_flatten__(self) -> tuple[list[str], None]:
+        return ["inner"], None
+
+    @classmethod
+    def __tensor_unflatten__(cls, inner: Any, meta: None, size: Any, stride: Any) -> Any:
+        return cls(inner["inner"])
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args = [a.inner if isinstance(a, Pair) else a for a in args]
+        made = func(*args, **(kwargs or {}))
+        return Pair(made) if isinstance(made, torch.Tensor) else made
+
+
+def test_tensors_of_other_tensors_take_the_place_of_parameters() -> None:
+    layer = nn.Linear(2, 2)
+    before, values = layer.weight, layer.weight.detach().clone()
+    layer._apply(Pair)
+    assert layer.weight is before
+    assert type(before) is Pair
+    assert isinstance(before, nn.Parameter)
+    assert before.requires_grad
+    assert before.inner.equal(values)
+
+    class Inner(nn.Module):
+        def forward(self, pair: Any) -> Any:
+            return pair.inner
+
+    parametrize.register_parametrization(layer, "weight", Inner())
+    assert type(layer.weight) is torch.Tensor
+    assert type(layer.parametrizations.weight.original) is Pair
+    parametrize.remove_parametrizations(layer, "weight")
+    assert layer.weight is before
+    assert type(before) is nn.Parameter
+    assert before.equal(values)
 
 
 @pytest.mark.usefixtures("swapping")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import mindtorch_core as torch
 from mindtorch_core.ecosystem._C import _disabled_torch_function_impl
+from mindtorch_core.utils._python_dispatch import is_traceable_wrapper_subclass
 
 __all__ = [
     "Buffer",
@@ -125,8 +126,8 @@ class UninitializedTensorMixin:
 
     def _refused(self) -> NoReturn:
         raise ValueError(
-            f"Attempted to use an uninitialized {type(self).__name__}, which has no shape and no values "
-            f"yet. Lazy modules get theirs from the first batch: call `forward` with one before "
+            f"Attempted to use an uninitialized parameter ({type(self).__name__}), which has no shape and "
+            f"no values yet. Lazy modules get theirs from the first batch: call `forward` with one before "
             f"parameters are used, or call `materialize(shape)`."
         )
 
@@ -317,6 +318,15 @@ class UninitializedBuffer(UninitializedTensorMixin, torch.Tensor):
 
 for _class in (UninitializedParameter, UninitializedBuffer):
     torch.Tensor._refuse_ops(_class, UninitializedTensorMixin._refused)
+
+
+def swaps(t: torch.Tensor) -> bool:
+    """Whether a tensor changes places with a parameter's whole object, not with its data alone.
+
+    So it does if ``torch.__future__`` says so, and if it is made of other tensors, which data cannot say.
+    """
+    wanted: bool = torch.__future__.get_swap_module_params_on_conversion()
+    return wanted or is_traceable_wrapper_subclass(t)
 
 
 def is_lazy(param: Any) -> bool:

@@ -11,7 +11,7 @@ import mindtorch_core as torch
 from mindtorch_core import Tensor
 from mindtorch_core.utils._own_frames import refusing, warn_user
 
-from ..parameter import Parameter
+from ..parameter import Parameter, swaps
 from .base import ModuleBase, Undo, ends, undoing
 
 __all__ = ["Conversion"]
@@ -64,7 +64,7 @@ class Conversion(ModuleBase):
         if torch.__future__.get_overwrite_module_params_on_conversion():
             undo.steps.append(partial(self._parameters.__setitem__, name, param))
             self._parameters[name] = param = Parameter(made, param.requires_grad)
-        elif torch.__future__.get_swap_module_params_on_conversion():
+        elif swaps(made):
             param.grad = None
             new = Parameter(made, param.requires_grad)
             undo.steps.append(partial(torch.utils.swap_tensors, param, new))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import mindtorch_core as torch
 from mindtorch_core import Tensor
@@ -19,6 +19,7 @@ class _Table(Module):
     """What both have."""
 
     weight: Tensor
+    _padding: ClassVar = "Padding_idx"  # how its error begins
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class _Table(Module):
         self.embedding_dim = embedding_dim
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
+                raise AssertionError(f"{self._padding} must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
         shape = (num_embeddings, embedding_dim)
@@ -182,6 +183,8 @@ class EmbeddingBag(_Table):
         >>> layer(bags).shape
         torch.Size([2, 3])
     """
+
+    _padding = "padding_idx"
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from mindtorch_core import Tensor
 
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
-from ..parameter import Parameter
+from ..parameter import Parameter, swaps
 
 __all__ = [
     "ParametrizationList",
@@ -61,7 +61,15 @@ def _register(module: Module, name: str, value: Any) -> None:
 
 def _put(place: Any, value: Tensor) -> None:
     """Have a tensor show what another one shows."""
-    place.data = value.detach()
+    if not swaps(place):
+        place.data = value.detach()
+    elif value is not place:
+        kept = (
+            Parameter(value, place.requires_grad)
+            if isinstance(place, Parameter)
+            else value.detach()
+        )
+        torch.utils.swap_tensors(place, kept)
 
 
 def _check_same(what: str, before: Any, after: Any, names: tuple[str, str]) -> None:

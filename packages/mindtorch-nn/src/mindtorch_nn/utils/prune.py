@@ -219,6 +219,38 @@ def _what_is_left(method: Any, t: Tensor, mask: Tensor) -> Any:
     return tuple(everything)
 
 
+# ---- amounts, as methods of programs check them, too --------------------------------------------
+
+
+def _validate_pruning_amount_init(amount: Any) -> None:
+    """Refuse what is neither a share nor a number.
+
+    Raises:
+        TypeError: if it is no number.
+        ValueError: if it is negative, or a share above 1.
+    """
+    if not isinstance(amount, Real):
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    most = float("inf") if isinstance(amount, Integral) else 1.0
+    if not 0 <= float(amount) <= most:
+        raise ValueError(
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
+        )
+
+
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    """Raise ValueError for a number above what there is."""
+    if isinstance(amount, Integral) and int(amount) > tensor_size:
+        raise ValueError(
+            f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}"
+        )
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """How many they are: a share is of the tensor's size."""
+    return int(amount) if isinstance(amount, Integral) else round(float(amount) * tensor_size)
+
+
 # ---- methods ------------------------------------------------------------------------------------
 
 
@@ -236,23 +268,12 @@ class _Amount(BasePruningMethod):
     """Prunes a number of elements or channels, or a share of them."""
 
     def __init__(self, amount: Any) -> None:
-        if not isinstance(amount, Real):
-            raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-        most = float("inf") if isinstance(amount, Integral) else 1.0
-        if not 0 <= float(amount) <= most:
-            raise ValueError(
-                f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-            )
+        _validate_pruning_amount_init(amount)
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
-        if not isinstance(self.amount, Integral):
-            return round(float(self.amount) * size)
-        if int(self.amount) > size:
-            raise ValueError(
-                f"amount={self.amount} should be smaller than the number of parameters to prune={size}"
-            )
-        return int(self.amount)
+        _validate_pruning_amount(self.amount, size)
+        return _compute_nparams_toprune(self.amount, size)
 
 
 class _Unstructured(_Amount):
