@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from ..tensors.autograd_state import AutogradMeta
@@ -23,7 +24,7 @@ __all__ = [
 
 Hook = Callable[..., Any]
 F = TypeVar("F", bound=Callable[..., Any])
-Table = dict[int, Hook]
+Table = OrderedDict[int, Hook]
 
 _ids = itertools.count()
 
@@ -31,35 +32,40 @@ _ids = itertools.count()
 class RemovableHandle:
     """Handle of a hook; `remove` takes it off, and so does leaving a ``with`` block.
 
+    It keeps no hook alive: when the tables are gone, there is nothing to take off.
+
     Args:
-        hooks_dict: the table the hook is in.
+        hooks_dict: the table the hook is in, an OrderedDict.
         extra_dict: a table, or a list of tables, that the number is taken out of too.
 
     Attributes:
         id: number of the registration.
+        hooks_dict_ref: weak reference to the table.
+        extra_dict_ref: weak references to the other tables.
     """
 
-    __slots__ = ("_extra", "_table", "id")
-
-    def __init__(self, hooks_dict: Table, *, extra_dict: Any = None) -> None:
-        self._table = hooks_dict
+    def __init__(self, hooks_dict: Any, *, extra_dict: Any = None) -> None:
         tables = [] if extra_dict is None else extra_dict
-        self._extra: list[dict[int, Any]] = tables if isinstance(tables, list) else [tables]
+        self._refer(hooks_dict, tables if isinstance(tables, list) else [tables])
         self.id = next(_ids)
+
+    def _refer(self, hooks_dict: Any, others: Iterable[Any]) -> None:
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks_dict is None else hooks_dict)
+        self.extra_dict_ref = tuple(weakref.ref(each) for each in others if each is not None)
 
     def remove(self) -> None:
         """Take the hook off. A second call does nothing."""
-        self._table.pop(self.id, None)
-        for table in self._extra:
-            table.pop(self.id, None)
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            table = ref()
+            if table is not None:
+                table.pop(self.id, None)
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._table, self.id, tuple(self._extra)
+        return self.hooks_dict_ref(), self.id, tuple(ref() for ref in self.extra_dict_ref)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         table, self.id, *extra = state
-        self._table = {} if table is None else table
-        self._extra = [each for each in (extra[0] if extra else None) or () if each is not None]
+        self._refer(table, (extra[0] if extra else None) or ())
         global _ids
         _ids = itertools.count(max(next(_ids), self.id + 1))
 
@@ -85,9 +91,9 @@ class Hooks:
     def __init__(self) -> None:
         self.tensor: dict[int, Table] = {}
         self.kept: dict[int, list[weakref.ref[AutogradMeta]]] = {}
-        self.pre: Table = {}
-        self.post: Table = {}
-        self.accumulated: Table = {}
+        self.pre: Table = OrderedDict()
+        self.post: Table = OrderedDict()
+        self.accumulated: Table = OrderedDict()
 
 
 def add(table: Table, hook: Hook) -> RemovableHandle:

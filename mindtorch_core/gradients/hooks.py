@@ -8,6 +8,7 @@ before the node, the formulas, those after it.
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,7 +34,7 @@ def node_of(meta: AutogradMeta) -> Node:
 def tensor_hooks(meta: AutogradMeta) -> Table:
     """What the gradient that arrives at a place in the graph passes through."""
     at = 0 if meta.is_leaf else meta.output_nr
-    return node_of(meta).own_hooks().tensor.setdefault(at, {})
+    return node_of(meta).own_hooks().tensor.setdefault(at, OrderedDict())
 
 
 def move_kept(before: AutogradMeta, t: Tensor) -> None:

@@ -41,10 +41,24 @@ def test_handles_are_pickled_with_their_tables():
 
 
 def test_numbers_of_another_process_are_not_given_again():
-    handle = hooks.RemovableHandle({})
+    handle = hooks.RemovableHandle(OrderedDict())
     handle.__setstate__((None, handle.id + 100))
-    assert hooks.RemovableHandle({}).id > handle.id
+    assert hooks.RemovableHandle(OrderedDict()).id > handle.id
     handle.remove()
+
+
+def test_a_handle_keeps_no_table_alive():
+    table, more = OrderedDict(), OrderedDict()
+    handle = hooks.RemovableHandle(table, extra_dict=more)
+    assert handle.hooks_dict_ref() is table
+    assert [ref() for ref in handle.extra_dict_ref] == [more]
+    del table, more
+    assert handle.hooks_dict_ref() is None
+    handle.remove()
+    copied = copy.copy(handle)
+    assert (copied.id, copied.hooks_dict_ref(), copied.extra_dict_ref) == (handle.id, None, ())
+    with pytest.raises(TypeError, match="weak reference"):
+        hooks.RemovableHandle({})
 
 
 def test_hooks_of_a_tensor():
