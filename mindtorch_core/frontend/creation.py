@@ -11,9 +11,9 @@ from ..tensors.attached import attach
 from ..tensors.autograd_state import born
 from ..tensors.tensor import Tensor, from_values
 from ..values.devices import TABLE, chosen_device, concrete, device
-from ..values.dtypes import COMPLEX, DTYPES, INTEGER, as_dtype, dtype, int64, of_number
+from ..values.dtypes import COMPLEX, DTYPES, FLOATING, INTEGER, as_dtype, dtype, int64, of_number
 from ..values.promotion import promote_types
-from ..values.shapes import Shape, contiguous_strides
+from ..values.shapes import Shape, contiguous_strides, numel
 from ..values.user_warnings import warn_user, warn_user_once
 from .pickling import elements, is_storage
 
@@ -225,7 +225,7 @@ def _from_buffer(data: Any, d: dtype | None, on: device) -> Tensor | None:
 
 def _from_sequence(data: Any, d: dtype | None, on: device) -> Tensor:
     shape = _shape_of(data)
-    found = _Elements()
+    found = _Elements(d)
     found.add(data, shape, 0)
     d = d or found.dtype()
     if INTEGER <= d.category < COMPLEX and any(type(v) is complex for v in found.numbers):
@@ -247,9 +247,9 @@ def _shape_of(data: Any) -> Shape:
         data = data[0]
     if out and isinstance(data, str | bytes):
         raise ValueError(f"too many dimensions '{type(data).__name__}'")
-    if isinstance(data, Tensor) and data._shape:
-        out += list(data._shape)
-    elif hasattr(data, "__array_interface__") and getattr(data, "shape", None):
+    if isinstance(data, Tensor):  # an element, whatever its rank, unless elements before are lists
+        return tuple(out)
+    if hasattr(data, "__array_interface__") and getattr(data, "shape", None):
         out += list(data.shape)
     return tuple(out)
 
@@ -273,11 +273,13 @@ class _Elements:
         numbers: the elements, row-major, as Python numbers.
         types: the types of those that were Python's numbers.
         dtypes: dtypes of the tensors, arrays and NumPy numbers that the others came from.
+        wanted: the dtype that was asked for, if any.
     """
 
-    __slots__ = ("dtypes", "numbers", "types")
+    __slots__ = ("dtypes", "numbers", "types", "wanted")
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: dtype | None) -> None:
+        self.wanted = wanted
         self.numbers: list[Any] = []
         self.types: set[type] = set()
         self.dtypes: set[dtype] = set()
@@ -315,7 +317,7 @@ class _Elements:
     def add_array(self, data: Any, shape: Shape, level: int) -> None:
         """Collect the elements of a tensor or an array."""
         self.dtypes.add(_dtype_of(data))
-        plain = _Elements()
+        plain = _Elements(None)
         plain.add(data.tolist(), shape, level)
         self.numbers += plain.numbers
 
@@ -326,6 +328,16 @@ class _Elements:
             self.types.add(kind)
             self.numbers.append(value)
             return
+        if isinstance(value, Tensor) and numel(value._shape) != 1:
+            if (self.wanted or value._dtype).category < FLOATING:
+                raise TypeError(
+                    "only integer tensors of a single element can be converted to an index: use "
+                    "torch.stack to put tensors together"
+                )
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: use torch.stack to put "
+                "tensors together"
+            )
         alone = isinstance(value, Tensor) or is_array(value)
         number = value.item() if alone else python_number(value)
         if number is None:

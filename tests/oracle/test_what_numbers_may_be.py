@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import assert_close, outcome
+from mindtorch_core.testing.comparison import assert_close, assert_same_outcome, outcome
 
 pt = pytest.importorskip("torch")
 
@@ -101,3 +101,23 @@ def test_factors_beside_integers_lose_their_fraction(s):
         check("torch.addcmul(t, t, t, value=s)", dtype, s)
         check("t.addcmul_(t, t, value=s)", dtype, s)
     check("torch.addcmul(t, t, t, value=torch.tensor(2.7))", "int64")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "[T([1.0]), T([2.0])]", "[T([1]), 2]", "[2.5, T([[1]])]", "([T([True])],)", "[[1], T([2])]",
+        "[T([1, 2]), T([3, 4])]", "[T([1.5, 2])]", "[1, T([1, 2])]", "[T([])]", "[T([1]), [1]]", "[T([[1.0]])]",
+        "[[T(1.0)], [T([2.0])]]", "(T([3.0]), T(4))", "[T([1.0], dtype=lib.float64), T([1.0])]",
+        "[T([1.0], requires_grad=True)]",
+    ],
+)  # fmt: skip
+def test_tensors_in_lists_are_elements(data):
+    for dtype in (None, "float64"):
+        mine, theirs = (
+            lambda lib=lib: lib.tensor(
+                eval(data, {"T": lib.tensor, "lib": lib}), dtype=dtype and getattr(lib, dtype)
+            )
+            for lib in (torch, pt)
+        )
+        assert_same_outcome(mine, theirs)
