@@ -282,13 +282,7 @@ def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def log_ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Logarithm of `ndtr`, accurate far to the left as well."""
 
-def log_softmax(
-    input: Tensor,
-    dim: _int,
-    *,
-    dtype: _dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
+def log_softmax(input: Tensor, dim: _int, *, dtype: _dtype | None = None) -> Tensor:
     """Alias of `log_softmax`."""
 
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -410,13 +404,7 @@ def shifted_chebyshev_polynomial_w(
 def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Alias of `sinc`."""
 
-def softmax(
-    input: Tensor,
-    dim: _int,
-    dtype: _dtype | None = None,
-    *,
-    out: Tensor | None = None,
-) -> Tensor:
+def softmax(input: Tensor, dim: _int, dtype: _dtype | None = None) -> Tensor:
     """Alias of `softmax`."""
 
 def spherical_bessel_j0(x: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -169,16 +169,20 @@ class OutForm(NamedTuple):
 
     Attributes:
         needs: ``apart`` from the inputs in memory; of the result's ``dtype``, which outputs of ops that are
-            not pointwise need anyway, unless they may ``cast``; ``computed in``: its dtype is what the op
-            computes in, where no dtype is given; ``whole computed in``: so for whole numbers only;
+            not pointwise need anyway, unless they may ``cast``; of the first argument's ``own dtype``, if the
+            result's is that; of ``truth`` (bool or uint8), ``real`` or ``inexact``, whatever the result's;
+            ``computed in``: its dtype is what the op computes in, where no dtype is given;
+            ``whole computed in``: so for whole numbers only;
             ``floats computed in``: so for others, unless the output is of whole numbers;
             ``any shape``: it is resized without a warning.
         draw: ``draw(out, *args, generator)`` fills an output itself, as it lies in memory; None where the
             result is copied into it.
+        like: the op that this is another name of, whose output's needs these are; none of its own then.
     """
 
     needs: Sequence[str] = ()
     draw: Callable[..., Any] | None = None
+    like: str = ""
 
 
 class Apart(NamedTuple):

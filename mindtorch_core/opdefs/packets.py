@@ -227,9 +227,18 @@ def _writer(d: OpDef | None) -> Callable[..., Any] | None:
     """What serves ``out=`` of an op, if it has that."""
     if d is None or d.out is None:
         return None
+    if d.out.like:
+        return functools.partial(_write_like, d.out.like)
     return functools.partial(
         write_out, elementwise="pointwise" in d.tags, needs=d.out.needs, draw=d.out.draw
     )
+
+
+def _write_like(name: str, *call: Any) -> Any:
+    """Serve ``out=`` of an op as that of another, which it is another name of."""
+    writer = _writer(registry.entry(name).definition)
+    assert writer is not None, name
+    return writer(*call)
 
 
 def _overloaded(

@@ -15,7 +15,7 @@ from ..dispatch.registry import OpEntry
 from ..tensors.autograd_state import INFERENCE
 from ..tensors.tensor import Tensor
 from ..values.devices import row_of
-from ..values.dtypes import FLOATING, dtype
+from ..values.dtypes import FLOATING, bool_, dtype, uint8
 from ..values.overlap import refuse_partners, refuse_repeats, shared_memory
 from ..values.promotion import check_cast
 from ..values.shapes import Shape, numel, pointwise_strides, show, storage_extent
@@ -30,6 +30,13 @@ __all__ = [
 
 # Makers of tensors that, as in PyTorch, say that an output had another shape.
 _TELLING: Final = frozenset({"arange", "fft_fftfreq", "fft_rfftfreq"})
+
+# Outputs of any dtype of a kind, whatever the result's is.
+_KINDS: Final[dict[str, tuple[str, Callable[[dtype], bool]]]] = {
+    "truth": ("boolean", lambda d: d is bool_ or d is uint8),
+    "real": ("floating point", lambda d: d.category == FLOATING),
+    "inexact": ("floating point or complex", lambda d: d.category >= FLOATING),
+}
 
 
 def write_out(
@@ -94,7 +101,8 @@ def write_out(
             raise RuntimeError(
                 f"Expected out tensor to have device {value._device}, but got {each._device} instead"
             )
-        _check_dtype(value._dtype, each._dtype, needs, elementwise)
+        exact = "own dtype" in needs and value._dtype is args[0]._dtype
+        _check_dtype(value._dtype, each._dtype, ("dtype",) if exact else needs, elementwise)
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:
@@ -111,6 +119,13 @@ def _check_dtype(made: dtype, out: dtype, needs: Sequence[str], elementwise: boo
     Raises:
         RuntimeError: if so.
     """
+    for need, (what, fits) in _KINDS.items():
+        if need in needs:
+            if not fits(out):
+                raise RuntimeError(
+                    f"Expected out tensor to have a {what} dtype, but got {out} instead"
+                )
+            return
     if made is not out and ("dtype" in needs or not (elementwise or "cast" in needs)):
         raise RuntimeError(f"Expected out tensor to have dtype {made}, but got {out} instead")
     check_cast(made, out)

@@ -153,7 +153,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
 
     Raises:
         RuntimeError: if they do not broadcast, or one is no shape.
-        ValueError: if a size is negative.
+        ValueError: if a size is negative, where those before it would meet it.
     """
     out: list[int] = []
     for position, given in enumerate(shapes):
@@ -164,7 +164,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
         shape = (given,) if isinstance(given, int) else tuple(map(operator.index, given))
         out[:0] = [1] * (len(shape) - len(out))
         for i in range(-1, -len(shape) - 1, -1):
-            if shape[i] < 0:
+            if shape[i] < 0 and out[i] in (1, shape[i]):
                 raise ValueError(
                     f"a dimension of negative length does not broadcast: {shape} at index {position}"
                 )

@@ -7,7 +7,7 @@ from mindtorch_core.testing.comparison import outcome
 
 pt = pytest.importorskip("torch")
 
-DTYPES = ["float64", "float32", "int64", "bool", "complex64"]
+DTYPES = ["float64", "float32", "int64", "uint8", "bool", "complex64"]
 CALLS = {
     # the result's own dtype
     **{
@@ -45,6 +45,17 @@ CALLS = {
     "inv": lambda lib, x, **out: lib.linalg.inv(x.float() + lib.eye(2), **out),
     "fft": lambda lib, x, **out: lib.fft.fft(x, **out),
     "multi_dot": lambda lib, x, **out: lib.linalg.multi_dot([x, x], **out),
+    **{
+        name: lambda lib, x, name=name, **out: getattr(lib, name)(x, **out)
+        for name in ["abs", "absolute"]
+    },
+    # any dtype of a kind
+    "all": lambda lib, x, **out: lib.all(x, **out),
+    "any": lambda lib, x, **out: lib.any(x, 1, **out),
+    **{
+        name: lambda lib, x, name=name, **out: getattr(lib.fft, name)(x, **out)
+        for name in ["irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn"]
+    },
     # any dtype that the result's can be cast to
     **{
         name: lambda lib, x, name=name, **out: getattr(lib, name)(x, **out)
@@ -93,7 +104,7 @@ def accepted(lib, name, d, out):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_dtypes_of_outputs(name):
-    for d in ("float32", "int64", "bool"):
+    for d in ("float32", "int64", "uint8", "bool", "complex64"):
         for out in DTYPES:
             ours, theirs = (accepted(lib, name, d, out) for lib in (torch, pt))
             assert (ours is True) == (theirs is True), (name, d, out, ours, theirs)
@@ -118,6 +129,13 @@ def test_several_outputs_have_names(call, make):
             getattr(found, name) is t
             for name, t in zip(names(call(pt, pt.ones(2, 2))), outs, strict=False)
         )
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_the_special_names_of_softmax_take_no_output(name):
+    for lib in (torch, pt):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            getattr(lib.special, name)(lib.ones(2), 0, out=lib.ones(2))
 
 
 def names(result):

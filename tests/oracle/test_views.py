@@ -323,6 +323,7 @@ def test_numpy_shares_memory():
 @pytest.mark.parametrize("shapes", [
     (), (3,), ((2,), 2), ((2, 1), (1, 3), ()), ([2, 1], 3), ((2, 0), (1, 1)), ((1, 3), (2, 1, 1)),
     ((2,), 3), ((2, 0), (1, 3)), ((2, 3), (4,), (3,)), ((2, 1), (3, 5)), ((2, -1), (1, 3)), ("a",), ((2.5,),),
+    ((2, 3), (-1, 3)), ((3,), (-1,)), ((-2,), (-2,)),
 ])  # fmt: skip
 def test_broadcast_shapes(shapes):
     found = outcome(torch.broadcast_shapes, *shapes)

@@ -30,8 +30,7 @@ _EITHER = ("Tensor", "Scalar")
 
 for _name, (_of, _kinds) in _ONE.items():
     _shown = ("Tensor",) if _name == "absolute" else EVERYWHERE  # PyTorch has no torch.absolute_
-    _needs = ("dtype",) if _of in ("neg", "trunc") else ("cast",)
-    alias(_name, _of, kinds=_kinds, inplace_namespaces=_shown, out_needs=_needs)
+    alias(_name, _of, kinds=_kinds, inplace_namespaces=_shown)
 for _name, (_of, _kinds) in _TWO.items():
     alias(
         _name,

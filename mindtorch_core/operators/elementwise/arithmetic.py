@@ -470,6 +470,7 @@ unary(
     inplace_rule=_abs_inplace_rule,
     rule=_abs_rule,
     kinds="ifc",
+    out_needs=("own dtype",),
 )
 unary(
     "sign", "-1, 0 or 1 by sign.", lambda g: fn.zeros_like(g), kinds="bif",

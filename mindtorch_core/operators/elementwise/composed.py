@@ -191,8 +191,9 @@ def alias(
         "decomposition": lambda self, *args, **kwargs: getattr(self, of)(*args, **kwargs),
         "inplace": True,
         "out": True,
-        "out_needs": ("cast",),
     } | more
+    if properties["out"]:
+        properties["out_like"] = of
     if properties["inplace"]:
         properties["inplace_decomposition"] = lambda self, *args, **kwargs: getattr(self, f"{of}_")(
             *args, **kwargs

@@ -150,7 +150,7 @@ for _name, _doc, _made in (
         doc=_doc,
         decomposition=_made,
         out=True,
-        out_needs=("cast",) if _name in ("irfft", "hfft") else (),
+        out_needs=("real",) if _name in ("irfft", "hfft") else (),
         namespaces=(f"fft:{_name}",),
     )
 
@@ -253,7 +253,7 @@ for _name, (_made, _doc) in _N.items():
         doc=f"{_doc} over several dimensions, by default all; ``s`` are their sizes.",
         decomposition=_made,
         out=True,
-        out_needs=("cast",) if _name in ("irfft", "hfft") else (),
+        out_needs=("real",) if _name in ("irfft", "hfft") else (),
         namespaces=(f"fft:{_name}n",),
     )
     op(
@@ -261,6 +261,6 @@ for _name, (_made, _doc) in _N.items():
         doc=f"{_doc} over two dimensions, by default the last; ``s`` are their sizes.",
         decomposition=_made,
         out=True,
-        out_needs=("cast",) if _name in ("irfft", "hfft") else (),
+        out_needs=("real",) if _name in ("irfft", "hfft") else (),
         namespaces=(f"fft:{_name}2",),
     )

@@ -307,7 +307,7 @@ for _name, _word in (("any", "some element is"), ("all", "all elements are")):
         grad=NONDIFF,
         decomposition=_counted(_name == "any"),
         out=True,
-        out_needs=("cast",),
+        out_needs=("truth",),
         tags=frozenset({"reduction"}),
     )
 
@@ -436,5 +436,5 @@ op(
     decomposition=_logsumexp,
     out=True,
     tags=frozenset({"reduction"}),
-    out_needs=("cast",),
+    out_needs=("inexact",),
 )

@@ -6,7 +6,6 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op
-from ...tensors.tensor import Tensor
 from ..elementwise.composed import alias
 
 # By name in torch.special, the method that it means and the kinds of dtypes that it serves.
@@ -42,7 +41,6 @@ _special(
     decomposition=lambda self, *, decimals=0: (
         self.round(decimals=decimals) if decimals else self.round()
     ),
-    out_needs=("dtype",),
 )
 _special("multigammaln", "mvlgamma", "Tensor self, int p", "if")
 _special("gammainc", "igamma", "Tensor self, Tensor other", "f")
@@ -50,14 +48,13 @@ _special("gammaincc", "igammac", "Tensor self, Tensor other", "f")
 _special(
     "xlogy", "xlogy", "Tensor self, Tensor other", numbers=True, overloads=("", "other_scalar")
 )
-_special(
-    "logsumexp", "logsumexp", "Tensor self, int[1] dim, bool keepdim=False", out_needs=("cast",)
-)
-_special("softmax", "softmax", "Tensor self, int dim, ScalarType? dtype=None")
+_special("logsumexp", "logsumexp", "Tensor self, int[1] dim, bool keepdim=False")
+_special("softmax", "softmax", "Tensor self, int dim, ScalarType? dtype=None", out=False)
 _special(
     "log_softmax",
     "log_softmax",
     "Tensor self, int dim, *, ScalarType? dtype=None",
+    out=False,
 )
 op(
     "special_xlogy.self_scalar(Scalar self, Tensor other) -> Tensor",
@@ -65,19 +62,15 @@ op(
     decomposition=lambda self, other: fn.xlogy(self, other),
     out=True,
     namespaces=("special:xlogy",),
-    out_needs=("cast",),
+    out_like="xlogy",
 )
-
-
-def _polygamma(n: int, self: Tensor) -> Tensor:
-    return fn.polygamma(n, self)
 
 
 op(
     "special_polygamma(int n, Tensor self) -> Tensor",
     doc="Alias of `polygamma`.",
-    decomposition=_polygamma,
+    decomposition=lambda n, self: fn.polygamma(n, self),
     out=True,
     namespaces=("special:polygamma",),
-    out_needs=("cast",),
+    out_like="polygamma",
 )
