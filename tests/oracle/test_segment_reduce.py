@@ -46,3 +46,44 @@ def test_segments(reduce, lengths, initial):
                 assert flat[0] == pytest.approx(
                     flat[1], rel=2e-2 if "16" in dtype else 1e-5, nan_ok=True
                 ), where
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize("initial", [None, 2.0])
+def test_segments_of_odd_numbers(reduce, initial):
+    segments = list(itertools.product([INF, -INF, NAN, 0.0, 2.0], repeat=3))
+    found = []
+    for lib in (torch, pt):
+        data = lib.tensor(segments).reshape(-1).requires_grad_()
+        lengths = lib.tensor([0, 3]).repeat(len(segments))
+        made = lib.segment_reduce(data, reduce, lengths=lengths, initial=initial)
+        made.backward(lib.tensor([1.0, 2.0]).repeat(len(segments)))
+        found.append((made[1::2].tolist(), data.grad.reshape(-1, 3).tolist()))
+    for segment, made, grad, value, expected in zip(segments, *found[0], *found[1], strict=True):
+        assert [made, *grad] == pytest.approx([value, *expected], nan_ok=True), segment
+
+
+def test_what_lies_before_and_after_segments():
+    for lengths, offsets in (([], None), ([2, 1], None), (None, [1, 3, 3, 4]), (None, [0, 4, 2])):
+        found = []
+        for lib in (torch, pt):
+            where = {
+                name: lib.tensor(given, dtype=lib.int64)
+                for name, given in (("lengths", lengths), ("offsets", offsets))
+                if given is not None
+            }
+            data = lib.arange(5.0).requires_grad_()
+
+            def both_ways(lib=lib, data=data, where=where):
+                made = lib.segment_reduce(data, "max", unsafe=True, **where)
+                made.backward(lib.ones_like(made))
+                return made.tolist(), data.grad.tolist()
+
+            found.append(outcome(both_ways))
+        if isinstance(found[1], Exception):
+            assert isinstance(found[0], RuntimeError)
+        else:
+            assert found[0] == found[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import NONDIFF, TensorSpec
@@ -14,25 +14,56 @@ from ...values.promotion import WIDER
 from ...values.shapes import numel, reduced, show, wrap_dim, wrap_dims
 
 _INF = float("inf")
-_EMPTY = {"sum": 0, "mean": float("nan"), "max": -_INF, "min": _INF, "prod": 1}
+# By reduction: how elements are joined, and what an empty segment has.
+_REDUCTIONS: Final[dict[str, tuple[str, float]]] = {
+    "sum": ("sum", 0),
+    "mean": ("sum", float("nan")),
+    "max": ("amax", -_INF),
+    "min": ("amin", _INF),
+    "prod": ("prod", 1),
+}
 
 
-def _offsets(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
-    """Where segments begin and end, along the last dimension."""
+def _segment_rule(
+    data: Any,
+    reduce: str,
+    *,
+    lengths: Any = None,
+    indices: Any = None,
+    offsets: Any = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> TensorSpec:
+    if reduce not in _REDUCTIONS:
+        raise RuntimeError(
+            f"segment_reduce(): unknown reduction {reduce!r}: one of {', '.join(_REDUCTIONS)}"
+        )
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
+    axis = wrap_dim(axis, len(data._shape))
     if (lengths is None) == (offsets is None):
         raise RuntimeError("segment_reduce(): Expected one of lengths or offsets to be specified.")
-    given = offsets if lengths is None else lengths
+    given, name = (offsets, "offsets") if lengths is None else (lengths, "lengths")
     if axis != len(given._shape) - 1:
         raise RuntimeError(
-            f"segment_reduce(): Expected axis to be the last dimension of "
-            f"{'offsets' if lengths is None else 'lengths'} ({len(given._shape) - 1}) but got {axis}."
+            f"segment_reduce(): Expected axis to be the last dimension of {name} "
+            f"({len(given._shape) - 1}) but got {axis}."
         )
     if len(data._shape) <= axis or data._shape[:axis] != given._shape[:-1]:
         raise RuntimeError(
             f"segment_reduce(): Expected the dimensions of data {show(data._shape)} before axis {axis} "
             f"to be those of {show(given._shape)}"
         )
+    count = given._shape[axis] - (lengths is None)
+    return TensorSpec((*data._shape[:axis], count, *data._shape[axis + 1 :]), data._dtype)
+
+
+def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
+    """Where segments begin and end, along the last dimension."""
     if lengths is None:
+        if has_elements(offsets) and bool((offsets.diff() < 0).any()):
+            raise RuntimeError("segment_reduce(): Expected offsets that do not decrease.")
         return offsets.to(int64)
     lengths = lengths.to(int64)
     if not unsafe and lengths.numel() and has_elements(lengths):
@@ -43,7 +74,33 @@ def _offsets(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> 
                 "segment_reduce(): Expected all rows of lengths along axis to sum to "
                 "data.size(lengths.dim()-1) when !unsafe."
             )
-    return fn.cat([lengths.narrow(-1, 0, 1) * 0, lengths.cumsum(-1)], -1)
+    first = lengths.new_zeros((*lengths._shape[:-1], 1))
+    return fn.cat([first, lengths.cumsum(-1)], -1)
+
+
+class _Segments:
+    """Which segment every element of ``data`` lies in; before the first and after the last lie others."""
+
+    def __init__(self, data: Any, bounds: Any, axis: int) -> None:
+        size, rest = data._shape[axis], (1,) * (len(data._shape) - axis - 1)
+        self.axis, self.count = axis, bounds._shape[-1] - 1
+        place = fn.arange(size, device=data._device).expand((*data._shape[:axis], size))
+        found = fn.searchsorted(bounds.contiguous(), place.contiguous(), right=True)
+        self.index = found.reshape(found._shape + rest).expand(data._shape)
+        sizes = bounds.clamp(0, size).diff()
+        self.sizes = sizes.reshape(sizes._shape + rest)
+
+    def join(self, values: Any, how: str, start: Any) -> Any:
+        """The elements of each segment, joined beginning with ``start``."""
+        shape, axis = list(values._shape), self.axis
+        shape[axis] = self.count + 2
+        every = values.new_full(shape, start).scatter_reduce(axis, self.index, values, how)
+        return every.narrow(axis, 1, self.count)
+
+    def spread(self, values: Any) -> Any:
+        """What is of each segment, at each of its elements; 0 at those of none."""
+        beside = values.new_zeros((*values._shape[: self.axis], 1, *values._shape[self.axis + 1 :]))
+        return fn.cat([beside, values, beside], self.axis).gather(self.axis, self.index)
 
 
 def _segment_reduce(
@@ -57,44 +114,47 @@ def _segment_reduce(
     unsafe: bool = False,
     initial: Any = None,
 ) -> Tensor:
-    """Every element of every segment is looked at through a mask of members."""
-    if reduce not in _EMPTY:
-        raise RuntimeError(
-            f"segment_reduce(): unknown reduction {reduce!r}: one of {', '.join(_EMPTY)}"
-        )
-    if indices is not None:
-        raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
-    axis = wrap_dim(axis, len(data._shape))
-    bounds = _offsets(data, lengths, offsets, axis, unsafe)
-    count = bounds._shape[-1] - 1
-    place = fn.arange(data._shape[axis], device=data._device)
-    start, end = (bounds.narrow(-1, i, count).unsqueeze(-1) for i in (0, 1))
-    member = (place >= start) & (place < end)  # (..., segments, elements)
-    trailing = len(data._shape) - axis - 1
-    member = member.reshape(member._shape + (1,) * trailing)
-    values = data.unsqueeze(axis)
-    neutral = {"mean": 0}.get(reduce, _EMPTY[reduce])
-    chosen = fn.where(member, values, neutral)
-    if not data._shape[axis]:
-        shape = (*data._shape[:axis], count, *data._shape[axis + 1 :])
-        first = data.new_full(shape, _EMPTY[reduce] if initial is None else initial)
-    if reduce in ("max", "min"):
-        found = getattr(chosen, f"a{reduce}")(axis + 1) if data._shape[axis] else first
-        if initial is None:
-            return found  # type: ignore[no-any-return]
-        return found.clamp(**{"min" if reduce == "max" else "max": initial})  # type: ignore[no-any-return]
-    if reduce == "prod":
-        found = chosen.prod(axis + 1)
-        return found if initial is None else found * initial
-    # Sums of halves are taken in float32, and rounded once.
-    found = chosen.sum(axis + 1, dtype=WIDER.get(data._dtype, data._dtype))
+    """Elements are joined at the number of their segment."""
+    axis = len((offsets if lengths is None else lengths)._shape) - 1
+    segments = _Segments(data, _bounds(data, lengths, offsets, axis, unsafe), axis)
+    how, nothing = _REDUCTIONS[reduce]
     if initial is not None:
-        found = found + initial
+        nothing = initial
+    start = 0 if reduce == "mean" and initial is None else nothing
+    # Halves are joined in float32, and rounded once.
+    found = segments.join(data.to(WIDER.get(data._dtype, data._dtype)), how, start)
     if reduce == "mean":
-        nothing = _EMPTY["mean"] if initial is None else initial
-        sizes = member.sum(axis + 1)
-        found = fn.where(sizes > 0, found / sizes.clamp(min=1), nothing)
+        found = fn.where(segments.sizes > 0, found / segments.sizes.clamp(min=1), nothing)
     return found.to(data._dtype)  # type: ignore[no-any-return]
+
+
+def _segment_grad(
+    g: Any, data: Any, reduce: str, lengths: Any, offsets: Any, initial: Any, result: Any
+) -> Any:
+    axis = len((offsets if lengths is None else lengths)._shape) - 1
+    segments = _Segments(data, _bounds(data, lengths, offsets, axis, True), axis)
+    if reduce == "sum":
+        return segments.spread(g)
+    if reduce == "mean":
+        return segments.spread(g / segments.sizes.clamp(min=1))
+    if reduce == "prod":
+        return segments.spread(g) * _other_factors(segments, data, initial, result)
+    # The extreme's gradient is shared by all that equal it; NaN is the extreme of what has it.
+    chosen = (data == segments.spread(result)) | data.isnan()
+    sharing = segments.join(chosen.to(g._dtype), "sum", 0).clamp(min=1)
+    return segments.spread(g / sharing).where(chosen, 0)
+
+
+def _other_factors(segments: _Segments, data: Any, initial: Any, result: Any) -> Any:
+    """For each element the product of the others in its segment."""
+    zero = data == 0
+    others = segments.spread(result) / data.masked_fill(zero, 1)
+    start = 1 if initial is None else initial
+    for odd in (zero, data.isnan()):  # where it is the only one, no quotient gives them
+        alone = odd & (segments.spread(segments.join(odd.to(int64), "sum", 0)) == 1)
+        rest = segments.join(data.masked_fill(alone, 1), "prod", start)
+        others = fn.where(alone, segments.spread(rest), others)
+    return others
 
 
 op(
@@ -102,6 +162,8 @@ op(
     "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
     doc="Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``), given "
     "by their lengths or by where they begin and end.",
+    rule=_segment_rule,
+    grad={"data": _segment_grad},
     decomposition=_segment_reduce,
     namespaces=("torch", "torch:_segment_reduce"),
 )
