@@ -221,3 +221,25 @@ def test_histograms_refuse_what_pytorch_refuses(call):
             eval(f"t.{call}", {"t": lib})
         kinds.append(refusal.type.__name__)
     assert kinds[0] == kinds[1]
+
+
+def test_bins_of_whole_numbers_are_counted_exactly():
+    """PyTorch counts them on GPUs alone: positions are those of the integers, not of their floats."""
+    far = 2**62
+    for numbers, bins, low, high in (
+        ([1, 2, 1, 0, 5, 2], 4, 0, 0),
+        ([3, 3], 3, 0, 0),
+        ([far, far + 1, far + 7, far + 3], 7, far, far + 7),
+        ([far, far + 1, far + 7, far + 3], 7, 0, 0),
+        ([-(2**63), 2**63 - 1, 0, 5], 4, 0, 0),
+        ([-5, 0, 7, 9], 3, -2, 7),
+    ):
+        expected = [0] * bins
+        least, most = (low, high) if low != high else (min(numbers), max(numbers))
+        least, most = (least - 1, most + 1) if least == most else (least, most)
+        for x in numbers:
+            if least <= x <= most:
+                expected[min((x - least) * bins // (most - least), bins - 1)] += 1
+        found = torch.histc(torch.tensor(numbers), bins, low, high)
+        assert found.tolist() == expected
+        assert found.dtype is torch.int64

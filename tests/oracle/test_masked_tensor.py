@@ -24,6 +24,10 @@ PROGRAMS = [
     "masks.masked_tensor(d.bool(), m)", "masks.MaskedTensor(d, m)", "isinstance(a, torch.Tensor)", "a.var()", "a + c",
     "masks.masked_tensor(torch.tensor(1.0), torch.tensor(True))", "masks.masked_tensor(d, m.long())", "a.tolist()",
     "masks.masked_tensor(d, m[0])", "a @ a.t()", "a.masked_fill(m, 0)", "a.numpy()", "torch.masked.mean(d, mask=m)",
+    *(f"torch.masked.{f}(d, {dim}, mask=m)" for dim in (None, (), (1, 0), [-1], 1)
+      for f in ("median", "cumsum", "cumprod", "softmax", "log_softmax", "softmin")),
+    "torch.masked.median(d, None, keepdim=True)", "torch.masked.median(d.long(), (0, 1))",
+    "torch.masked.normalize(d, 2.0, None, mask=m)",
 ]  # fmt: skip
 GRADIENTS = [
     "(a * a).sum()", "a.prod()", "a.amax(1).sum()", "a.mean()", "a.exp().sum()", "a.std()", "(a.sin() * 2).mean(1).sum()",
@@ -39,6 +43,15 @@ def names(lib, requires_grad=False):
         "torch": lib, "d": d, "m": m, "masks": lib.masked, "b": made(d + 1, m), "c": made(d, ~m),
         "a": made(d, m, requires_grad),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("masks", [(False, False), (True, False), (True, True)])
+def test_logaddexp_of_whole_numbers_is_refused(masks):
+    for lib in (torch, pt):
+        x, m = lib.tensor([1, 2]), lib.tensor([True, False])
+        a, b = (m if there else None for there in masks)
+        with pytest.raises(NotImplementedError, match="logaddexp"):
+            lib.masked.logaddexp(x, x, input_mask=a, other_mask=b)
 
 
 def outcome(lib, program):

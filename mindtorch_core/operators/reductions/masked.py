@@ -54,6 +54,13 @@ def _dims(dim: Any, input: Tensor) -> list[int]:
     return sorted(wrap_dims(dim, len(input._shape)))
 
 
+def _one_dim(dim: Any, input: Tensor) -> int:
+    """What a function of one dimension works along: as in PyTorch the first of several, or of all."""
+    if isinstance(dim, int):
+        return wrap_dim(dim, len(input._shape))
+    return 0 if dim in (None, ()) else sorted(wrap_dim(d, len(input._shape)) for d in dim)[0]
+
+
 # ---- sums, products, extremes -------------------------------------------------------------------
 
 
@@ -104,7 +111,8 @@ def cumsum(
     mask: Tensor | None = None,
 ) -> Tensor:
     """Cumulative sum of the elements that ``mask`` selects."""
-    return fn.cumsum(_filled(input, mask, 0), dim, dtype=dtype or input._dtype)
+    d = dtype or input._dtype
+    return fn.cumsum(_filled(input, mask, 0), _one_dim(dim, input), dtype=d)
 
 
 @public("masked")
@@ -116,7 +124,8 @@ def cumprod(
     mask: Tensor | None = None,
 ) -> Tensor:
     """Cumulative product of the elements that ``mask`` selects."""
-    return fn.cumprod(_filled(input, mask, 1), dim, dtype=dtype or input._dtype)
+    d = dtype or input._dtype
+    return fn.cumprod(_filled(input, mask, 1), _one_dim(dim, input), dtype=d)
 
 
 @public("masked")
@@ -213,6 +222,7 @@ def median(
     mask: Tensor | None = None,
 ) -> Tensor:
     """Median along a dimension of the elements that ``mask`` selects."""
+    dim = _one_dim(dim, input)
     if input._dtype.category == FLOATING:
         return fn.nanmedian(_filled(input, mask, _NAN), dim, keepdim)[0]
     found = fn.nanmedian(_filled(input.to(float32), mask, _NAN), dim, keepdim)[0]
@@ -313,13 +323,13 @@ def logaddexp(
     other_mask: Tensor | None = None,
 ) -> Tensor:
     """``log(exp(input) + exp(other))``, element by element, of what the masks select."""
-    a = _filled(input, input_mask, -_INF)
-    b = _filled(other, other_mask, -_INF)
+    a = _filled(input, input_mask, _lowest(input._dtype))
+    b = _filled(other, other_mask, _lowest(other._dtype))
     if input_mask is None or other_mask is None:
         return fn.logaddexp(a, b).to(dtype or input._dtype)
     # Two infinities have a value, but no gradients: places without operands get theirs afterwards.
     either = full_mask(input, input_mask) | full_mask(other, other_mask)
-    sums = fn.logaddexp(fn.where(either, a, 0.0), fn.where(either, b, 0.0))
+    sums = fn.logaddexp(fn.where(either, a, 0), fn.where(either, b, 0))
     return fn.where(either, sums, -_INF).to(dtype or input._dtype)
 
 
@@ -333,7 +343,7 @@ def softmax(
 ) -> Tensor:
     """`softmax` along a dimension, of the elements that ``mask`` selects."""
     filled = _filled(input, mask, _lowest(input._dtype))
-    return fn.softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
+    return fn.softmax(filled, _one_dim(dim, input), dtype=dtype or input._dtype)
 
 
 @public("masked")
@@ -346,7 +356,7 @@ def log_softmax(
 ) -> Tensor:
     """`log_softmax` along a dimension, of the elements that ``mask`` selects."""
     filled = _filled(input, mask, _lowest(input._dtype))
-    return fn.log_softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
+    return fn.log_softmax(filled, _one_dim(dim, input), dtype=dtype or input._dtype)
 
 
 @public("masked")
@@ -359,7 +369,7 @@ def softmin(
 ) -> Tensor:
     """`softmin` along a dimension, of the elements that ``mask`` selects."""
     filled = -_filled(input, mask, _highest(input._dtype))
-    return fn.softmax(filled, wrap_dim(dim, len(input._shape)), dtype=dtype or input._dtype)
+    return fn.softmax(filled, _one_dim(dim, input), dtype=dtype or input._dtype)
 
 
 @public("masked")

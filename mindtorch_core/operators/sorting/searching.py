@@ -231,7 +231,7 @@ def _bounds(name: str, values: Any, given: _Range | None, widen: float) -> _Rang
     """The range to count in: that of the values if none is given, widened where it is empty."""
     low, high = given or (0.0, 0.0)
     if given is None and values.numel():
-        low, high = float(values.min()), float(values.max())
+        low, high = values.min().item(), values.max().item()
         _ordered_range(name, low, high)
     return (low - widen, high + widen) if low == high else (low, high)
 
@@ -239,9 +239,16 @@ def _bounds(name: str, values: Any, given: _Range | None, widen: float) -> _Rang
 def _histc(self: Any, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
     spec = _histc_rule(self, bins, min, max)
     values = self.reshape(-1)
-    low, high = _bounds("histc", values, (float(min), float(max)) if min != max else None, 1)
+    whole = self._dtype.category < FLOATING
+    number = int if whole else float
+    low, high = _bounds("histc", values, (number(min), number(max)) if min != max else None, 1)
     inside = (values >= low) & (values <= high)
-    places = ((values - low) * bins / (high - low)).to(int64).clamp(0, bins - 1)
+    # Whole numbers are told apart exactly where 64 bits suffice.
+    exact = whole and (high - low) * bins < 1 << 63
+    steps = (values.to(int64 if exact else float64) if whole else values) - low
+    steps = steps * bins
+    places = fn.div(steps, high - low, rounding_mode="floor") if exact else steps / (high - low)
+    places = places.to(int64).clamp(0, bins - 1)
     places = fn.where(inside, places, bins)  # one more bin for what lies outside
     counts = self.new_zeros((bins + 1,), dtype=int64)
     counts = counts.index_add(0, places, fn.ones_like(places))
