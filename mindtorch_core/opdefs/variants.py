@@ -31,11 +31,20 @@ __all__ = [
 # Makers of tensors that, as in PyTorch, say that an output had another shape.
 _TELLING: Final = frozenset({"arange", "fft_fftfreq", "fft_rfftfreq"})
 
-# Outputs of any dtype of a kind, whatever the result's is.
+# Outputs of any dtype of a kind, whatever the result's is; of others it is said in PyTorch's words.
 _KINDS: Final[dict[str, tuple[str, Callable[[dtype], bool]]]] = {
-    "truth": ("boolean", lambda d: d is bool_ or d is uint8),
-    "real": ("floating point", lambda d: d.category == FLOATING),
-    "inexact": ("floating point or complex", lambda d: d.category >= FLOATING),
+    "truth": (
+        "{} only supports bool tensor for result, got: {}",
+        lambda d: d is bool_ or d is uint8,
+    ),
+    "real": (
+        "{} expects a floating point output tensor, but got {}",
+        lambda d: d.category == FLOATING,
+    ),
+    "inexact": (
+        "{}(): Expected floating point type for result tensor, but got: {}",
+        lambda d: d.category >= FLOATING,
+    ),
 }
 
 
@@ -102,7 +111,8 @@ def write_out(
                 f"Expected out tensor to have device {value._device}, but got {each._device} instead"
             )
         exact = "own dtype" in needs and value._dtype is args[0]._dtype
-        _check_dtype(value._dtype, each._dtype, ("dtype",) if exact else needs, elementwise)
+        wanted = ("dtype",) if exact else needs
+        _check_dtype(front.__name__, value._dtype, each._dtype, wanted, elementwise)
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
         if each._shape != value._shape:
@@ -113,18 +123,18 @@ def write_out(
     return type(result)(outs) if hasattr(result, "_fields") else out
 
 
-def _check_dtype(made: dtype, out: dtype, needs: Sequence[str], elementwise: bool) -> None:
+def _check_dtype(
+    name: str, made: dtype, out: dtype, needs: Sequence[str], elementwise: bool
+) -> None:
     """Refuse an output that cannot be, or may not be, of another dtype than the result.
 
     Raises:
         RuntimeError: if so.
     """
-    for need, (what, fits) in _KINDS.items():
+    for need, (said, fits) in _KINDS.items():
         if need in needs:
             if not fits(out):
-                raise RuntimeError(
-                    f"Expected out tensor to have a {what} dtype, but got {out} instead"
-                )
+                raise RuntimeError(said.format(name, out.label))
             return
     if made is not out and ("dtype" in needs or not (elementwise or "cast" in needs)):
         raise RuntimeError(f"Expected out tensor to have dtype {made}, but got {out} instead")

@@ -185,22 +185,22 @@ def result_type(*operands: Any) -> dtype:
     return bool_ if result is None else result
 
 
-def check_alpha(alpha: Any, d: dtype) -> None:
-    """Refuse a factor of a higher category than the result of ``add`` or ``sub``.
+def check_alpha(alpha: Any, d: dtype, name: str = "alpha") -> None:
+    """Refuse a factor of a higher category than the result of ``add``, ``sub`` or ``addr``.
 
     Raises:
         RuntimeError: in PyTorch's words.
     """
     category = category_of(alpha)
     if category == BOOL and d.category != BOOL:
-        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+        raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
     if category >= FLOATING and d.category < FLOATING:
         raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number."
+            f"For integral input tensors, argument {name} must not be a floating point number."
         )
     if category == COMPLEX and d.category != COMPLEX:
         raise RuntimeError(
-            "For non-complex input tensors, argument alpha must not be a complex number."
+            f"For non-complex input tensors, argument {name} must not be a complex number."
         )
 
 

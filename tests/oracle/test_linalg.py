@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -247,3 +248,41 @@ def test_factors_of_what_is_not_finite_are_refused(dtype, upper):
                 else nullcontext()
             ):
                 lib.linalg.cholesky(t, upper=upper)
+
+
+REFUSED = {
+    "both vectors to have same dtype": lambda lib, x, n: lib.dot(n[0], lib.ones(3)),
+    "addmv input tensors must have the same dtype": lambda lib, x, n: lib.addmv(n[0], x, x[0]),
+    "Input dtypes must be the same": lambda lib, x, n: lib.baddbmm(n[None], x[None], x[None]),
+    "must have the same dtype, but got": lambda lib, x, n: lib.addbmm(n, x[None], x[None]),
+    "argument beta must not be a floating": lambda lib, x, n: lib.addr(n, n[0], n[0], beta=1.5),
+    "Boolean beta only supported": lambda lib, x, n: lib.addr(x, x[0], x[0], beta=True),
+    "Tensor dimension is 1, expected 2": lambda lib, x, n: lib.chain_matmul(x[0], x),
+    "must all be greater or equal to 1": lambda lib, x, n: lib.linalg.lu_solve(x, n[0].int(), x),
+    "at least one operand": lambda lib, x, n: lib.einsum("", []),
+}
+
+
+@pytest.mark.filterwarnings("ignore:torch.chain_matmul")
+@pytest.mark.parametrize("phrase", REFUSED)
+def test_refusals_are_in_pytorchs_words(phrase):
+    raised = []
+    for lib in (torch, pt):
+        x = lib.eye(2)
+        with pytest.raises((RuntimeError, ValueError), match=phrase) as caught:
+            REFUSED[phrase](lib, x, x.long())
+        raised.append(caught.type)
+    assert raised[0] is raised[1]
+
+
+@pytest.mark.parametrize("name", ["addbmm_", "baddbmm_", "addmm_"])
+def test_numbers_before_tensors_are_told_of_as_in_pytorch(name):
+    for lib in (torch, pt):
+        x = lib.ones(1, 2, 2)
+        self, *operands = (x, x, x) if name == "baddbmm_" else (x[0], x, x)
+        operands = [t[0] for t in operands] if name == "addmm_" else operands
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            getattr(self.clone(), name)(2, *operands)
+        assert told or lib is pt  # PyTorch says it once
+        assert all(f"This overload of {name} is deprecated" in str(w.message) for w in told)

@@ -131,6 +131,20 @@ def test_several_outputs_have_names(call, make):
         )
 
 
+@pytest.mark.parametrize(
+    ("phrase", "call"),
+    [
+        ("any only supports bool tensor", lambda lib, out: lib.any(lib.ones(2), out=out)),
+        ("expects a floating point output", lambda lib, out: lib.fft.hfft(lib.ones(2), out=out)),
+        ("Expected floating point type", lambda lib, out: lib.logsumexp(lib.ones(2), 0, out=out)),
+    ],
+)
+def test_outputs_of_another_kind_are_refused_in_pytorchs_words(phrase, call):
+    for lib in (torch, pt):
+        with pytest.raises(RuntimeError, match=phrase):
+            call(lib, lib.zeros((), dtype=lib.int64))
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_the_special_names_of_softmax_take_no_output(name):
     for lib in (torch, pt):

@@ -56,7 +56,7 @@ def newer(
         f"Number {scalars[places.index(i)]}" if i in places else "Tensor" for i in range(len(args))
     )
     warn_user(
-        f"{schema.name}({form}) is deprecated, as in PyTorch: give numbers by keyword, as in "
+        f"This overload of {schema.name} is deprecated: {schema.name}({form}). Give numbers by keyword: "
         f"{schema.name}({', '.join(tensors)}, {', '.join(f'{s}=...' for s in scalars[:extra])})",
     )
     numbers = [args[i] for i in places]

@@ -194,7 +194,9 @@ def _chain_matmul(matrices: Sequence[Tensor]) -> Any:
     )
     for t in matrices:
         if len(t._shape) != 2:
-            raise RuntimeError(f"chain_matmul: expected matrices, got a {len(t._shape)}-D tensor")
+            raise RuntimeError(
+                f"chain_matmul(): Tensor dimension is {len(t._shape)}, expected 2 instead."
+            )
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     return matrices[0].clone() if len(matrices) == 1 else fn_linalg.multi_dot(matrices)

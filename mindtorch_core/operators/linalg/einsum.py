@@ -218,15 +218,15 @@ def einsum(*args: Any) -> Any:
         >>> torch.einsum("ij,j->i", a, b), torch.einsum("ii", a)
         (tensor([21, 43]), tensor(5))
     """
-    if len(args) < 2:
+    operands = args[1:]
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
+    if not operands:
         raise ValueError(
             "einsum(): must specify the equation string and at least one operand, or at least one "
             "operand and its subscripts list"
         )
     if not isinstance(args[0], Tensor):
-        operands = args[1:]
-        if len(operands) == 1 and isinstance(operands[0], list | tuple):
-            operands = tuple(operands[0])
         return fn._einsum(args[0], list(operands))
 
     def text(subs: Any) -> str:

@@ -248,11 +248,25 @@ def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> T
     return result
 
 
-def _dot(self: Tensor, tensor: Tensor) -> Tensor:
-    if len(self._shape) != 1 or len(tensor._shape) != 1:
+def check_vectors(a: Tensor, b: Tensor) -> None:
+    """Refuse what are no two vectors of one dtype.
+
+    Raises:
+        RuntimeError: in PyTorch's words.
+    """
+    if len(a._shape) != 1 or len(b._shape) != 1:
         raise RuntimeError(
-            f"1D tensors expected, but got {len(self._shape)}D and {len(tensor._shape)}D tensors"
+            f"1D tensors expected, but got {len(a._shape)}D and {len(b._shape)}D tensors"
         )
+    if a._dtype is not b._dtype:
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {a._dtype.label} and "
+            f"{b._dtype.label}"
+        )
+
+
+def _dot(self: Tensor, tensor: Tensor) -> Tensor:
+    check_vectors(self, tensor)
     return self.matmul(tensor)
 
 

@@ -13,21 +13,13 @@ from ...values.dtypes import FLOATING
 from ...values.promotion import WIDER, check_alpha, result_type
 from ...values.shapes import broadcast, show, wrap_dim
 from ...values.user_warnings import warn_user_once
-from .products import c_name, factor, scaled
+from .products import check_vectors, factor, scaled
 
 # ---- products of two ----------------------------------------------------------------------------
 
 
 def _vdot(self: Tensor, other: Tensor) -> Any:
-    if len(self._shape) != 1 or len(other._shape) != 1:
-        raise RuntimeError(
-            f"1D tensors expected, but got {len(self._shape)}D and {len(other._shape)}D tensors"
-        )
-    if self._dtype is not other._dtype:
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {c_name(self)} and "
-            f"{c_name(other)}"
-        )
+    check_vectors(self, other)
     return conj(self).matmul(other)
 
 
@@ -216,14 +208,16 @@ def _in_single(made: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-def _one_dtype(name: str, *tensors: Tensor) -> None:
+def _one_dtype(said: str, *tensors: Tensor) -> None:
+    """Refuse tensors of several dtypes, in PyTorch's words; what is found fills those of ``said``."""
     if any(t._dtype is not tensors[0]._dtype for t in tensors):
-        found = ", ".join(t._dtype.label for t in tensors)
-        raise RuntimeError(f"{name}: expected tensors of one dtype, got {found}")
+        raise RuntimeError(said.format(*(t._dtype.label for t in tensors)))
 
 
 def _addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    _one_dtype("addmv", self, mat, vec)
+    _one_dtype(
+        "addmv input tensors must have the same dtype, but got {}, {}, and {}", self, mat, vec
+    )
     if len(mat._shape) != 2 or len(vec._shape) != 1 or len(self._shape) > 1:
         raise RuntimeError(
             f"vector + matrix @ vector expected, got {len(self._shape)}, {len(mat._shape)}, "
@@ -240,18 +234,20 @@ def _addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
                 f"vector of a tensor"
             )
     d = result_type(self, vec1, vec2)
-    check_alpha(beta, d)
+    check_alpha(beta, d, "beta")
     check_alpha(alpha, d)
     return _onto(self, vec1.unsqueeze(1) * vec2, beta, alpha)
 
 
 def _baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    _one_dtype("baddbmm", self, batch1, batch2)
+    _one_dtype(
+        "Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}", self, batch1, batch2
+    )
     return _onto(self, batch1.bmm(batch2), beta, alpha)
 
 
 def _addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    _one_dtype("addbmm", self, batch1, batch2)
+    _one_dtype("self and mat2 must have the same dtype, but got {} and {}", self, batch2)
     for t in (batch1, batch2):
         if len(t._shape) != 3:
             raise RuntimeError(f"addbmm: batches must be 3D tensors, got {len(t._shape)}D")

@@ -125,8 +125,8 @@ def _check_exchanges(pivots: Any, rows: int, source: str) -> None:
     """
     if pivots.size and not 1 <= pivots.min() <= pivots.max() <= rows:
         raise RuntimeError(
-            f"pivots must be between 1 and the matrix's number of rows, which is {rows}. Did you "
-            f"properly pass the result of {source}?"
+            f"pivots must all be greater or equal to 1 and smaller or equal to the matrix's number of "
+            f"rows, which is {rows}. Did you properly pass the result of {source}?"
         )
 
 
