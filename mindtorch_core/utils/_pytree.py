@@ -7,11 +7,11 @@ dicts, deques, and classes that were registered.
 from __future__ import annotations
 
 import functools
-from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 from ..values.circles import held_by_itself
+from ._pytree_json import treespec_dumps, treespec_loads
 from ._pytree_nodes import (
     NAMED_TUPLE,
     SUPPORTED_NODES,
@@ -23,6 +23,7 @@ from ._pytree_nodes import (
     _list_flatten,
     _list_flatten_with_keys,
     _list_unflatten,
+    _register_namedtuple,
     _register_pytree_node,
     _tuple_flatten,
     _tuple_flatten_with_keys,
@@ -39,6 +40,15 @@ from ._pytree_nodes import (
     register_dataclass,
     register_pytree_node,
 )
+from ._pytree_specs import (
+    LEAF,
+    LeafSpec,
+    TreeSpec,
+    kind_of,
+    treespec_dict,
+    treespec_leaf,
+    treespec_tuple,
+)
 
 __all__ = [
     "SUPPORTED_NODES",
@@ -53,6 +63,7 @@ __all__ = [
     "_list_flatten",
     "_list_flatten_with_keys",
     "_list_unflatten",
+    "_register_namedtuple",
     "_register_pytree_node",
     "_tuple_flatten",
     "_tuple_flatten_with_keys",
@@ -84,142 +95,18 @@ __all__ = [
     "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
+    "treespec_dict",
+    "treespec_dumps",
+    "treespec_leaf",
+    "treespec_loads",
+    "treespec_pprint",
+    "treespec_tuple",
 ]
 
 PyTree = Any
+PyTreeSpec = TreeSpec
 Context = Any
 IsLeaf = Callable[[Any], bool] | None
-
-
-# ---- structures ---------------------------------------------------------------------------------
-
-
-class TreeSpec:
-    """The structure of a tree: its containers without the leaves.
-
-    Attributes:
-        type: class of the container; None for a leaf.
-        context: what it is made of besides its children.
-        num_leaves, num_nodes, num_children: how many there are.
-    """
-
-    __slots__ = ("_children", "context", "num_leaves", "num_nodes", "type")
-
-    def __init__(
-        self, type: Any = None, context: Context = None, children_specs: Iterable[TreeSpec] = ()
-    ) -> None:
-        self.type = type
-        self.context = context
-        self._children = tuple(children_specs)
-        leaf = type is None
-        self.num_leaves: int = 1 if leaf else sum(c.num_leaves for c in self._children)
-        self.num_nodes: int = 1 + sum(c.num_nodes for c in self._children)
-
-    @property
-    def num_children(self) -> int:
-        """Number of children."""
-        return len(self._children)
-
-    @property
-    def children_specs(self) -> list[TreeSpec]:
-        """The structures of the children."""
-        return list(self._children)
-
-    def children(self) -> list[TreeSpec]:
-        """The structures of the children."""
-        return list(self._children)
-
-    def child(self, index: int) -> TreeSpec:
-        """The structure of one child."""
-        return self._children[index]
-
-    def is_leaf(self) -> bool:
-        """Whether it is that of a leaf."""
-        return self.type is None
-
-    def unflatten(self, leaves: Iterable[Any]) -> Any:
-        """A tree of this structure.
-
-        Raises:
-            ValueError: if it has another number of leaves.
-        """
-        given = list(leaves)
-        if len(given) != self.num_leaves:
-            raise ValueError(
-                f"treespec.unflatten(leaves): `leaves` has length {len(given)} but the spec refers to "
-                f"a pytree that holds {self.num_leaves} items ({self})."
-            )
-        return self._made(iter(given))
-
-    def _made(self, leaves: Iterator[Any]) -> Any:
-        if self.type is None:
-            return next(leaves)
-        node = SUPPORTED_NODES.get(self.type, NAMED_TUPLE)
-        return node.unflatten_fn([c._made(leaves) for c in self._children], self.context)
-
-    def flatten_up_to(self, tree: Any) -> list[Any]:
-        """The parts of a tree that stand where this structure has leaves.
-
-        Raises:
-            ValueError: if it has other containers above them.
-        """
-        if self.type is None:
-            return [tree]
-        node = node_of(tree)
-        if node is None or _kind(tree) is not self.type:
-            raise ValueError(f"Node type mismatch; expected {self.type}, but got {type(tree)}.")
-        children, context = node.flatten_fn(tree)
-        if isinstance(tree, dict) and set(tree) == set(_keys(self)):
-            children = [tree[key] for key in _keys(self)]
-        elif context != self.context or len(children) != len(self._children):
-            raise ValueError(
-                f"Node context mismatch for {self.type}; expected {self.context!r} and "
-                f"{len(self._children)} children, got {context!r} and {len(children)}."
-            )
-        pairs = zip(self._children, children, strict=True)
-        return [leaf for spec, child in pairs for leaf in spec.flatten_up_to(child)]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TreeSpec):
-            return NotImplemented
-        return (self.type, self.context, self._children) == (
-            other.type, other.context, other._children,
-        )  # fmt: skip
-
-    def __hash__(self) -> int:
-        return hash((self.type, self._children))
-
-    def __repr__(self) -> str:
-        if self.type is None:
-            return "*"
-        inner = ", ".join(map(repr, self._children))
-        return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
-
-
-def LeafSpec() -> TreeSpec:
-    """The structure of a leaf."""
-    return _LEAF
-
-
-_LEAF: Final = TreeSpec()
-
-
-treespec_leaf = LeafSpec  # as PyTorch calls it as well
-
-
-def _keys(spec: TreeSpec) -> list[Any]:
-    found: list[Any] = spec.context[1] if spec.type is defaultdict else spec.context
-    return found
-
-
-def _kind(tree: Any) -> type:
-    """The class of a container, as structures have it."""
-    return type(tree)
-
-
-def _get_node_type(tree: Any) -> Any:
-    """The class under which a container was registered; `namedtuple` for named tuples."""
-    return namedtuple if node_of(tree) is NAMED_TUPLE else type(tree)
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
@@ -228,6 +115,7 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
 
 
 _is_leaf = tree_is_leaf
+_get_node_type = kind_of
 
 # How dicts and named tuples are taken apart and made: for classes that are registered like them.
 _dict_flatten = SUPPORTED_NODES[dict].flatten_fn
@@ -248,9 +136,9 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
     node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
     if node is None:
         leaves.append(tree)
-        return _LEAF
+        return LEAF
     children, context = node.flatten_fn(tree)
-    return TreeSpec(_kind(tree), context, [_flatten(c, leaves, is_leaf) for c in children])
+    return TreeSpec(kind_of(tree), context, [_flatten(c, leaves, is_leaf) for c in children])
 
 
 def tree_flatten(tree: PyTree, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
@@ -289,6 +177,17 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:
     if not isinstance(treespec, TreeSpec):
         raise TypeError(f"tree_unflatten expects a TreeSpec, got {type(treespec)}")
     return treespec.unflatten(leaves)
+
+
+class _Asterisk(str):
+    """A leaf that prints as PyTorch's: without quotes."""
+
+    __repr__ = str.__str__
+
+
+def treespec_pprint(treespec: TreeSpec) -> str:
+    """A structure as the tree would be printed, with stars for leaves."""
+    return repr(tree_unflatten([_Asterisk("*")] * treespec.num_leaves, treespec))
 
 
 def tree_iter(tree: PyTree, is_leaf: IsLeaf = None) -> Iterator[Any]:
@@ -381,7 +280,7 @@ def _broadcast_to_and_flatten(
     node = None if is_leaf is not None and is_leaf(tree) else node_of(tree)
     if node is None:
         return [tree] * treespec.num_leaves
-    if treespec.type is not _kind(tree):
+    if treespec.type is not kind_of(tree):
         return None
     children, context = node.flatten_fn(tree)
     if context != treespec.context or len(children) != treespec.num_children:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from pkgutil import resolve_name
 from typing import Any, Final, NamedTuple
 
 __all__ = [
+    "CLASSES_BY_NAME",
     "NAMED_TUPLE",
     "SUPPORTED_NODES",
+    "SUPPORTED_SERIALIZED_TYPES",
     "GetAttrKey",
     "MappingKey",
     "NodeDef",
     "SequenceKey",
+    "SerializedKind",
     "is_namedtuple",
     "is_namedtuple_class",
     "is_namedtuple_instance",
@@ -37,6 +41,15 @@ class NodeDef(NamedTuple):
     flatten_fn: Callable[[Any], tuple[list[Any], Context]]
     unflatten_fn: Callable[[Iterable[Any], Context], Any]
     keys: Callable[[Any], list[Any]]
+
+
+class SerializedKind(NamedTuple):
+    """How a kind of container stands in a file: its name, and its context as what JSON can hold."""
+
+    type: Any
+    serialized_type_name: str | None
+    to_dumpable_context: Callable[[Context], Any] | None = None
+    from_dumpable_context: Callable[[Any], Context] | None = None
 
 
 # ---- paths --------------------------------------------------------------------------------------
@@ -171,6 +184,65 @@ NAMED_TUPLE: Final = NodeDef(
 )
 
 
+# ---- in files -----------------------------------------------------------------------------------
+
+SUPPORTED_SERIALIZED_TYPES: Final[dict[Any, SerializedKind]] = {}
+CLASSES_BY_NAME: Final[dict[str, Any]] = {}
+
+
+def _serialize(kind: SerializedKind) -> None:
+    SUPPORTED_SERIALIZED_TYPES[kind.type] = kind
+    if kind.serialized_type_name is not None:
+        CLASSES_BY_NAME[kind.serialized_type_name] = kind.type
+
+
+def _name_of_tuples(cls: Any) -> Any:
+    kind = SUPPORTED_SERIALIZED_TYPES.get(cls)
+    if kind is None or kind.serialized_type_name is None:
+        raise NotImplementedError(
+            f"Can't serialize TreeSpec of namedtuple class {cls} because we didn't register a "
+            "serializated_type_name. Please register using `_register_namedtuple`."
+        )
+    return kind.serialized_type_name
+
+
+def _tuples_of_name(name: Any) -> Any:
+    if name not in CLASSES_BY_NAME:
+        raise NotImplementedError(
+            f"Can't deserialize TreeSpec of namedtuple class {name} because we couldn't find a "
+            "serializated name. Please register using `_register_namedtuple`."
+        )
+    return CLASSES_BY_NAME[name]
+
+
+def _defaults_as_text(context: Context) -> dict[str, Any]:
+    factory, keys = context
+    module, name = factory.__module__, factory.__qualname__
+    return {
+        "default_factory_module": module, "default_factory_name": name, "dict_context": keys,
+    }  # fmt: skip
+
+
+def _defaults_of_text(found: dict[str, Any]) -> list[Any]:
+    path = f"{found['default_factory_module']}:{found['default_factory_name']}"
+    return [resolve_name(path), found["dict_context"]]
+
+
+for _kind in (
+    SerializedKind(tuple, "builtins.tuple"),
+    SerializedKind(list, "builtins.list"),
+    SerializedKind(dict, "builtins.dict"),
+    SerializedKind(namedtuple, "collections.namedtuple", _name_of_tuples, _tuples_of_name),
+    SerializedKind(OrderedDict, "collections.OrderedDict"),
+    SerializedKind(defaultdict, "collections.defaultdict", _defaults_as_text, _defaults_of_text),
+    SerializedKind(deque, "collections.deque"),
+):
+    _serialize(_kind)
+
+
+# ---- registration -------------------------------------------------------------------------------
+
+
 def is_namedtuple_class(cls: Any) -> bool:
     """Whether a class is of named tuples: a tuple with texts in ``_fields``."""
     fields = getattr(cls, "_fields", None) if isinstance(cls, type) else None
@@ -226,8 +298,8 @@ def register_pytree_node(
     unflatten_fn: Callable[[Iterable[Any], Context], Any],
     *,
     serialized_type_name: str | None = None,
-    to_dumpable_context: Any = None,
-    from_dumpable_context: Any = None,
+    to_dumpable_context: Callable[[Context], Any] | None = None,
+    from_dumpable_context: Callable[[Any], Context] | None = None,
     flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None,
 ) -> None:
     """Make a class a kind of container.
@@ -236,16 +308,20 @@ def register_pytree_node(
         cls: the class.
         flatten_fn: gives an instance's children, and what else is needed to make it again.
         unflatten_fn: makes an instance of these.
-        serialized_type_name: accepted; trees are not written to files.
-        to_dumpable_context: accepted.
-        from_dumpable_context: accepted.
+        serialized_type_name: its name in what ``treespec_dumps`` writes.
+        to_dumpable_context: makes what JSON can hold of that what else is needed.
+        from_dumpable_context: undoes it.
         flatten_with_keys_fn: as ``flatten_fn``, with a key before each child.
 
     Raises:
-        ValueError: if it is one already.
+        ValueError: if it is one already, or one of the last two functions comes without the other.
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(
+            f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered."
+        )
     with_keys = flatten_with_keys_fn
 
     def keys(tree: Any) -> list[Any]:
@@ -254,6 +330,20 @@ def register_pytree_node(
         return [key for key, _ in with_keys(tree)[0]]
 
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, keys)
+    _serialize(
+        SerializedKind(cls, serialized_type_name, to_dumpable_context, from_dumpable_context)
+    )
+
+
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Give a class of named tuples a name for ``treespec_dumps``.
+
+    Raises:
+        ValueError: if it has one already.
+    """
+    if cls in SUPPORTED_SERIALIZED_TYPES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    _serialize(SerializedKind(cls, serialized_type_name, _name_of_tuples, _tuples_of_name))
 
 
 _register_pytree_node = register_pytree_node
@@ -261,7 +351,10 @@ _register_pytree_node = register_pytree_node
 
 def _deregister_pytree_node(cls: type) -> None:
     """Make a class's instances leaves again."""
-    del SUPPORTED_NODES[cls]
+    SUPPORTED_NODES.pop(cls, None)  # classes of named tuples are not there
+    kind = SUPPORTED_SERIALIZED_TYPES.pop(cls)
+    if kind.serialized_type_name is not None:
+        del CLASSES_BY_NAME[kind.serialized_type_name]
 
 
 def register_dataclass(
@@ -282,6 +375,7 @@ def register_dataclass(
         cls,
         apart,
         lambda values, _: cls(**dict(zip(names, values, strict=True))),
+        serialized_type_name=serialized_type_name,
         flatten_with_keys_fn=lambda obj: (
             [(GetAttrKey(name), getattr(obj, name)) for name in names],
             None,

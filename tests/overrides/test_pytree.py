@@ -1,6 +1,8 @@
 """`torch.utils._pytree` against PyTorch's."""
 
+import json
 from collections import OrderedDict, defaultdict, deque, namedtuple
+from enum import Enum
 
 import pytest
 
@@ -64,3 +66,88 @@ def test_trees_that_do_not_fit():
             lib.tree_unflatten([1], None)
         assert lib._broadcast_to_and_flatten([0, 1], lib.tree_structure([1, [2, 3]])) == [0, 1, 1]
         assert lib._broadcast_to_and_flatten([0], lib.tree_structure([1, 2])) is None
+
+
+class Colour(Enum):
+    RED = 1
+
+
+class Box:
+    def __init__(self, inner, colour):
+        self.inner, self.colour = inner, colour
+
+    def __repr__(self):
+        return f"Box({self.inner})"
+
+
+@pytest.fixture
+def kinds():
+    for lib in (ours, theirs):
+        lib._register_namedtuple(Pair, serialized_type_name="test.Pair")
+        lib.register_pytree_node(
+            Box,
+            lambda b: ([b.inner], b.colour),
+            lambda v, colour: Box(next(iter(v)), colour),
+            serialized_type_name="test.Box",
+        )
+    yield
+    for lib in (ours, theirs):
+        for cls in (Pair, Box):
+            lib._deregister_pytree_node(cls)
+
+
+def test_structures_as_text(kinds):
+    for tree in [*TREES, [Box(1, Colour.RED)]]:
+        spec, expected = ours.tree_structure(tree), theirs.tree_structure(tree)
+        text = ours.treespec_dumps(spec)
+        assert text == theirs.treespec_dumps(expected)
+        assert ours.treespec_loads(text) == spec
+        assert repr(spec) == repr(expected)
+        assert ours.treespec_pprint(spec) == theirs.treespec_pprint(expected)
+        assert spec.type is expected.type
+
+
+def test_structures_that_are_no_text(kinds):
+    for lib in (ours, theirs):
+
+        class Odd:
+            pass
+
+        spec = lib.tree_structure([1])
+        with pytest.raises(TypeError, match="to be an instance of PyTreeSpec but got item of type"):
+            lib.treespec_dumps("text")
+        with pytest.raises(ValueError, match="Unknown protocol -1"):
+            lib.treespec_dumps(spec, -1)
+        with pytest.raises(ValueError, match="Unknown protocol 7"):
+            lib.treespec_loads(json.dumps((7, None)))
+        lib._deregister_pytree_node(Pair)
+        with pytest.raises(NotImplementedError, match="didn't register a serializated_type_name"):
+            lib.treespec_dumps(lib.tree_structure(Pair(1, 2)))
+        lib._register_namedtuple(Pair, serialized_type_name="test.Pair")
+        with pytest.raises(TypeError, match="Unable to serialize context"):
+            lib.treespec_dumps(lib.tree_structure(Box(1, object())))
+        lib.register_pytree_node(Odd, lambda o: ([], None), lambda v, _: Odd())
+        with pytest.raises(NotImplementedError, match="No registered serialization name"):
+            lib.treespec_dumps(lib.tree_structure(Odd()))
+        lib._deregister_pytree_node(Odd)
+        with pytest.raises(ValueError, match="must be None or registered"):
+            lib.register_pytree_node(
+                Odd, lambda o: ([], None), lambda v, _: Odd(), to_dumpable_context=str
+            )
+        lib.SUPPORTED_NODES.pop(Odd, None)  # which PyTorch registers before it refuses
+        unknown = json.dumps((1, {"type": "test.None", "context": None, "children_spec": []}))
+        with pytest.raises(NotImplementedError, match=r"Deserializing test.None"):
+            lib.treespec_loads(unknown)
+
+
+def test_structures_by_hand():
+    for lib in (ours, theirs):
+        leaf = lib.treespec_leaf()
+        assert lib.treespec_tuple([leaf, leaf]) == lib.tree_structure((1, 2))
+        assert lib.treespec_dict({"a": leaf}, b=lib.treespec_tuple()) == lib.tree_structure(
+            {"a": 1, "b": ()}
+        )
+        with pytest.raises(ValueError, match="Expected a tuple of TreeSpec values"):
+            lib.treespec_tuple([1])
+        with pytest.raises(ValueError, match="Expected a dictionary of TreeSpec values"):
+            lib.treespec_dict(a=1)
