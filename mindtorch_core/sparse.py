@@ -7,9 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from .dispatch.nearest import lacking
 from .frontend.sparse import SparseTensor, sparse_mm
-from .frontend.sparse_functions import addmm, log_softmax, softmax, spdiags
+from .frontend.sparse_functions import addmm, log_softmax, sampled_addmm, softmax, spdiags
+from .frontend.sparse_invariants import check_sparse_tensor_invariants
 
-__all__ = ["addmm", "log_softmax", "mm", "softmax", "spdiags", "sum"]
+__all__ = [
+    "addmm",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "sampled_addmm",
+    "softmax",
+    "spdiags",
+    "sum",
+]
 
 __path__: list[str] = []  # a package, as in PyTorch: modules of other rooms stand below it
 

@@ -17,7 +17,7 @@ from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
 
 __all__ = [
-    "addmm", "hspmm", "log_softmax", "smm", "softmax", "sparse_of", "spdiags", "sspaddmm",
+    "addmm", "hspmm", "log_softmax", "sampled_addmm", "smm", "softmax", "sparse_of", "spdiags", "sspaddmm",
 ]  # fmt: skip
 
 
@@ -149,6 +149,58 @@ def _check_product(name: str, a: Any, b: Any) -> None:
             f"{'x'.join(map(str, b._shape))}): expected matrices, and as many rows of the second as the "
             "first has columns"
         )
+
+
+def sampled_addmm(
+    input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0
+) -> Any:
+    """``beta * input + alpha * (mat1 @ mat2)`` where ``input`` holds elements, in its layout.
+
+    Args:
+        input: a sparse matrix in compressed rows, (m, n); only its elements are computed.
+        mat1: a dense matrix, (m, k).
+        mat2: a dense matrix, (k, n).
+        beta: factor of ``input``.
+        alpha: factor of the product.
+
+    Raises:
+        RuntimeError: for other layouts, shapes or dtypes.
+
+    Example:
+        >>> import mindtorch_core as torch
+        >>> held = torch.eye(2).to_sparse_csr()
+        >>> torch.sparse.sampled_addmm(held, torch.ones(2, 3), torch.ones(3, 2)).values()
+        tensor([4., 4.])
+    """
+    if type(input) is not SparseTensor or not input._how or input._how.layout is not sparse_csr:
+        raise RuntimeError(
+            f"sampled_addmm: Expected result to have sparse csr layout, but got {input.layout}"
+        )
+    one, two = mat1._shape, mat2._shape
+    for name, shape in (("mat1", one), ("mat2", two)):
+        if len(shape) != 2:
+            raise RuntimeError(
+                f"sampled_addmm: Expected {name} to be a matrix, got {len(shape)}-D tensor"
+            )
+    if one[1] != two[0]:
+        raise RuntimeError(
+            f"sampled_addmm: mat1 and mat2 shapes cannot be multiplied ({one[0]}x{one[1]} and "
+            f"{two[0]}x{two[1]})"
+        )
+    for at, name, size in ((0, "mat1", one[0]), (1, "mat2", two[1])):
+        if input._shape[at] != size:
+            raise RuntimeError(
+                f"sampled_addmm: self.shape[{at - 2}] must match {name}.shape[{at - 2}]: "
+                f"{input._shape[at]} is not {size}"
+            )
+    if not input._dtype == mat1._dtype == mat2._dtype:
+        raise RuntimeError(
+            f"sampled_addmm: Expected self, mat1 and mat2 to have the same dtype, but got {input._dtype}, "
+            f"{mat1._dtype} and {mat2._dtype}"
+        )
+    rows, columns = input._positions.unbind(0)
+    products = (mat1[rows] * mat2.t()[columns]).sum(1)
+    return input._with(input._elements * beta + products * alpha)
 
 
 def softmax(x: Any, dim: int, dtype: Any = None, *, log: bool = False) -> Any:
