@@ -26,6 +26,7 @@ __all__ = [
     "optimized_execution",
     "script",
     "script_if_tracing",
+    "script_method",
     "unused",
     "wait",
 ]
@@ -73,6 +74,11 @@ def unused(fn: _T) -> _T:
 
 def export(fn: _T) -> _T:
     """The function itself."""
+    return fn
+
+
+def script_method(fn: _T) -> _T:
+    """The method itself: classes that mark methods for a script run them as Python."""
     return fn
 
 

@@ -41,7 +41,7 @@ NAMES = {
     "distributions.utils": "_standard_normal _sum_rightmost",
     "fx": "map_arg",
     "fx.proxy": "GraphAppendingTracer",
-    "jit": "TracerWarning Error _get_trace_graph",
+    "jit": "TracerWarning Error _get_trace_graph script_method",
     "nn.init": "_no_grad_uniform_ _no_grad_normal_ _no_grad_trunc_normal_ _no_grad_fill_ _no_grad_zero_",
     "nn.modules.module": "_global_parameter_registration_hooks _global_forward_hooks "
     "_global_backward_hooks _global_forward_pre_hooks _global_module_registration_hooks",
@@ -56,7 +56,7 @@ NAMES = {
     "sparse._triton_ops_meta": "get_meta minimize update",
     "utils._contextlib": "_DecoratorContextManager _NoParamDecoratorContextManager context_decorator",
     "utils._foreach_utils": "_device_has_foreach_support _has_foreach_support",
-    "utils._pytree": "is_namedtuple is_structseq_instance treespec_leaf",
+    "utils._pytree": "is_namedtuple is_structseq_instance PyTreeSpec treespec_leaf",
     "utils.checkpoint": "get_device_states set_device_states detach_variable",
     "utils.data.dataloader": "_DatasetKind _InfiniteConstantSampler _collate_fn_t _worker_init_fn_t",
     "utils.data._utils.worker": "_generate_state",

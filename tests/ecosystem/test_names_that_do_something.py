@@ -1,6 +1,7 @@
 """Names of PyTorch's inner modules that pfhedge, asdl, fairscale and ptflops take, and what they do."""
 
 import importlib
+import sys
 
 import pytest
 
@@ -61,3 +62,32 @@ def test_whether_a_checkpoint_has_gradients(lib, recwarn):
     assert not recwarn
     checkpoint.check_backward_validity((lib.ones(1), "x"))
     assert "Gradients will be None" in str(recwarn.pop(UserWarning).message)
+
+
+def test_what_the_processor_can_do():
+    found, expected = torch.cpu.get_capabilities(), pt.cpu.get_capabilities()
+    common = found.keys() & expected.keys() - {"cpu_name"}
+    assert common >= {"architecture", "num_logical_cores"}
+    assert {name: found[name] for name in common} == {name: expected[name] for name in common}
+    if sys.platform == "linux":  # elsewhere the system tells no flags
+        assert {name for name, value in expected.items() if isinstance(value, bool)} <= found.keys()
+    with pytest.raises(TypeError):
+        found["avx2"] = 1
+    assert torch.cpu.get_capabilities() is found
+    assert torch.cpu.is_initialized() is pt.cpu.is_initialized() is True
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_the_hash_of_a_tensor_is_its_identity(lib):
+    x = lib.ones(2)
+    assert hash(x) == id(x)
+    assert hash(lib.nn.Parameter(x)) != hash(x)
+
+
+def test_a_method_for_a_script_runs_as_python():
+    class Net(torch.nn.Module):
+        @torch.jit.script_method
+        def twice(self, x):
+            return x * 2
+
+    assert Net().twice(torch.ones(1)).item() == 2

@@ -10,6 +10,7 @@ from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.plugins import Backend, Diagnosis, hookimpl
 
 from . import creation, ops
+from .device_module import CPUModule
 from .runtime import RUNTIME
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 @hookimpl
 def mindtorch_backend() -> Backend:
     """Describe the backend."""
-    return Backend(device="cpu", runtime=RUNTIME, api=2, key="CPU")
+    return Backend(device="cpu", runtime=RUNTIME, api=2, key="CPU", module=CPUModule())
 
 
 @hookimpl

@@ -18,6 +18,7 @@ from mindtorch_core.jit import (
     optimized_execution as optimized_execution,
     script as script,
     script_if_tracing as script_if_tracing,
+    script_method as script_method,
     unused as unused,
     wait as wait,
 )
