@@ -207,7 +207,13 @@ class _Attempt:
         first = next(iter(causes or failed), None)
         if first is not None:
             status = endings[first]
-            _say(f"rank {first} failed first, with {_how(status)}")
+            gone = None if causes else self._outputs[first].blamed()
+            if gone is not None and endings.get(gone) == 0:
+                _say(
+                    f"rank {gone} ended first, with exit status 0, while rank {first} waited for it"
+                )
+            else:
+                _say(f"rank {first} failed first, with {_how(status)}")
             self._outputs[first].show_held()
         for output in self._outputs:
             output.show_held()

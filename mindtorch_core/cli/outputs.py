@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ _CHAINED: Final = (
 )
 # An error of this kind tells of a failure elsewhere.
 _CONSEQUENCE: Final = "DistributedError"
+_BLAMED: Final = re.compile(r"rank (\d+) (?:is gone|has ended without this call)")
 _GRACE: Final = 5.0  # for what is left in a pipe, in seconds
 # A process that lives so long after a traceback has only told of it, in seconds.
 _OLD: Final = 10.0
@@ -125,5 +127,12 @@ class Output:
 
     def is_consequence(self) -> bool:
         """Whether the process ended by an error that tells of another's, or by one that followed from it."""
-        errors = [line for line in self._last[1:] if line[:1] not in (" ", "\n", "\t")]
-        return any(_CONSEQUENCE in line.partition(":")[0] for line in errors[:1])
+        return _CONSEQUENCE in self._first_error().partition(":")[0]
+
+    def blamed(self) -> int | None:
+        """The rank that the error by which the process ended says to be gone, or None."""
+        found = _BLAMED.search(self._first_error())
+        return int(found[1]) if found else None
+
+    def _first_error(self) -> str:
+        return next((line for line in self._last[1:] if line[:1] not in (" ", "\n", "\t")), "")

@@ -66,6 +66,13 @@ def test_the_cause_is_named_and_no_process_is_left(ranks, tmp_path, mode, status
     assert is_gone(int((tmp_path / "pid").read_text()))
 
 
+def test_a_rank_that_ends_too_early_is_named_and_not_who_waits_for_it(ranks, tmp_path):
+    done = ranks(2, "ends.py", "too early", tmp_path, grace=40)
+    assert done.returncode == 1, done.stderr
+    assert "rank 1 ended first, with exit status 0, while rank 0 waited for it" in done.stderr
+    assert "failed first" not in done.stderr
+
+
 def is_gone(pid):
     """Whether a process ends; it may be a zombie that nobody has asked for yet."""
     end = time.monotonic() + 30

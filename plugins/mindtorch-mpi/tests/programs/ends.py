@@ -27,6 +27,8 @@ if mode == "busy forever":
 if dist.get_rank() == 1:
     if mode == "waiting":
         sys.exit(7)
+    if mode == "too early":
+        os._exit(0)
     while not Path(folder, "pid").exists():
         time.sleep(0.01)
     raise KeyError("mine")
