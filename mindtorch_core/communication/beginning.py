@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import itertools
 import multiprocessing.util
+import operator
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ __all__ = [
     "DEFAULT_PG_TIMEOUT",
     "destroy_process_group",
     "init_process_group",
+    "limited",
     "new_group",
     "renew",
     "replaced",
@@ -136,11 +138,7 @@ def init_process_group(
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
-    if timeout is not None and not isinstance(timeout, timedelta):
-        raise TypeError(
-            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
-        )
-    limit = DEFAULT_PG_TIMEOUT if timeout is None else timeout
+    limit = limited(timeout, DEFAULT_PG_TIMEOUT)
     made = by_device(backend)
     first = next(iter(made.values()))
     if first is SINGLE and init_method is None:  # before anybody waits for others
@@ -340,10 +338,12 @@ def new_group(
         The group, or `GroupMember.NON_GROUP_MEMBER` for processes that are not in it.
 
     Raises:
+        TypeError: if ``ranks`` are no whole numbers, or ``timeout`` is no timedelta.
         ValueError: if there is no such rank, or one is named twice.
     """
     world = default_group()
-    members = list(world.ranks) if ranks is None else [int(rank) for rank in ranks]
+    members = list(world.ranks) if ranks is None else _whole_numbers(ranks)
+    limit = limited(timeout, world.timeout)
     if sort_ranks:
         members.sort()
     if len(members) > world.size():
@@ -365,7 +365,6 @@ def new_group(
         name = _local_name(world, members)
     else:
         name = WORLD.next_name()
-    limit = world.timeout if timeout is None else timeout
     # Its own timeout is for its calls: to come here takes each rank as long as any other call may take.
     patience = max(limit, world.timeout)
     call = world.call(
@@ -383,6 +382,26 @@ def new_group(
             store=PrefixStore(name, world.store), timeout=limit, desc=group_desc or "undefined",
         )
     )  # fmt: skip
+
+
+def limited(timeout: Any, default: timedelta) -> timedelta:
+    """A timeout, or the default one for None.
+
+    Raises:
+        TypeError: if it is no timedelta.
+    """
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(
+            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
+        )
+    return default if timeout is None else timeout
+
+
+def _whole_numbers(ranks: Any) -> list[int]:
+    try:
+        return [operator.index(rank) for rank in ranks]
+    except TypeError:
+        raise TypeError(f"ranks must be a list of whole numbers, got {ranks!r}") from None
 
 
 def _local_name(world: Members, members: Sequence[int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -11,6 +12,7 @@ from ..gradients.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from ..values.dtypes import bool_, dtype, float32, float64, int32, uint8
 from ..values.layouts import strided
+from ..values.own_frames import hide
 from .engine import Engine
 from .reductions import Premultiplied, ReduceOp
 
@@ -23,8 +25,18 @@ _NOT_COMPLEX: Final = (ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PRODUCT, *_BITS)
 
 
 def unrecorded(call: F) -> F:
-    """Decorator: what the function does to tensors is not recorded for backward."""
-    return no_grad()(call)
+    """Decorator: what the function does to tensors is not recorded; its errors show no frame of it."""
+
+    @functools.wraps(call)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        try:
+            with no_grad():
+                return call(*args, **kwargs)
+        except Exception as error:
+            hide(error)
+            raise
+
+    return called  # type: ignore[return-value]  # the same signature
 
 
 class Lent:

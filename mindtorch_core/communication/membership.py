@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from .beginning import by_device, new_group
+from .beginning import by_device, limited, new_group
 from .groups import (
     NON_MEMBER,
     WORLD,
@@ -226,10 +226,7 @@ def split_group(
     if not isinstance(parent, ProcessGroup) or parent.closed:
         raise ValueError(f"Group {parent_pg} is not registered")
     devices = None if backend is None else _kept(parent, backend)
-    if timeout is not None and not isinstance(timeout, timedelta):
-        raise TypeError(
-            f"Expected timeout argument to be of type datetime.timedelta, got {timeout}"
-        )
+    limited(timeout, parent.timeout)
     named = [int(rank) for ranks in split_ranks for rank in ranks]
     for ranks in split_ranks:
         if not ranks:

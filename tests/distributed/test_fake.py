@@ -54,6 +54,26 @@ def test_nobody_is_waited_for():
 
 
 @pytest.mark.usefixtures("group")
+@pytest.mark.parametrize(
+    ("call", "kind", "text"),
+    [
+        (lambda: dist.new_group("ab"), TypeError, "ranks must be a list of whole numbers, got 'ab'"),
+        (lambda: dist.new_group([0.5, 2]), TypeError, "ranks must be a list of whole numbers"),
+        (lambda: dist.new_group([2], timeout=3), TypeError, "of type datetime.timedelta, got 3"),
+        (lambda: dist.new_group([2000]), ValueError, "Rank 2000 is out of range"),
+        (lambda: dist.broadcast(torch.ones(1), 2000), ValueError, "Global rank 2000 is not part of"),
+        (lambda: dist.all_reduce(3), TypeError, "Expected parameter `tensor` of type torch.Tensor"),
+        (lambda: dist.all_reduce(torch.ones(1), op="sum"), TypeError, "op must be a ReduceOp"),
+    ],
+    ids=range(7),
+)  # fmt: skip
+def test_a_wrong_call_fails_at_the_users_line(call, kind, text):
+    with pytest.raises(kind, match=text) as caught:
+        call()
+    assert Path(caught.traceback[-1].path) == Path(__file__)
+
+
+@pytest.mark.usefixtures("group")
 def test_objects_of_others_are_none():
     ours, theirs, mine = ["here"], ["kept?"], ["?"]
     dist.broadcast_object_list(ours, 2)
