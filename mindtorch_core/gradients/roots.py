@@ -143,9 +143,7 @@ def _implicit(t: Tensor, shown: bool) -> Tensor:
             f"grad can be implicitly created only for real scalar outputs but got {t._dtype}"
         )
     if t.__class__ is not Tensor and dispatches(t.__class__):
-        of_its_class: Tensor = fn.pow(
-            t.detach(), 0
-        )  # one for NaN too, by an op that the class answers
+        of_its_class: Tensor = fn.ones_like(t)
         return of_its_class
     return _one(t, shown)
 

@@ -96,6 +96,42 @@ def test_gradients_that_need_the_result(compute):
     torch.testing.assert_close(*map(torch.tensor, found))
 
 
+def ops_of(lib, call):
+    """The ops that a class is asked for, and the class and shape of what comes back."""
+    kind, seen = holder_class(lib), []
+    answer = kind.__torch_dispatch__.__func__
+
+    def noted(cls, func, types, args=(), kwargs=None):
+        seen.append(str(func))
+        return answer(cls, func, types, args, kwargs)
+
+    kind.__torch_dispatch__ = classmethod(noted)
+    made = call(lib, kind(lib.ones(2, 3), requires_grad=True))
+    return seen, type(made).__name__, tuple(made.shape), str(made.dtype), made.requires_grad
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda lib, t, n=n: getattr(lib, f"{n}_like")(t) for n in ("zeros", "ones", "empty")),
+        lambda lib, t: lib.full_like(t, 2, dtype=lib.float64), lambda lib, t: t.new_full((4,), 2),
+        *(lambda lib, t, n=n: getattr(t, f"new_{n}")(4, 1) for n in ("zeros", "ones", "empty")),
+        lambda lib, t: t.new_empty_strided((2, 2), (1, 2)), lambda lib, t: lib.zeros_like(t, requires_grad=True),
+        lambda lib, t: lib.autograd.grad(t.sum(), t)[0],
+    ],
+    ids=range(11),
+)  # fmt: skip
+def test_what_is_made_like_an_instance_is_asked_of_its_class(call):
+    assert ops_of(torch, call) == ops_of(pt, call)
+
+
+@pytest.mark.parametrize(
+    "call", [lambda lib, t: lib.rand_like(t), lambda lib, t: lib.autograd.grad(t[0].sum(), t)[0]]
+)
+def test_random_numbers_and_gradients_of_parts_are_of_the_class_too(call):
+    assert ops_of(torch, call)[1:] == ops_of(pt, call)[1:]
+
+
 # ---- classes with slots, whose objects are laid out otherwise than tensors -----------------------
 
 

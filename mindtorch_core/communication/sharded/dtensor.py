@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from ...autograd.function import Function
-from ...dispatch.overrides import DisableTorchFunctionSubclass
+from ...dispatch.overrides import DISABLED
 from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
@@ -41,10 +41,6 @@ class DTensor(Tensor):
         spec: how the tensor lies on the mesh.
         requires_grad: whether ops on it are recorded.
     """
-
-    # Many programs import this class, and few have instances: functions ask whether their calls are
-    # overridden from the first on.
-    _arms_when_made = True
 
     _local_tensor: Tensor
     _spec: DTensorSpec
@@ -230,36 +226,6 @@ class DTensor(Tensor):
     def __format__(self, spec: str) -> str:
         return format(self._whole(), spec) if self.ndim == 0 else repr(self)
 
-    # ---- others like it --------------------------------------------------------------------------
-
-    def _new(self, make: str, size: tuple[Any, ...], options: dict[str, Any]) -> DTensor:
-        """A tensor of another shape, which every rank has; of the same shape it lies as this one."""
-        wants_grad = options.pop("requires_grad", False)
-        shape = tuple(size[0]) if size and not isinstance(size[0], int) else tuple(size)
-        same = shape == tuple(self.shape)
-        placed = self.placements if same else (Replicate(),) * self.device_mesh.ndim
-        placed = tuple(Replicate() if isinstance(each, Partial) else each for each in placed)
-        part = part_of(shape, self.device_mesh, placed)[0]
-        local = getattr(self._local_tensor, make)(part, **options)
-        spec = self._spec.placed(placed).like(shape, local.dtype)
-        return DTensor(local, spec, requires_grad=wants_grad)
-
-    def new_zeros(self, *size: Any, **options: Any) -> DTensor:
-        """Zeros on the same mesh."""
-        return self._new("new_zeros", size, options)
-
-    def new_ones(self, *size: Any, **options: Any) -> DTensor:
-        """Ones on the same mesh."""
-        return self._new("new_ones", size, options)
-
-    def new_empty(self, *size: Any, **options: Any) -> DTensor:
-        """Whatever was in memory, on the same mesh."""
-        return self._new("new_empty", size, options)
-
-    def new_full(self, size: Sequence[int], fill_value: Any, **options: Any) -> DTensor:
-        """A number everywhere, on the same mesh."""
-        return self._new("new_full", (size,), {**options, "fill_value": fill_value})
-
     # ---- as an object ----------------------------------------------------------------------------
 
     @property
@@ -302,20 +268,7 @@ class DTensor(Tensor):
         sizes, starts = part_of(self._spec.shape, self.device_mesh, self.placements)
         return [] if 0 in sizes else [(starts, sizes)]
 
-    @classmethod
-    def __torch_function__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Functions that make a tensor like another by its shape; others go on to be ops."""
-        name = getattr(func, "__name__", "")
-        with DisableTorchFunctionSubclass():
-            if name.endswith("_like") and args and isinstance(args[0], DTensor):
-                source, own = args[0], dict(kwargs or {})
-                wants_grad = own.pop("requires_grad", False)
-                local = func(source._local_tensor, *args[1:], **own)
-                spec = source._spec.like(source._spec.shape, local.dtype)
-                return DTensor(local, spec, requires_grad=wants_grad)
-            return func(*args, **(kwargs or {}))
+    __torch_function__ = DISABLED
 
     @classmethod
     def __torch_dispatch__(

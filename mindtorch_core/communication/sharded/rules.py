@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn
@@ -16,23 +16,22 @@ from .axes import Axes, computed
 from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
 from .layouts import DTensorSpec, laid_out, part_of
+from .made_alike import alike, drawn
+from .operands import (
+    MIXED,
+    arguments_of,
+    complete,
+    distributed,
+    mapped,
+    refuse,
+    refuse_mixed,
+    replicated,
+    wrapped,
+)
 from .placements import Partial, PartialNorm, Placement, Replicate, Shard
 from .wholes import outside, refuse_shapes
 
 __all__ = ["RULES", "answer"]
-
-_MIXED: Final = (
-    "{op}: got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to DTensor before calling "
-    "distributed operators! Use distribute_tensor, or compute with to_local() or full_tensor()"
-)
-_REFUSED: Final = (
-    "{op} is not served for DTensor ({why}): compute with to_local(), this rank's part, or with "
-    "full_tensor(), the whole"
-)
-
-
-def _refuse(func: Any, why: str) -> NotImplementedError:
-    return NotImplementedError(_REFUSED.format(op=func, why=why))
 
 
 def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -42,7 +41,7 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         NotImplementedError: if there is no rule for the op, or for such placements.
         RuntimeError: if plain tensors stand among the arguments.
     """
-    leading = _distributed(args, kwargs)[0]
+    leading = distributed(args, kwargs)[0]
     with no_grad():
         if leading.device_mesh.get_coordinate() is None and func.overloadpacket.__name__ != "equal":
             return outside(func, args, kwargs, leading)
@@ -59,22 +58,17 @@ def _answered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if name in RULES:
         return RULES[name](func, args, kwargs)
     if name in AXES:
-        return _by_axes(func, args, kwargs, AXES[name](_given(func, args, kwargs)))
+        return _by_axes(func, args, kwargs, AXES[name](arguments_of(func, args, kwargs)))
     if name.startswith(("_foreach_", "_fused_")):
         return _by_lists(func, args, kwargs)
     tags = func.tags
     if Tag.nondeterministic_seeded in tags:
-        return _drawn(func, args, kwargs)
+        return drawn(func, args, kwargs)
     if Tag.pointwise in tags:
         return _pointwise(func, args, kwargs)
-    if all(_replicated(t) for t in _distributed(args, kwargs)):
+    if all(replicated(t) for t in distributed(args, kwargs)):
         return _replicas(func, args, kwargs)
     return _gathered(func, args, kwargs)
-
-
-def _given(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments by their names."""
-    return dict(zip((a.name for a in func._schema.arguments), args, strict=False)) | kwargs
 
 
 def _by_axes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axes: Axes) -> Any:
@@ -84,17 +78,11 @@ def _by_axes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axes: Axe
         NotImplementedError: for operands on several meshes.
         RuntimeError: for a plain tensor of several elements.
     """
-    tensors = _distributed(args, kwargs)
+    tensors = distributed(args, kwargs)
     if any(t.device_mesh != tensors[0].device_mesh for t in tensors):
-        raise _refuse(func, "its operands lie on different meshes")
-    _refuse_mixed(func, args, kwargs)
+        raise refuse(func, "its operands lie on different meshes")
+    refuse_mixed(func, args, kwargs)
     return computed(func, args, kwargs, tensors, axes)
-
-
-def _refuse_mixed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    for t in _leaves((*args, *kwargs.values())):
-        if isinstance(t, Tensor) and t.ndim and not isinstance(t, DTensor):
-            raise RuntimeError(_MIXED.format(op=func))
 
 
 def _gathered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -105,73 +93,31 @@ def _gathered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         RuntimeError: for a plain tensor of several elements.
     """
     if any(a.alias_info is not None and a.alias_info.is_write for a in func._schema.arguments):
-        raise _refuse(func, "it writes into parts that would have to know of each other")
-    _refuse_mixed(func, args, kwargs)
+        raise refuse(func, "it writes into parts that would have to know of each other")
+    refuse_mixed(func, args, kwargs)
     warn_user_once(
         f"{func} has no rule for parts of DTensors: every rank gathers its operands and computes the "
         f"whole. to_local() is this rank's part"
     )
 
-    def whole(t: Any) -> Any:
+    def gathered(t: Any) -> Any:
         if not isinstance(t, DTensor):
             return t
         return t.redistribute(placements=[Replicate()] * t.device_mesh.ndim)
 
-    return _replicas(func, _mapped(args, whole), {k: _mapped(v, whole) for k, v in kwargs.items()})
+    return _replicas(
+        func, mapped(args, gathered), {k: mapped(v, gathered) for k, v in kwargs.items()}
+    )
 
 
-# ---- arguments -------------------------------------------------------------------------------------
-
-
-def _leaves(values: Iterable[Any]) -> Iterable[Any]:
-    for value in values:
-        if isinstance(value, list | tuple):
-            yield from _leaves(value)
-        else:
-            yield value
-
-
-def _distributed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[DTensor]:
-    return [t for t in _leaves((*args, *kwargs.values())) if isinstance(t, DTensor)]
-
-
-def _replicated(t: DTensor) -> bool:
-    return all(isinstance(each, Replicate) for each in t.placements)
-
-
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, list | tuple):
-        return type(value)([_mapped(each, change) for each in value])
-    return change(value)
-
-
-def _wrapped(result: Any, spec: DTensorSpec) -> Any:
-    """Results that lie as a spec says."""
-
-    def wrap(t: Any) -> Any:
-        if not isinstance(t, Tensor):
-            return t
-        return DTensor(t, spec.like(spec.shape, t.dtype), requires_grad=False)
-
-    return _mapped(result, wrap)
-
-
-def _whole(t: Any) -> Any:
-    """A DTensor of which all ranks have all, if what they have of it is partial."""
-    if isinstance(t, DTensor) and any(isinstance(each, Partial) for each in t.placements):
-        wanted = [Replicate() if isinstance(p, Partial) else p for p in t.placements]
-        return t.redistribute(placements=wanted)
-    return t
+# ---- element by element ----------------------------------------------------------------------------
 
 
 def _returned(func: Any, args: tuple[Any, ...], result: Any, spec: DTensorSpec) -> Any:
     """The first argument of an op that writes it, or the results as DTensors."""
     if func.overloadpacket.__name__.endswith("_"):
         return args[0]
-    return _wrapped(result, spec)
-
-
-# ---- element by element ----------------------------------------------------------------------------
+    return wrapped(result, spec)
 
 
 def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -179,11 +125,11 @@ def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     writes = func.overloadpacket.__name__.endswith("_")
     if not writes and func.overloadpacket.__name__ in ("detach", "alias", "clone", "contiguous"):
         result = func(args[0]._local_tensor, *args[1:], **kwargs)  # also of what is partial
-        return _wrapped(result, args[0]._spec)
-    args, kwargs = _mapped(args, _whole), {k: _mapped(v, _whole) for k, v in kwargs.items()}
-    tensors = _distributed(args, kwargs)
+        return wrapped(result, args[0]._spec)
+    args, kwargs = mapped(args, complete), {k: mapped(v, complete) for k, v in kwargs.items()}
+    tensors = distributed(args, kwargs)
     several = len({t.shape for t in tensors if t.ndim}) > 1
-    if several and not writes and not all(map(_replicated, tensors)):
+    if several and not writes and not all(map(replicated, tensors)):
         operands, result = aligned([t.shape for t in tensors])
         return _by_axes(func, args, kwargs, Axes(operands, [result]))
     spec = _leading(func, tensors, args[0] if writes else None)
@@ -191,7 +137,7 @@ def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     def local(value: Any) -> Any:
         return _local(func, value, spec)
 
-    result = func(*_mapped(args, local), **{k: _mapped(v, local) for k, v in kwargs.items()})
+    result = func(*mapped(args, local), **{k: mapped(v, local) for k, v in kwargs.items()})
     return _returned(func, args, result, spec)
 
 
@@ -202,14 +148,14 @@ def _leading(func: Any, tensors: Sequence[DTensor], written: Any) -> DTensorSpec
         NotImplementedError: for operands on several meshes, or of shapes that must be expanded.
     """
     if any(t.device_mesh != tensors[0].device_mesh for t in tensors):
-        raise _refuse(func, "its operands lie on different meshes")
+        raise refuse(func, "its operands lie on different meshes")
     if isinstance(written, DTensor):
         return written._spec
-    largest = max(tensors, key=lambda t: (t.ndim, t.numel(), not _replicated(t)))
-    if _replicated(largest):
+    largest = max(tensors, key=lambda t: (t.ndim, t.numel(), not replicated(t)))
+    if replicated(largest):
         shapes = {tuple(t.shape) for t in tensors if t.ndim}
-        if len(shapes) > 1 and any(not _replicated(t) for t in tensors):
-            raise _refuse(func, "a part would have to be expanded")
+        if len(shapes) > 1 and any(not replicated(t) for t in tensors):
+            raise refuse(func, "a part would have to be expanded")
         if len(shapes) > 1:
             found = fn.broadcast_tensors(*[t._local_tensor for t in tensors])[0]
             return largest._spec.like(found.shape, largest.dtype)
@@ -225,21 +171,21 @@ def _local(func: Any, value: Any, spec: DTensorSpec) -> Any:
     """
     if not isinstance(value, DTensor):
         if isinstance(value, Tensor) and value.ndim:
-            raise RuntimeError(_MIXED.format(op=func))
+            raise RuntimeError(MIXED.format(op=func))
         return value
     if value.ndim == 0 or value.placements == spec.placements:
-        if value.ndim and value.shape != spec.shape and not _replicated(value):
-            raise _refuse(func, "a part would have to be expanded")
+        if value.ndim and value.shape != spec.shape and not replicated(value):
+            raise refuse(func, "a part would have to be expanded")
         return value._local_tensor
     if tuple(value.shape) != tuple(spec.shape):
-        raise _refuse(func, "a part would have to be expanded")
+        raise refuse(func, "a part would have to be expanded")
     return laid_out(value._local_tensor, value._spec, spec.placements)
 
 
 def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An op on lists of tensors, each with those at its place in the other lists."""
     name = func.overloadpacket.__name__
-    args, kwargs = _mapped(args, _whole), {k: _mapped(v, _whole) for k, v in kwargs.items()}
+    args, kwargs = mapped(args, complete), {k: mapped(v, complete) for k, v in kwargs.items()}
     specs = [t._spec if isinstance(t, DTensor) else None for t in args[0]]
 
     def parts(value: Any) -> Any:
@@ -250,7 +196,7 @@ def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             ]
         if isinstance(value, DTensor):
             if value.ndim:
-                raise _refuse(func, "its operand lies in parts")
+                raise refuse(func, "its operand lies in parts")
             return value._local_tensor
         return value
 
@@ -263,7 +209,7 @@ def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return [
             r if s is None else _norm_of(r, s, order) for r, s in zip(result, specs, strict=True)
         ]
-    return [r if s is None else _wrapped(r, s) for r, s in zip(result, specs, strict=True)]
+    return [r if s is None else wrapped(r, s) for r, s in zip(result, specs, strict=True)]
 
 
 # ---- the same on all ranks -------------------------------------------------------------------------
@@ -271,39 +217,17 @@ def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _replicas(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An op on tensors of which all ranks have all."""
-    spec = _distributed(args, kwargs)[0]._spec
+    spec = distributed(args, kwargs)[0]._spec
 
     def local(value: Any) -> Any:
         return _local(func, value, value._spec if isinstance(value, DTensor) else spec)
 
-    result = func(*_mapped(args, local), **{k: _mapped(v, local) for k, v in kwargs.items()})
+    result = func(*mapped(args, local), **{k: mapped(v, local) for k, v in kwargs.items()})
     if func.overloadpacket.__name__.endswith("_"):
         return args[0]
-    return _mapped(
-        result, lambda t: _wrapped(t, spec.like(t.shape, t.dtype)) if isinstance(t, Tensor) else t
+    return mapped(
+        result, lambda t: wrapped(t, spec.like(t.shape, t.dtype)) if isinstance(t, Tensor) else t
     )
-
-
-def _drawn(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Random numbers: each rank draws the whole and keeps its part, so that they are one process's.
-
-    Raises:
-        NotImplementedError: for an op that does not fill its first argument.
-    """
-    target, name = args[0], func.overloadpacket.__name__
-    if not isinstance(target, DTensor) or len(_distributed(args, kwargs)) > 1:
-        raise _refuse(func, "it draws random numbers from several tensors")
-    if not name.endswith(("_", "_like")) or any(isinstance(p, Partial) for p in target.placements):
-        raise _refuse(func, "it draws random numbers from values")
-    local = target._local_tensor
-    whole = local.new_empty(tuple(target.shape))
-    drawn = func(whole, *args[1:], **kwargs)
-    spec = target._spec.placed([Replicate()] * target.device_mesh.ndim)
-    part = laid_out(drawn, spec, target.placements)
-    if name.endswith("_"):
-        local.copy_(part)
-        return target
-    return _wrapped(part, target._spec)
 
 
 # ---- reductions ------------------------------------------------------------------------------------
@@ -326,11 +250,11 @@ def _vector_norm(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     dims = given.get("dim")
     order = 2.0 if given.get("ord") is None else given["ord"]
     if type(order) is str or not _over_all(dims, t.ndim) or given.get("keepdim"):
-        raise _refuse(func, "only norms of all elements are")
+        raise refuse(func, "only norms of all elements are")
     if any(type(p) is PartialNorm and p.norm_type == order for p in t.placements):
         norm = fn.linalg_vector_norm(t._local_tensor, order)
-        return _whole(DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False))
-    t = _whole(t)
+        return complete(DTensor(norm, t._spec.like((), norm.dtype), requires_grad=False))
+    t = complete(t)
     local = t._local_tensor
     if not local.numel() and order < 0:
         local = fn.full_like(local.new_empty(1), float("inf"))
@@ -352,9 +276,9 @@ def _reducing(reduce_op: str) -> Callable[..., Any]:
     """The rule of a reduction of all elements."""
 
     def rule(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        t: DTensor = _whole(args[0])
+        t: DTensor = complete(args[0])
         if len(args) > 1 or kwargs.get("dim") not in (None, [], ()) or kwargs.get("keepdim"):
-            if _replicated(t):
+            if replicated(t):
                 return _replicas(func, (t, *args[1:]), kwargs)
             return _along_dims(func, args, kwargs, reduce_op)
         local, name = t._local_tensor, func.overloadpacket.__name__
@@ -375,7 +299,7 @@ def _reducing(reduce_op: str) -> Callable[..., Any]:
 def _along_dims(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reduce_op: str) -> Any:
     """A reduction along dimensions; those that give positions as well need theirs whole."""
     name = func.overloadpacket.__name__
-    g = _given(func, args, kwargs)
+    g = arguments_of(func, args, kwargs)
     axes = reduction(g, Partial("avg" if name == "mean" else reduce_op))
     if name in ("max", "min"):
         axes = Axes(axes.operands, [*axes.results, *axes.results])
@@ -386,15 +310,15 @@ def _embedding(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Rows of a table; of one cut into rows a rank gives those that it has, and zeros."""
     table, indices = args[:2]
     if not (isinstance(table, DTensor) and isinstance(indices, DTensor)):
-        raise RuntimeError(_MIXED.format(op=func))
-    now = zip(_whole(table).placements, _whole(indices).placements, strict=True)
+        raise RuntimeError(MIXED.format(op=func))
+    now = zip(complete(table).placements, complete(indices).placements, strict=True)
     ways = [
         (Replicate(), Partial() if rows.is_shard(0) else Shard(indices.ndim))
         if rows.is_shard()
         else (at, at)
         for rows, at in now
     ]
-    table, indices = _whole(table), _whole(indices)
+    table, indices = complete(table), complete(indices)
     at = laid_out(indices._local_tensor, indices._spec, [way[0] for way in ways])
     rows = table._local_tensor
     if any(p.is_shard(0) for p in table.placements):
@@ -419,9 +343,9 @@ def _neutral(dtype: Any, *, largest: bool) -> Any:
 
 
 def _equal(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    a, b = _whole(args[0]), _whole(args[1])
+    a, b = complete(args[0]), complete(args[1])
     if not (isinstance(a, DTensor) and isinstance(b, DTensor)):
-        raise RuntimeError(_MIXED.format(op=func))
+        raise RuntimeError(MIXED.format(op=func))
     if a.shape != b.shape:
         return False
     same = func(a._local_tensor, laid_out(b._local_tensor, b._spec, a.placements))
@@ -440,8 +364,8 @@ def _stack(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if len(kinds) == 1 and len(meshes) == 1 and not any(p.is_shard() for p in first.placements):
         result = func([t._local_tensor for t in tensors], *args[1:], **kwargs)
         return DTensor(result, first._spec.like(result.shape, result.dtype), requires_grad=False)
-    found = [_whole(t) for t in tensors]
-    if all(_replicated(t) for t in found if isinstance(t, DTensor)):
+    found = [complete(t) for t in tensors]
+    if all(replicated(t) for t in found if isinstance(t, DTensor)):
         if len(meshes) > 1:  # such as norms of parameters that lie on several meshes
             locals_ = [t._local_tensor if isinstance(t, DTensor) else t for t in found]
             result = func(locals_, *args[1:], **kwargs)
@@ -452,7 +376,7 @@ def _stack(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if len({t.ndim for t in tensors}) > 1:
         return _gathered(func, args, kwargs)
     return _by_axes(
-        func, args, kwargs, joined(_given(func, args, kwargs), func.overloadpacket.__name__)
+        func, args, kwargs, joined(arguments_of(func, args, kwargs), func.overloadpacket.__name__)
     )
 
 
@@ -460,7 +384,7 @@ def _unsqueeze(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A value of no dimensions as one of one; what is partial stays so."""
     t: DTensor = args[0]
     if t.ndim:
-        return _by_axes(func, args, kwargs, AXES["unsqueeze"](_given(func, args, kwargs)))
+        return _by_axes(func, args, kwargs, AXES["unsqueeze"](arguments_of(func, args, kwargs)))
     local = func(t._local_tensor, *args[1:], **kwargs)
     return DTensor(local, t._spec.like(local.shape, local.dtype), requires_grad=False)
 
@@ -486,10 +410,17 @@ RULES: Final[dict[str, Callable[..., Any]]] = {
     # Not tagged as pointwise, and done to each part for itself.
     **dict.fromkeys(
         (
-            "detach", "alias", "clone", "_to_device", "zeros_like", "ones_like", "empty_like", "full_like",
-            "fill_", "zero_", "copy_", "view_as", "contiguous", "detach_",
+            "detach", "alias", "clone", "_to_device", "fill_", "zero_", "copy_", "view_as", "contiguous",
+            "detach_",
         ),
         _pointwise,
+    ),
+    **dict.fromkeys(
+        (
+            "zeros_like", "ones_like", "empty_like", "full_like",
+            "new_zeros", "new_ones", "new_empty", "new_full", "new_empty_strided",
+        ),
+        alike,
     ),
 }  # fmt: skip
 

@@ -246,6 +246,7 @@ def _like(name: str, fill: str = "", extra: str = "") -> None:
     op(
         f"{name}_like(Tensor self{extra}, {LIKE_OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the shape, dtype and layout of ``input`` and on its device.",
+        grad="nondiff",
         decomposition=like,
         undefined=name == "empty",
         namespaces=("torch",),
@@ -269,6 +270,7 @@ def _new(name: str, extra: str = "") -> None:
     op(
         f"new_{name}(Tensor self, int[] size{extra}, {OPTIONS}) -> Tensor",
         doc=f"As `{name}`, in the dtype of ``self`` and on its device.",
+        grad="nondiff",
         decomposition=new,
         undefined=name == "empty",
         namespaces=("Tensor",),
@@ -283,6 +285,7 @@ _new("full", ", Scalar fill_value")
 op(
     f"new_empty_strided(Tensor self, int[] size, int[] stride, {OPTIONS}) -> Tensor",
     doc="As `empty_strided`, in the dtype of ``self`` and on its device.",
+    grad="nondiff",
     decomposition=lambda self, size, stride, *, dtype=None, device=None: fn.empty_strided(
         size, stride, dtype=dtype or self._dtype, device=device or self._device
     ),
