@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from .dispatch.nearest import lacking
-from .frontend.sparse import SparseTensor, sparse_mm
-from .frontend.sparse_functions import addmm, log_softmax, sampled_addmm, softmax, spdiags
+from .frontend.sparse import SparseTensor
+from .frontend.sparse_functions import addmm, log_softmax, mm, sampled_addmm, softmax, spdiags
 from .frontend.sparse_invariants import check_sparse_tensor_invariants
 
 __all__ = [
@@ -22,8 +22,6 @@ __all__ = [
 ]
 
 __path__: list[str] = []  # a package, as in PyTorch: modules of other rooms stand below it
-
-mm = sparse_mm
 
 
 def sum(input: Any, dim: Any = None, dtype: Any = None) -> Any:

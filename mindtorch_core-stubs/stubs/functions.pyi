@@ -2030,8 +2030,8 @@ def _segment_reduce(
     unsafe: _bool = False,
     initial: _float | _complex | None = None,
 ) -> Tensor:
-    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``),
-    given by their lengths or by where they begin and end."""
+    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``amax``, ``amin``,
+    ``prod``), given by their lengths or by where they begin and end."""
 
 def _softmax_backward_data(
     grad_output: Tensor,
@@ -6205,8 +6205,8 @@ def segment_reduce(
     unsafe: _bool = False,
     initial: _float | _complex | None = None,
 ) -> Tensor:
-    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``),
-    given by their lengths or by where they begin and end."""
+    """Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``amax``, ``amin``,
+    ``prod``), given by their lengths or by where they begin and end."""
 
 def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     """One slice along a dimension, which goes away."""

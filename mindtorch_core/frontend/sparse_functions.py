@@ -17,7 +17,8 @@ from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
 
 __all__ = [
-    "addmm", "hspmm", "log_softmax", "sampled_addmm", "smm", "softmax", "sparse_of", "spdiags", "sspaddmm",
+    "addmm", "hspmm", "log_softmax", "mm", "sampled_addmm", "smm", "softmax", "sparse_of", "spdiags",
+    "sspaddmm",
 ]  # fmt: skip
 
 
@@ -77,6 +78,49 @@ def intersection(a: Any, b: Any) -> Any:
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` for a sparse ``mat1``."""
     return fn.add(input * beta, sparse_mm(mat1, mat2) * alpha)
+
+
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """The product of a sparse matrix and a matrix; or what else joins the products of each row's elements.
+
+    Args:
+        mat1: sparse, (m, k); dense if ``mat2`` is sparse and nothing else is to join.
+        mat2: (k, n), dense where ``reduce`` is given.
+        reduce: ``sum``, ``mean``, ``amax`` or ``amin`` over the elements that a row of ``mat1`` holds; rows
+            without any give 0. The gradient of an extreme goes to the first element that has it.
+
+    Raises:
+        RuntimeError: for another reduction, or if layouts or shapes do not fit.
+
+    Example:
+        >>> held = torch.tensor([[1.0, 3.0], [0.0, 0.0]]).to_sparse_csr()
+        >>> torch.sparse.mm(held, torch.ones(2, 1), "mean")
+        tensor([[2.],
+                [0.]])
+    """
+    if reduce is None:
+        return sparse_mm(mat1, mat2)
+    how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    if how not in ("sum", "mean", "amax", "amin"):
+        raise RuntimeError(f"sparse_mm_reduce: reduce type of {reduce} has not been enabled.")
+    _check_product("sparse_mm_reduce", mat1, mat2)
+    if how == "sum":
+        return sparse_mm(mat1, mat2)
+    mat1 = mat1 if mat1._how else mat1._summed()
+    rows, columns = mat1._positions.unbind(0)
+    if how == "mean":
+        held = fn.bincount(rows, minlength=mat1._shape[0]).clamp(min=1)
+        return sparse_mm(mat1, mat2) / held.unsqueeze(1)
+    products = mat1._elements.unsqueeze(1) * mat2[columns]
+    count, places = products._shape[0], rows.unsqueeze(1).expand(products._shape)
+    joined = products.new_zeros((mat1._shape[0], mat2._shape[1]))
+    if not count:
+        return joined
+    extreme = joined.scatter_reduce(0, places, products.detach(), how, include_self=False)
+    chosen = (products == extreme[rows]) | products.isnan()
+    numbers = fn.where(chosen, fn.arange(count, device=rows._device).unsqueeze(1), count)
+    first = fn.full_like(joined, count, dtype=int64).scatter_reduce(0, places, numbers, "amin")
+    return fn.where(first < count, products.gather(0, first.clamp(max=count - 1)), joined)
 
 
 def hspmm(mat1: Any, mat2: Tensor) -> Any:
@@ -311,6 +355,11 @@ def _matmul(a: Any, b: Any) -> Any:
     return sparse_mm(a, b)
 
 
+def _linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    found = sparse_mm(input, weight.t())
+    return found if bias is None else found + bias
+
+
 def _mul(a: Any, b: Any) -> Any:
     return a.mul(b) if type(a) is SparseTensor else b.mul(a)
 
@@ -348,6 +397,7 @@ FUNCTIONS.update({
     "__rmatmul__": lambda a, b: _matmul(b, a),
     "addmm": addmm,
     "index_select": _index_select,
+    "linear": _linear,
     "select": _select,
     "smm": smm,
     "softmax": softmax,

@@ -30,7 +30,7 @@ def reduced(lib, dtype, reduce, axis, lengths, initial, by):
     return outcome(both_ways)
 
 
-@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "prod"])
+@pytest.mark.parametrize("reduce", ["sum", "mean", "max", "min", "amax", "amin", "prod"])
 @pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
 @pytest.mark.parametrize("initial", [None, 0.0, 1.0, -5.0])
 def test_segments(reduce, lengths, initial):
@@ -87,3 +87,22 @@ def test_what_lies_before_and_after_segments():
             assert isinstance(found[0], RuntimeError)
         else:
             assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reduce": "median"},
+        {"indices": [0]},
+        {"lengths": None},
+        {"axis": 1},
+        {"lengths": [[2, 1], [1, 2]]},
+    ],
+)
+def test_what_it_refuses(options):
+    for lib in (torch, pt):
+        given = {"reduce": "sum", "lengths": [1, 2], **options}
+        for name in given.keys() & {"lengths", "indices"}:
+            given[name] = None if given[name] is None else lib.tensor(given[name])
+        with pytest.raises((RuntimeError, IndexError)):
+            lib.segment_reduce(lib.arange(3.0), **given)

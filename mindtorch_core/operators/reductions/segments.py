@@ -18,8 +18,8 @@ _INF = float("inf")
 _REDUCTIONS: Final[dict[str, tuple[str, float]]] = {
     "sum": ("sum", 0),
     "mean": ("sum", float("nan")),
-    "max": ("amax", -_INF),
-    "min": ("amin", _INF),
+    **dict.fromkeys(("amax", "max"), ("amax", -_INF)),
+    **dict.fromkeys(("amin", "min"), ("amin", _INF)),
     "prod": ("prod", 1),
 }
 
@@ -66,7 +66,7 @@ def _bounds(data: Any, lengths: Any, offsets: Any, axis: int, unsafe: bool) -> A
             raise RuntimeError("segment_reduce(): Expected offsets that do not decrease.")
         return offsets.to(int64)
     lengths = lengths.to(int64)
-    if not unsafe and lengths.numel() and has_elements(lengths):
+    if not unsafe and has_elements(lengths):
         if bool((lengths < 0).any()):
             raise RuntimeError("lengths contains negative value!")
         if not bool((lengths.sum(-1) == data._shape[axis]).all()):
@@ -115,6 +115,7 @@ def _segment_reduce(
     initial: Any = None,
 ) -> Tensor:
     """Elements are joined at the number of their segment."""
+    _segment_rule(data, reduce, lengths=lengths, indices=indices, offsets=offsets, axis=axis)
     axis = len((offsets if lengths is None else lengths)._shape) - 1
     segments = _Segments(data, _bounds(data, lengths, offsets, axis, unsafe), axis)
     how, nothing = _REDUCTIONS[reduce]
@@ -160,8 +161,8 @@ def _other_factors(segments: _Segments, data: Any, initial: Any, result: Any) ->
 op(
     "segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
     "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
-    doc="Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``max``, ``min``, ``prod``), given "
-    "by their lengths or by where they begin and end.",
+    doc="Reduces consecutive segments along ``axis`` (``sum``, ``mean``, ``amax``, ``amin``, ``prod``), "
+    "given by their lengths or by where they begin and end.",
     rule=_segment_rule,
     grad={"data": _segment_grad},
     decomposition=_segment_reduce,
