@@ -127,10 +127,10 @@ class SparseTensor(Tensor):
         Raises:
             RuntimeError: if it is not coalesced.
         """
-        if self._how:
-            blocks = self._how.block if self._how.blocked else ()
-            return self._elements.reshape(-1, *blocks)
-        self._needs_coalesced("values")
+        if self._how and self._how.blocked:
+            return self._elements.reshape(-1, *self._how.block)
+        if not self._how:
+            self._needs_coalesced("values")
         return self._elements
 
     def crow_indices(self) -> Tensor:

@@ -48,8 +48,13 @@ def _in_order(at: Tensor, how: Compressed) -> Tensor:
 
 
 def _of_dense(x: Tensor, how: Compressed) -> Any:
-    """The blocks of a dense matrix that are not all 0."""
+    """The blocks, or dense elements, of a dense matrix that are not all 0."""
     rows, columns = how.block
+    if not how.blocked:
+        held = x.detach() != 0
+        held = held.flatten(2).any(2) if len(held._shape) > 2 else held
+        at = _in_order(fn.nonzero(held).t().contiguous(), how)
+        return sparse_of(at, fn.index(x, [at[0], at[1]]), x._shape, False, how)
     blocks = x.reshape(x._shape[0] // rows, rows, x._shape[1] // columns, columns)
     blocks = blocks.permute(0, 2, 1, 3)
     held = (blocks.detach() != 0).any(-1).any(-1)
@@ -84,22 +89,30 @@ def to_layout(x: Any, wanted: layout, blocksize: Any = None, dense_dim: int | No
     """A matrix in a compressed layout: of a dense one the elements, or blocks, that are not 0.
 
     Raises:
-        NotImplementedError: if it is no matrix, or its elements are to be dense themselves.
-        RuntimeError: if the size of the blocks does not fit.
+        NotImplementedError: for batches of matrices, and blocks of elements that are dense themselves.
+        RuntimeError: if the size of the blocks, or the number of dense dimensions, does not fit.
     """
     name = "to_" + wanted.name
-    if len(x._shape) != 2 or dense_dim:
-        raise NotImplementedError(
-            f"{name}(): only matrices of numbers are served here, got {len(x._shape)} dimensions "
-            f"and dense_dim={dense_dim}: use to_sparse()"
-        )
     blocked = wanted in (sparse_bsr, sparse_bsc)
+    if isinstance(x, SparseTensor):
+        if dense_dim is not None and dense_dim != x.dense_dim():
+            raise RuntimeError(f"{name}: a sparse tensor keeps its dense_dim, {x.dense_dim()}")
+        dense_dim = x.dense_dim()
+    elif not 0 <= (dense_dim or 0) <= max(len(x._shape) - 2, 0):
+        raise RuntimeError(
+            f"{name}: dense_dim argument must be in [0,{len(x._shape) - 2}] range, but {dense_dim} is given"
+        )
+    if len(x._shape) != 2 + (dense_dim or 0) or (blocked and dense_dim):
+        raise NotImplementedError(
+            f"{name}(): only matrices, and for rows and columns dense elements, are served here, got "
+            f"{len(x._shape)} dimensions and dense_dim={dense_dim}: use to_sparse()"
+        )
     if not blocked and blocksize is not None:
         raise RuntimeError(f"{name}: conversion to {wanted} needs no blocksize, got {blocksize}")
     if blocked and (blocksize is None or len(blocksize) != 2 or min(blocksize) < 1):
         raise RuntimeError(f"{name}: blocksize must be two positive numbers, got {blocksize}")
     how = Compressed(wanted, tuple(blocksize) if blocked else (1, 1))
-    if any(n % size for n, size in zip(x._shape, how.block, strict=True)):
+    if any(n % size for n, size in zip(x._shape[:2], how.block, strict=True)):
         raise RuntimeError(
             f"{name}: tensor sparse size {tuple(x._shape)} must be divisible by blocksize {how.block}"
         )
@@ -155,8 +168,9 @@ def sparse_compressed_tensor(
     Args:
         compressed_indices: where each row, or column, begins in the others, and at the end their length.
         plain_indices: the column, or row, of each element; within a row they need not be in order.
-        values: the elements, or the blocks.
-        size: (rows, columns); by default the smallest that has all positions.
+        values: the elements, (nnz, ...), or the blocks, (nnz, rows, columns).
+        size: (rows, columns, ...), the dimensions of the elements last; by default the smallest that has all
+            positions.
         dtype: of the elements; by default that of ``values``.
         layout: ``torch.sparse_csr``, ``sparse_csc``, ``sparse_bsr`` or ``sparse_bsc``.
         device: where; by default where ``values`` are.
@@ -166,7 +180,7 @@ def sparse_compressed_tensor(
 
     Raises:
         RuntimeError: if positions, values and size do not fit.
-        NotImplementedError: for batches of matrices, and elements that are dense themselves.
+        NotImplementedError: for batches of matrices, and blocks of elements that are dense themselves.
     """
     if layout not in (sparse_csr, sparse_csc, sparse_bsr, sparse_bsc):
         raise RuntimeError(
@@ -175,10 +189,17 @@ def sparse_compressed_tensor(
         )
     held = as_tensor(values, dtype=dtype, device=device)
     blocked = layout in (sparse_bsr, sparse_bsc)
-    if len(held._shape) != (3 if blocked else 1) or (size is not None and len(size) != 2):
+    of_each = held._shape[3 if blocked else 1 :]
+    batched = len(getattr(compressed_indices, "shape", (0,))) != 1
+    if batched or (blocked and len(held._shape) != 3) or not held._shape:
         raise NotImplementedError(
-            f"{layout.name}_tensor(): only matrices of numbers are served here: use a list of them, or "
-            "torch.sparse_coo_tensor"
+            f"{layout.name}_tensor(): only matrices, and for rows and columns dense elements, are served "
+            "here: use a list of them, or torch.sparse_coo_tensor"
+        )
+    if size is not None and tuple(size)[2:] != tuple(of_each):
+        raise RuntimeError(
+            f"{layout.name}_tensor(): elements of shape {[*of_each]} need a size of two numbers and these, "
+            f"got {[*size]}"
         )
     _warn_of_beta(layout)
     how = Compressed(layout, held._shape[1:] if blocked else (1, 1))  # type: ignore[arg-type]
@@ -194,7 +215,8 @@ def sparse_compressed_tensor(
     many = ends._shape[0] - 1
     if size is None:
         least = many, int(inner.max()) + 1 if held._shape[0] else 0
-        size = [n * b for n, b in zip(least[:: -1 if how.axis else 1], how.block, strict=True)]
+        whole = zip(least[:: -1 if how.axis else 1], how.block, strict=True)
+        size = [*(n * b for n, b in whole), *of_each]
     elif many * how.block[how.axis] != size[how.axis]:
         what = "columns" if how.axis else "rows"
         raise RuntimeError(
@@ -203,7 +225,7 @@ def sparse_compressed_tensor(
         )
     at = _elements_of(fn.stack([inner, outer] if how.axis else [outer, inner]), how)
     made = sparse_coo_tensor(
-        at, held.reshape(-1), size, pin_memory=pin_memory, requires_grad=requires_grad
+        at, held.reshape(-1, *of_each), size, pin_memory=pin_memory, requires_grad=requires_grad
     )
     made._how = how
     return made

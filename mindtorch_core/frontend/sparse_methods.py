@@ -44,10 +44,10 @@ def to_sparse(
         sparse_dim: how many dimensions positions have; by default all.
         layout: ``torch.sparse_coo``, or of a matrix a compressed one.
         blocksize: the size of blocks, for layouts of blocks.
-        dense_dim: how many dimensions the elements of a compressed tensor have: 0.
+        dense_dim: how many dimensions the elements of a tensor in compressed rows or columns have.
 
     Raises:
-        NotImplementedError: for what is no matrix, in a compressed layout.
+        NotImplementedError: for batches of matrices, in a compressed layout.
     """
     from . import sparse_compressing, sparse_creation
 

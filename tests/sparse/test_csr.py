@@ -76,7 +76,7 @@ def test_it_is_kept_and_printed():
         (([0, 2, 2, 3], [0, 3, 9], [1.0, 2, 3], (3, 4)), RuntimeError, "found index 9"),
         (([0, 2, 2, 3], [0, -3, 1], [1.0, 2, 3], (3, 4)), RuntimeError, "negative index"),
         (([0, 2, 2, 3], [0, 3, 1], [1.0, 2, 3], (2, 4)), RuntimeError, "3 elements for 2 rows"),
-        (([0, 1], [0], [[1.0]], (1, 1, 1)), NotImplementedError, "only matrices"),
+        (([0, 1], [0], 1.0, (1, 1)), NotImplementedError, "only matrices"),
     ],
 )
 def test_what_does_not_fit(arguments, error, words):
