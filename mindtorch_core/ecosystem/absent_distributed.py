@@ -46,7 +46,6 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     "distributed.tensor.experimental._attention": Absent(
         _LATER, functions="context_parallel set_rotate_method"
     ),
-    "distributed.tensor.parallel": Absent(_LATER, functions="loss_parallel"),
     "distributed.fsdp": Absent(),
     "distributed.fsdp.sharded_grad_scaler": Absent(),
     "distributed._composable": Absent(_LATER, functions="checkpoint replicate"),

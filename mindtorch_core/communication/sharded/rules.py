@@ -16,6 +16,7 @@ from .axes import Axes, computed
 from .axis_rules import AXES, aligned, joined, reduction
 from .dtensor import ANSWER, DTensor
 from .layouts import DTensorSpec, laid_out, part_of
+from .losses import parallel_rule
 from .made_alike import alike, drawn
 from .operands import (
     MIXED,
@@ -55,8 +56,9 @@ def answer(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _answered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = func.overloadpacket.__name__
-    if name in RULES:
-        return RULES[name](func, args, kwargs)
+    rule = parallel_rule(name) or RULES.get(name)
+    if rule is not None:
+        return rule(func, args, kwargs)
     if name in AXES:
         return _by_axes(func, args, kwargs, AXES[name](arguments_of(func, args, kwargs)))
     if name.startswith(("_foreach_", "_fused_")):

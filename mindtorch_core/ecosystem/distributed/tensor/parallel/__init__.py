@@ -1,7 +1,8 @@
-"""``torch.distributed.tensor.parallel``: the names of mindtorch-nn's tensor parallelism."""
+"""``torch.distributed.tensor.parallel``: the names of mindtorch-nn's tensor parallelism, and of losses."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from .....frontend.companion import module_at
@@ -15,6 +16,7 @@ __all__ = [
     "PrepareModuleOutput",
     "RowwiseParallel",
     "SequenceParallel",
+    "loss_parallel",
     "parallelize_module",
 ]
 _absent = names_of(__name__)
@@ -23,6 +25,9 @@ _absent = names_of(__name__)
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         return _absent(name)
-    found = getattr(module_at("mindtorch_core.nn.parallel.tensor_parallel"), name)
+    if name == "loss_parallel":
+        found = importlib.import_module("mindtorch_core.communication.sharded.losses").loss_parallel
+    else:
+        found = getattr(module_at("mindtorch_core.nn.parallel.tensor_parallel"), name)
     globals()[name] = found
     return found
