@@ -44,6 +44,7 @@ def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) ->
     """Triples of store, rank and world size, from what an URL says.
 
     Raises:
+        AssertionError: if the URL says a rank or a world size, and so do the arguments.
         RuntimeError: for a scheme that nobody answers, or a text that is no URL.
     """
     if not isinstance(url, str):
@@ -52,7 +53,13 @@ def rendezvous(url: str, rank: int = -1, world_size: int = -1, **kwargs: Any) ->
         raise RuntimeError(f"`rank` must be an integer. {rank}")
     if not isinstance(world_size, int):
         raise RuntimeError(f"`world_size` must be an integer. {world_size}")
-    scheme = urlparse(url).scheme
+    scheme, query = urlparse(url).scheme, urlparse(url).query
+    if (rank, world_size) != (-1, -1) and {"rank", "world_size"} & {
+        name for name, _ in parse_qsl(query)
+    }:
+        raise AssertionError(
+            f"The url: {url} has node-specific arguments(rank, world_size) already."
+        )
     if scheme not in _HANDLERS:
         raise RuntimeError(f"No rendezvous handler for {scheme}://")
     return _HANDLERS[scheme](url, rank=rank, world_size=world_size, **kwargs)

@@ -96,7 +96,8 @@ class Store:
 
     def append(self, key: str, value: str | bytes) -> None:
         """Write after a key's value, which begins empty."""
-        raise _missing(self, "append")
+        before = self.get(key) if self.check([key]) else b""
+        self.set(key, before + as_value(value))
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """Put a value at the end of a queue, whose key is no other value's."""
@@ -143,12 +144,12 @@ class Store:
         return self
 
     def has_extended_api(self) -> bool:
-        """True: `append`, `multi_get` and `multi_set` exist."""
-        return True
+        """Whether `append`, `multi_get` and `multi_set` are the store's own, and not made of other calls."""
+        return False
 
 
 def _missing(store: Store, name: str) -> NotImplementedError:
-    return NotImplementedError(f"{type(store).__name__} does not define {name}")
+    return NotImplementedError(f"Not implemented. {type(store).__name__} does not define {name}")
 
 
 def too_late(keys: Sequence[str], timeout: timedelta) -> DistStoreError:
@@ -160,6 +161,10 @@ def too_late(keys: Sequence[str], timeout: timedelta) -> DistStoreError:
 
 class _LockedStore(Store, ABC):
     """A store whose values lie in one table, which `_open` gives to one user at a time."""
+
+    def has_extended_api(self) -> bool:
+        """See `Store.has_extended_api`."""
+        return True
 
     @abstractmethod
     def _open(self) -> contextlib.AbstractContextManager[Table]:
@@ -300,12 +305,28 @@ class FileStore(_LockedStore):
 
 
 class PrefixStore(Store):
-    """Another store, with a prefix before all keys."""
+    """Another store, with a prefix before all keys.
+
+    Raises:
+        ValueError: if there is no other store.
+    """
 
     def __init__(self, prefix: str, store: Store) -> None:
         super().__init__()
+        if store is None:
+            raise ValueError("store argument cannot be None")
         self._prefix = prefix
         self.underlying_store = store
+
+    @property
+    def _underlying_non_prefix_store(self) -> Store:
+        """The store below all prefixes."""
+        store = self.underlying_store
+        return store._underlying_non_prefix_store if isinstance(store, PrefixStore) else store
+
+    def has_extended_api(self) -> bool:
+        """The other store's."""
+        return self.underlying_store.has_extended_api()
 
     @property
     def timeout(self) -> timedelta:
@@ -325,7 +346,7 @@ class PrefixStore(Store):
 
     def set(self, key: str, value: str | bytes) -> None:
         """See `Store.set`."""
-        self.underlying_store.set(self._key(key), value)
+        self.underlying_store.set(self._key(key), as_value(value))
 
     def get(self, key: str) -> bytes:
         """See `Store.get`."""
@@ -375,7 +396,7 @@ class PrefixStore(Store):
 
     def append(self, key: str, value: str | bytes) -> None:
         """See `Store.append`."""
-        self.underlying_store.append(self._key(key), value)
+        self.underlying_store.append(self._key(key), as_value(value))
 
     def multi_get(self, keys: Sequence[str]) -> list[bytes]:
         """See `Store.multi_get`."""
@@ -383,4 +404,5 @@ class PrefixStore(Store):
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """See `Store.multi_set`."""
-        self.underlying_store.multi_set([self._key(key) for key in as_keys(keys)], values)
+        own = [self._key(key) for key in as_keys(keys)]
+        self.underlying_store.multi_set(own, [as_value(value) for value in values])

@@ -50,12 +50,14 @@ class Server:
         self._selector = selectors.DefaultSelector()
         if descriptor is not None:
             self._socket = socket.socket(fileno=descriptor)
+            self._socket.listen(2048)
         else:
             try:
                 self._socket = socket.create_server(("", port), backlog=2048)
             except OSError as error:
                 raise DistNetworkError(
-                    f"The server socket has failed to listen on port {port}: {error}"
+                    f"The server socket has failed to listen on any local network address. port: {port}, "
+                    f"{error}"
                 ) from error
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]

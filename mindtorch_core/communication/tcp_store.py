@@ -58,6 +58,8 @@ class TCPStore(Store):
 
     Raises:
         DistNetworkError: if the server cannot be reached, or the port is taken.
+        DistStoreError: if not all processes come in time.
+        ValueError: for a world size of 0.
     """
 
     def __init__(
@@ -73,6 +75,8 @@ class TCPStore(Store):
         use_libuv: bool = True,
     ) -> None:
         super().__init__()
+        if world_size == 0:
+            raise ValueError("TCPStore world size cannot be 0: give None where it is not known")
         self._timeout = timeout
         self.host, self.libuvBackend = host_name, use_libuv
         self._server: Server | None = None
@@ -95,8 +99,15 @@ class TCPStore(Store):
         end = time.monotonic() + self._timeout.total_seconds()
         while (come := self.add(_INIT, 0)) < count:
             if time.monotonic() > end:
-                raise too_late([f"{_INIT} ({come} of {count} clients joined)"], self._timeout)
+                raise DistStoreError(
+                    f"Timed out after {self._timeout.seconds} seconds waiting for clients. {come}/{count} "
+                    f"clients joined."
+                )
             time.sleep(0.01)
+
+    def has_extended_api(self) -> bool:
+        """See `Store.has_extended_api`."""
+        return True
 
     def clone(self) -> TCPStore:
         """Another connection to the same server."""

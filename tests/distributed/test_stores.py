@@ -140,6 +140,69 @@ def test_a_store_of_ones_own():
         prefixed.add("n", 1)
 
 
+def of_ones_own(lib):
+    """What a store that defines little answers below two prefixes, and what is refused."""
+
+    class Own(lib.Store):
+        def __init__(self):
+            super().__init__()
+            self.values = {}
+
+        def set(self, key, value):
+            self.values[key] = value
+
+        def get(self, key):
+            return self.values[key]
+
+        def check(self, keys):
+            return all(key in self.values for key in keys)
+
+        def compare_set(self, key, expected, desired):
+            if self.values.get(key, b"") == expected:
+                self.values[key] = desired
+            return self.values.get(key, expected)
+
+    own = Own()
+    inner = lib.PrefixStore("p", own)
+    outer = lib.PrefixStore("q", inner)
+    outer.append("a", b"po")
+    outer.append("a", "tato")
+    outer.multi_set(["b", "c"], ["1", b"2"])
+    found = [
+        outer.get("a"), outer.multi_get(["b", "c"]), own.values, outer.has_extended_api(),
+        lib.PrefixStore("p", lib.HashStore()).has_extended_api(), outer._underlying_non_prefix_store is own,
+    ]  # fmt: skip
+    for call in (
+        lambda: lib.PrefixStore("p", None), lambda: lib.TCPStore("localhost", 0, world_size=0, is_master=False),
+        lambda: lib.TCPStore("localhost", 0, 2, True, timedelta(seconds=1)),
+        lambda: lib.rendezvous("file:///nowhere?rank=1&world_size=2", 1, 2),
+    ):  # fmt: skip
+        with pytest.raises((ValueError, RuntimeError, AssertionError)) as caught:
+            call()
+        known = (ValueError, lib.DistStoreError, AssertionError, RuntimeError)
+        text = (
+            str(caught.value)
+            .partition("(")[0]
+            .partition(":")[0]
+            .partition(". ")[0]
+            .partition(" after ")[0]
+        )
+        found.append(
+            [next(i for i, kind in enumerate(known) if isinstance(caught.value, kind)), text]
+        )
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        port = listener.getsockname()[1]
+        store = lib.TCPStore("localhost", port, 1, True, master_listen_fd=listener.detach())
+    store.set("a", "1")
+    return [*found, store.get("a"), store.port == port]
+
+
+def test_stores_of_ones_own_and_refusals_are_as_in_pytorch():
+    pt = pytest.importorskip("torch")
+    assert of_ones_own(dist) == of_ones_own(pt.distributed)
+
+
 def test_a_key_that_another_thread_sets_is_waited_for(store):
     other = store.underlying_store.clone() if isinstance(store, dist.PrefixStore) else store
     if isinstance(store, dist.TCPStore):
