@@ -38,6 +38,7 @@ from .tcp_store import TCPStore
 
 __all__ = [
     "DEFAULT_PG_TIMEOUT",
+    "WAITS",
     "destroy_process_group",
     "init_process_group",
     "limited",
@@ -50,6 +51,8 @@ DEFAULT_PG_TIMEOUT: Final = timedelta(minutes=30)
 # Names of PyTorch's backends, for what they are there: what moves the CPU's tensors, or an accelerator's.
 STAND_INS: Final = {"gloo": "cpu", "nccl": "cuda", "xccl": "xpu", "ucc": "cpu"}
 _WATCHES: Final[list[Watch]] = []  # of groups that were
+# Called before all groups end: they wait for what goes on beside the program and needs one.
+WAITS: Final[list[Callable[[], None]]] = []
 _STARTS: Final = itertools.count()  # how often a default group was made: all processes count alike
 
 
@@ -292,7 +295,7 @@ def _at_end() -> None:
 
 
 def destroy_process_group(group: Any = None) -> None:
-    """Let go of a group; of all, for None or the default one.
+    """Let go of a group; of all, for None or the default one, once checkpoints under way are written.
 
     Raises:
         ValueError: if there is no such group.
@@ -301,6 +304,9 @@ def destroy_process_group(group: Any = None) -> None:
         return
     gone = chosen(group)
     whole = gone is WORLD.group
+    if whole:
+        for wait in WAITS:
+            wait()
     for each in list(WORLD.groups.values()) if whole else [gone]:
         if each.group_name not in WORLD.groups:
             raise ValueError("Invalid process group specified")

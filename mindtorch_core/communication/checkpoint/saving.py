@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
 
-from ..beginning import new_group
+from ..beginning import WAITS, new_group
 from ..groups import BEHALF, chosen, place
 from .errors import Together
 from .filesystem import FileSystemWriter
@@ -281,3 +281,6 @@ class _Line:
 
         cls.last = threading.Thread(target=run, name="mindtorch-checkpoint")
         cls.last.start()
+
+
+WAITS.append(_Line.join)

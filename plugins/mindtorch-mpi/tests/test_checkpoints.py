@@ -18,6 +18,7 @@ GO_ON = "checkpoints.py load_sharded {folder}/saved"
         (2, "checkpoints.py load_plain {folder}/saved"),  # models that are not sharded
         (2, "checkpoints.py whole_states {folder}/whole"),
         (2, "checkpoints.py beside {folder}/beside"),
+        (2, "checkpoints.py let_go {folder}/let_go"),
         (2, "checkpoints.py refused {folder}/refused"),
         (2, "checkpoint_failures.py alive {folder}/alive"),
         (2, "checkpoint_failures.py alive {folder}/alive_beside async"),

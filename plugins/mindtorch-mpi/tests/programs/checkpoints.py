@@ -156,6 +156,16 @@ def beside():
     assert counter.count == 1
 
 
+def let_go():
+    """A save that nobody has waited for is there before the group ends, which it needs."""
+    mesh = dist.init_device_mesh("cpu", (size,))
+    state = {"part": distribute_tensor(torch.arange(200_000.0), mesh, [Shard(0)])}
+    future = dcp.async_save(state, checkpoint_id=folder)
+    dist.destroy_process_group()
+    assert future.done()
+    assert (folder / "index.json").exists()
+
+
 def refused():
     """What is wrong is said on every rank, and nobody waits forever."""
     good = {
@@ -240,6 +250,6 @@ def kill():
 
 {
     each.__name__: each
-    for each in (save, load_sharded, load_plain, whole_states, beside, refused, kill)
+    for each in (save, load_sharded, load_plain, whole_states, beside, let_go, refused, kill)
 }[what]()
 print("done")
