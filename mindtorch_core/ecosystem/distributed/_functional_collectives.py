@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...communication.groups import ProcessGroup, default_group, group_named
+from ...communication.mesh import DeviceMesh
 from ...opdefs.torch_ops import ops
 from ...tensors.tensor import Tensor
 from ..absent import names_of
@@ -41,18 +42,29 @@ _OPS: Any = ops._c10d_functional
 
 
 def _group(given: Any) -> ProcessGroup:
-    """A group, from itself, its name, or all ranks.
+    """A group, from itself, its name, a mesh of one dimension, a mesh and a dimension, or all ranks.
 
     Raises:
+        AssertionError: for a mesh of several dimensions alone.
         ValueError: for what names none.
     """
     if isinstance(given, ProcessGroup):
         return given
     if isinstance(given, str):
         return group_named(given)
+    if isinstance(given, DeviceMesh):
+        if given.ndim != 1:
+            raise AssertionError(
+                "Only 1D mesh is supported, pass in (DeviceMesh, int) together if mesh > 1D"
+            )
+        return given.get_group()
+    if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], DeviceMesh):
+        return given[0].get_group(given[1])
     if isinstance(given, list | tuple) and list(given) == list(default_group().ranks):
         return default_group()
-    raise ValueError(f"a group, its name, or the list of all ranks is wanted, got {given!r}")
+    raise ValueError(
+        f"a group, its name, a mesh and a dimension, or the list of all ranks is wanted, got {given!r}"
+    )
 
 
 def wait_tensor(tensor: Tensor) -> Tensor:

@@ -1,5 +1,7 @@
 """Collective operations as ops: gradients, and pipelines that keep them all in their order."""
 
+import pytest
+
 import mindtorch_core as torch
 from mindtorch_core import distributed as dist
 
@@ -65,6 +67,13 @@ assert torch.equal(parts[1], torch.arange(6.0).reshape(2, 3) + 1)
 (parts[0] * (rank + 1)).sum().backward()
 assert torch.equal(x.grad, torch.full((2, 3), float(total if rank == 0 else 0)))
 assert torch.equal(dist.nn.functional.all_reduce(x.detach()), sum(p.detach() for p in parts))
+
+line, grid = (dist.init_device_mesh("cpu", shape) for shape in ((size,), (1, size)))
+for group in (line, (line, 0), (grid, 1)):
+    assert calls.all_reduce(torch.ones(2), "sum", group).tolist() == [size] * 2
+assert calls.all_reduce(torch.ones(2), "sum", (grid, 0)).tolist() == [1] * 2
+with pytest.raises(AssertionError, match="Only 1D mesh is supported"):
+    calls.all_reduce(torch.ones(2), "sum", grid)
 
 with torch.pipeline() as pipe:
     a = torch.ones(3) * (rank + 1)
