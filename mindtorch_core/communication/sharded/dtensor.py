@@ -95,7 +95,7 @@ class DTensor(Tensor):
             placements: one for each dimension of the mesh; all replicated by default.
             run_check: whether what is replicated is overwritten by that of the first rank.
             shape: of the whole; by default that of parts that are all of one size.
-            stride: of the whole; given with ``shape``.
+            stride: of the whole; given with ``shape``. By default as the parts lie.
             grad_placements: of the gradient that backward takes apart.
 
         Raises:
@@ -103,26 +103,30 @@ class DTensor(Tensor):
         """
         mesh = default_mesh(device_mesh)
         placed = checked(placements, mesh, local_tensor.ndim)
-        whole = list(local_tensor.shape) if shape is None else list(shape)
+        whole, steps = list(local_tensor.shape), list(local_tensor.stride())
         if shape is None:
             for i, each in enumerate(placed):
                 if isinstance(each, Shard):
                     whole[each.dim] *= mesh.size(i)
-        elif mesh.get_coordinate() is not None and part_of(whole, mesh, placed)[0] != tuple(
-            local_tensor.shape
-        ):
-            raise ValueError(
-                f"this rank's part of a tensor of shape {whole} has the shape "
-                f"{list(part_of(whole, mesh, placed)[0])}, not {list(local_tensor.shape)}"
-            )
+                    for d, step in enumerate(steps):
+                        if d != each.dim and step >= steps[each.dim]:
+                            steps[d] *= mesh.size(i)
+        else:
+            whole = list(shape)
+            steps = list(contiguous_strides(tuple(whole)) if stride is None else stride)
+            part = part_of(whole, mesh, placed)[0]
+            if mesh.get_coordinate() is not None and part != tuple(local_tensor.shape):
+                raise ValueError(
+                    f"this rank's part of a tensor of shape {whole} has the shape {list(part)}, not "
+                    f"{list(local_tensor.shape)}"
+                )
         if mesh.get_coordinate() is None:
             local_tensor = local_tensor.new_empty(0)
         elif run_check:
             for i, each in enumerate(placed):
                 if isinstance(each, Replicate):
                     broadcast(local_tensor.detach(), group=mesh.get_group(i), group_src=0)
-        steps = contiguous_strides(tuple(whole)) if stride is None else stride
-        meta = TensorMeta(tuple(whole), steps, local_tensor.dtype)
+        meta = TensorMeta(tuple(whole), tuple(steps), local_tensor.dtype)
         made: DTensor = _FromLocal.apply(
             local_tensor, DTensorSpec(mesh, placed, meta), grad_placements
         )

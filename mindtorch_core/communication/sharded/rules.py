@@ -115,11 +115,10 @@ def _gathered(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 # ---- element by element ----------------------------------------------------------------------------
 
 
-def _returned(func: Any, args: tuple[Any, ...], result: Any, spec: DTensorSpec) -> Any:
-    """The first argument of an op that writes it, or the results as DTensors."""
-    if func.overloadpacket.__name__.endswith("_"):
-        return args[0]
-    return wrapped(result, spec)
+def _write_back(target: Any, whole: Any) -> None:
+    """Give a partial DTensor the value that an op has written into what all ranks have of it."""
+    if target is not whole:
+        target._local_tensor.copy_(laid_out(whole._local_tensor, whole._spec, target.placements))
 
 
 def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -128,6 +127,12 @@ def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not writes and func.overloadpacket.__name__ in ("detach", "alias", "clone", "contiguous"):
         result = func(args[0]._local_tensor, *args[1:], **kwargs)  # also of what is partial
         return wrapped(result, args[0]._spec)
+    written = args[0]
+    if func.overloadpacket.__name__ == "fill_" and isinstance(
+        written, DTensor
+    ):  # each part, as PyTorch
+        func(written._local_tensor, *args[1:], **kwargs)
+        return written
     args, kwargs = mapped(args, complete), {k: mapped(v, complete) for k, v in kwargs.items()}
     tensors = distributed(args, kwargs)
     several = len({t.shape for t in tensors if t.ndim}) > 1
@@ -140,7 +145,10 @@ def _pointwise(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _local(func, value, spec)
 
     result = func(*mapped(args, local), **{k: mapped(v, local) for k, v in kwargs.items()})
-    return _returned(func, args, result, spec)
+    if writes:
+        _write_back(written, args[0])
+        return written
+    return wrapped(result, spec)
 
 
 def _leading(func: Any, tensors: Sequence[DTensor], written: Any) -> DTensorSpec:
@@ -186,7 +194,7 @@ def _local(func: Any, value: Any, spec: DTensorSpec) -> Any:
 
 def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """An op on lists of tensors, each with those at its place in the other lists."""
-    name = func.overloadpacket.__name__
+    name, written = func.overloadpacket.__name__, args[0]
     args, kwargs = mapped(args, complete), {k: mapped(v, complete) for k, v in kwargs.items()}
     specs = [t._spec if isinstance(t, DTensor) else None for t in args[0]]
 
@@ -205,6 +213,8 @@ def _by_lists(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     first = [t._local_tensor if isinstance(t, DTensor) else t for t in args[0]]
     result = func(first, *map(parts, args[1:]), **{k: parts(v) for k, v in kwargs.items()})
     if name.endswith("_"):
+        for target, whole in zip(written, args[0], strict=True):
+            _write_back(target, whole)
         return result
     if name == "_foreach_norm":
         order = float(args[1]) if len(args) > 1 else float(kwargs.get("ord", 2))

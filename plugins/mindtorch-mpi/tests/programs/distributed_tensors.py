@@ -34,6 +34,11 @@ for placement in (Shard(1), Shard(-1), Replicate()):
 summed = DTensor.from_local(full, mesh, [Partial()])
 close(summed.full_tensor(), full * size)
 close(summed.redistribute(placements=[Shard(0)]).full_tensor(), full * size)
+for write in (lambda t: t.add_(1), lambda t: t.square_(), lambda t: t.clamp_(0, 1)):
+    partial, whole = DTensor.from_local(full.clone(), mesh, [Partial()]), full * size
+    write(partial)
+    write(whole)
+    close(partial.full_tensor(), whole)
 assert tuple(DTensor.from_local(torch.ones(2, 3), mesh, [Shard(0)]).shape) == (2 * size, 3)
 close(tensors.zeros(5, 3, device_mesh=mesh, placements=[Shard(0)]).full_tensor(), torch.zeros(5, 3))
 close(

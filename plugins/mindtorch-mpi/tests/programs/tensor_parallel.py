@@ -160,6 +160,22 @@ for ways in ((Shard(0), Replicate()), (Replicate(), Shard(1)), (Shard(1), Shard(
         result = compute(x, y)
         found[f"{name} {ways}"] = [str(result.placements), list(result.stride()), values(result)]
 
+# What is partial and written into, and strides of wholes whose parts lie in another order.
+two = DTensor.from_local(torch.full((2, 3), 2.0), mesh, [Replicate()])
+for name, write in {
+    "fill": lambda t: t.fill_(8), "zero": lambda t: t.zero_(), "mul": lambda t: t.mul_(2), "add": lambda t: t.add_(two),
+    "copy": lambda t: t.copy_(two), "neg": lambda t: t.neg_(), "lists": lambda t: torch._foreach_mul_([t], 2),
+    "list": lambda t: torch._foreach_add_([t], [two]),
+}.items():  # fmt: skip
+    partial = DTensor.from_local(torch.full((2, 3), rank + 1.0), mesh, [Partial()])
+    write(partial)
+    found[f"{name} of a partial one"] = [str(partial.placements), values(partial)]
+for name, part in {
+    "permuted": torch.ones(4, 2, 4).permute(1, 2, 0), "expanded": torch.ones(3, 1).expand(3, 4), "t": torch.ones(3, 4).t(),
+}.items():  # fmt: skip
+    ways = (Replicate(), Shard(0), Shard(1), Partial())
+    found[f"strides, {name}"] = [list(DTensor.from_local(part, mesh, [w]).stride()) for w in ways]
+
 for wrong in (
     lambda: parallelize_module(nn.ReLU(), mesh, ColwiseParallel()),
     lambda: parallelize_module(nn.ReLU(), mesh, 3),
