@@ -92,7 +92,12 @@ if $name is None:
         @REFUSE_NOTHING('$name')
     @one = $name[0]
     if @one.__class__ is not @int:
-        if @one.__class__ in @SHAPES and @one and @one[0].__class__ is @int and @len($name) == 1:
+        if (
+            @one.__class__ in @SHAPES
+            and @one
+            and (@one.__class__ is @SIZE or @one[0].__class__ is @int)  # a Size holds no others
+            and @len($name) == 1
+        ):
             $name = @one
         else:
             $name = @TAKE_ONE('$name', $name)
@@ -209,6 +214,7 @@ def _refusals(entry: OpEntry, schema: OperatorSchema, out: bool) -> dict[str, An
         "LISTS": (tuple, list),
         "PLAIN": NUMBERS,
         "SHAPES": _SHAPES,
+        "SIZE": Size,
         "PYTHON_TYPES": PYTHON_TYPES,
         "TAKEN": taker(schema),
         "TAKE_ONE": partial(take_one, schema.name),

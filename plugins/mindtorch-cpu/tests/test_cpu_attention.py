@@ -47,6 +47,28 @@ def compared(operands, mask, **options):
     return found
 
 
+@pytest.mark.parametrize("scale", [None, 0.3])
+@pytest.mark.parametrize("sizes", [(1, 12, 8), (3, 5, 4), (2, 200, 3)], ids=str)
+@pytest.mark.parametrize("d", CLOSE, ids=str)
+def test_few_rows(d, sizes, scale):
+    pt.manual_seed(0)
+    rows, columns, width = sizes
+    made = [pt.randn(2, 3, n, width).to(d).requires_grad_() for n in (rows, columns, columns)]
+    compared(made, None, scale=scale)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [(1e4, -1e4, 3), (math.inf, 0, 1), (math.nan, 0, 1), (-math.inf, 0, 1), (200, 100, -300)],
+)
+def test_extreme_scores_of_few_rows(scores):
+    query, keys = pt.ones(1, 1, 1, 1), pt.tensor(scores, dtype=pt.float32).reshape(1, 1, 3, 1)
+    values = pt.arange(3.0).reshape(1, 1, 3, 1)
+    wanted = pt.nn.functional.scaled_dot_product_attention(query, keys, values)
+    found = attention(here(query), here(keys), here(values))
+    np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize("d", CLOSE, ids=str)
 @pytest.mark.parametrize("single", [False, True], ids=["four", "three"])

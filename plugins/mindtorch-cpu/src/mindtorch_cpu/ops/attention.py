@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..arrays import NUMPY_OF, WIDER, wrap
+from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..blas import TINY, alone
 from ..compiled import FEWEST, computed_rows
 from ..memory_pool import POOL
@@ -225,6 +225,10 @@ def attention(
         q, k, v, is_causal, _array(attn_mask), _factor(query, scale), out, total
     ):
         return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
+    usual = attn_mask is None and not is_causal and spec.dtype is query.raw_dtype
+    if usual and q.size < _FEW and q.size * k.shape[2] <= TINY:
+        quietly(_by_whole, q, k, v, _factor(query, scale), out, total)
+        return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
     task, parts = _task(query, key, value, is_causal, attn_mask, scale)
 
     def work(part: _Part) -> None:
@@ -246,6 +250,16 @@ def attention(
 
     _over(parts, work, task)
     return wrap(out, query.raw_dtype), wrap(total, spec.dtype)
+
+
+def _by_whole(q: Any, k: Any, v: Any, factor: float, out: Any, total: Any) -> None:
+    """Few rows, each of which sees all columns, in as few calls of NumPy as it takes."""
+    weights = np.matmul(np.multiply(q, factor), k.swapaxes(2, 3))
+    highest = np.maximum.reduce(weights, 3, keepdims=True)
+    np.exp(np.subtract(weights, highest, weights), weights)
+    divisor = np.add.reduce(weights, 3, keepdims=True)
+    np.divide(np.matmul(weights, v), divisor, out)
+    np.add(np.log(divisor), highest, total[..., None])
 
 
 def _in(out: Any, found: Any) -> Any:

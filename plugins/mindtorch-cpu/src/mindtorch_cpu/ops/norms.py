@@ -87,8 +87,9 @@ def statistic(data: Any, shape: Any, d: Any) -> Any:
 def normalised(specs: Any, out: Any, means: Any, factors: Any) -> Any:
     """Results of a norm: the elements, and the statistics that its gradient needs."""
     spec, kept, _ = specs
-    saved = (statistic(t, kept.shape, kept.dtype) for t in (means, factors))
-    return wrap(out.reshape(spec.shape), spec.dtype), *saved
+    shape, d = kept.shape, kept.dtype
+    made = wrap(out.reshape(spec.shape), spec.dtype)
+    return made, statistic(means, shape, d), statistic(factors, shape, d)
 
 
 def means_of(x: Any, saved: Any, d: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,13 +35,24 @@ def general(name: str, self: Any, *args: Any) -> Any:
     return make_view(self, spec.shape, spec.strides, spec.offset)
 
 
-@functools.lru_cache(4096)
-def _strides_say_so(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+class _Told(dict[tuple[Any, ...], bool]):
     """Whether NumPy gives a view of another shape the strides that the op's rule gives it.
 
-    Strides of sizes of 1 may be any, and decide over those of a view; NumPy forgets them.
+    By shape, strides in bytes and size of an element. Strides of sizes of 1 may be any, and decide over
+    those of a view; NumPy forgets them.
     """
-    return strides == tuple([s * itemsize for s in contiguous_strides(shape)])
+
+    def __missing__(self, key: tuple[Any, ...]) -> bool:
+        if len(self) >= _TOLD:
+            self.clear()
+        shape, strides, itemsize = key
+        found: bool = strides == tuple([s * itemsize for s in contiguous_strides(shape)])
+        self[key] = found
+        return found
+
+
+_TOLD: Final = 4096
+_STRIDES_SAY_SO: Final = _Told()
 
 
 @functools.lru_cache(4096)
@@ -76,10 +87,10 @@ def view(self: Any, size: Any) -> Any:
             self.raw_storage = Storage(a, a.nbytes, CPU)
         own = self.raw_shape
         try:
-            if 1 not in own or _strides_say_so(own, a.strides, a.itemsize):
+            if 1 not in own or _STRIDES_SAY_SO[own, a.strides, a.itemsize]:
                 data = a.reshape(size)
                 shape = data.shape
-                if shape == size or min(size) >= -1:  # NumPy takes any negative size for -1
+                if shape == size or -1 in size or min(size) >= 0:  # NumPy takes any for -1
                     return view_around(self, data, shape, KEYS)
             elif (found := _shown(self, a, size)) is not None:
                 return found
@@ -95,10 +106,10 @@ def reshape(self: Any, shape: Any) -> Any:
     if a.flags.c_contiguous and a.size:
         own = self.raw_shape
         try:
-            if 1 not in own or _strides_say_so(own, a.strides, a.itemsize):
+            if 1 not in own or _STRIDES_SAY_SO[own, a.strides, a.itemsize]:
                 data = a.reshape(shape)
                 new = data.shape
-                if new == shape or min(shape) >= -1:
+                if new == shape or -1 in shape or min(shape) >= 0:
                     return view_around(self, data, new, KEYS)
             elif (found := _shown(self, a, shape)) is not None:
                 return found
