@@ -17,7 +17,7 @@ from ..values.dtypes import dtype, pack
 from ..values.layouts import check_same, layout, strided
 from ..values.memory_formats import contiguous_format, has_format, memory_format
 from ..values.own_frames import hide
-from ..values.shapes import Shape, Size, contiguous_strides, is_contiguous, size_of, wrap_dim
+from ..values.shapes import SIZES, Shape, Size, contiguous_strides, is_contiguous, wrap_dim
 from ..values.shapes import numel as count
 from .autograd_attributes import AutogradAttributes
 from .autograd_state import INFERENCE, AutogradMeta
@@ -116,7 +116,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return size_of(self._shape)
+        return SIZES[self._shape]
 
     @overload
     def size(self, dim: None = None) -> Size: ...
@@ -137,7 +137,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
             >>> torch.zeros(2, 3).size(), torch.zeros(2, 3).size(-1)
             (torch.Size([2, 3]), 3)
         """
-        return size_of(self._shape) if dim is None else _along("size", self._shape, dim)
+        return SIZES[self._shape] if dim is None else _along("size", self._shape, dim)
 
     @property
     def dtype(self) -> dtype:

@@ -18,7 +18,6 @@ __all__ = [
     "Size",
     "broadcast",
     "broadcast_shapes",
-    "check_within",
     "contiguous_strides",
     "infer_size",
     "is_contiguous",
@@ -59,7 +58,7 @@ class Size(tuple[int, ...]):
                 f"can only concatenate tuple (not {type(other).__name__}) to torch.Size"
             )
         found = tuple.__add__(self, other)
-        return size_of(found) if _INTS.issuperset(map(type, other)) else Size(found)
+        return SIZES[found] if _INTS.issuperset(map(type, other)) else Size(found)
 
     def __radd__(self, other: tuple[Any, ...]) -> Size:
         return Size(tuple.__add__(other, self))
@@ -73,13 +72,24 @@ class Size(tuple[int, ...]):
 
         def __getitem__(self, item: SupportsIndex | slice) -> Any:
             found = tuple.__getitem__(self, item)
-            return size_of(found) if found.__class__ is tuple else found
+            return SIZES[found] if found.__class__ is tuple else found
 
 
 _INTS: Final = frozenset({int})
 
-# A tuple that is known to hold ints as a Size.
-size_of: Final[Callable[[Shape], Size]] = functools.partial(tuple.__new__, Size)
+
+class _Sizes(dict[Shape, Size]):
+    """Tuples of ints as a `Size`, each made once: programs ask for few shapes, and often."""
+
+    def __missing__(self, shape: Shape) -> Size:
+        if len(self) >= _MANY:
+            self.clear()
+        self[shape] = found = Size(shape)
+        return found
+
+
+_MANY: Final = 4096
+SIZES: Final = _Sizes()
 
 
 def _size(place: int, value: Any) -> int:
@@ -473,28 +483,3 @@ def storage_extent(shape: Shape, strides: Shape, offset: int) -> int:
     if numel(shape) == 0:
         return 0
     return offset + 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-
-
-def check_within(
-    size: Sequence[int], stride: Sequence[int], at: int, itemsize: int, have: int
-) -> None:
-    """Refuse a layout that memory of so many bytes does not have.
-
-    Raises:
-        RuntimeError: if lengths differ, a size, stride or the offset is negative, or an element lies beyond.
-    """
-    if len(size) != len(stride):
-        raise RuntimeError(
-            f"mismatch in length of strides and shape: {show(size)} and {show(stride)}"
-        )
-    for name, given in (("sizes", size), ("strides", stride)):
-        if any(s < 0 for s in given):
-            raise RuntimeError(
-                f"as_strided: Negative {name} are not supported at the moment, got {name}: {show(given)}"
-            )
-    need = storage_extent(tuple(size), tuple(stride), at) * itemsize
-    if need > have or at < 0:
-        raise RuntimeError(
-            f"setStorage: sizes {show(size)}, strides {show(stride)}, storage offset {at}, and itemsize "
-            f"{itemsize} requiring a storage size of {need} are out of bounds for storage of size {have}"
-        )

@@ -13,7 +13,8 @@ from ...opdefs.define import EVERYWHERE, op
 from ...tensors.storage import BEFORE_EXPORT, Storage
 from ...tensors.tensor import Tensor
 from ...values.devices import TABLE
-from ...values.shapes import check_within, contiguous_strides
+from ...values.extents import check_within
+from ...values.shapes import contiguous_strides
 
 __all__: list[str] = []
 

@@ -11,7 +11,8 @@ from ...gradients.formulas import as_strided_backward
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor, alias
 from ...values.dtypes import BOOL, COMPLEX, FLOATING
-from ...values.shapes import Shape, check_within, show, wrap_dim
+from ...values.extents import check_within
+from ...values.shapes import Shape, show, wrap_dim
 from .reshaping import spec, view
 
 
