@@ -39,7 +39,7 @@ class Value(NamedTuple):
         kind: "input", "inputs" or "output" for what holds on to tensors, and is freed; "part" for a
             tensor's shape or the like; "argument" for what is no tensor.
         at: where in ``saved`` it begins; inputs take two places, for themselves and their versions.
-        argument: the argument that it is, or is part of; None for outputs.
+        argument: the argument that it is, or is part of; None for results.
         part: which part.
         number: which output.
         conditional: whether the row says when it is not needed, and None is saved.
@@ -102,7 +102,7 @@ class Derivative:
         out: list[Value] = []
         at = 0
         for name in dict.fromkeys(names):
-            value = _value(name, at, arguments, name in self.definition.saved_if)
+            value = _value(name, at, arguments, self.definition)
             at += 2 if value.kind in ("input", "inputs") else 1
             out.append(value)
         return out
@@ -144,14 +144,19 @@ def _zero(g: Any) -> Any:
     return fn.zeros_like(g)
 
 
-def _value(name: str, at: int, arguments: Mapping[str, Argument], conditional: bool) -> Value:
-    """What a formula's parameter of that name is."""
-    a = arguments.get(name)
+def _value(name: str, at: int, arguments: Mapping[str, Argument], d: OpDef) -> Value:
+    """What a formula's parameter of that name is.
+
+    A result outside the graph, as indices, does not refer to the node and is kept as inputs are.
+    """
+    a, conditional = arguments.get(name), name in d.saved_if
     if a is not None:
         kind = "argument" if a.type != "Tensor" else "inputs" if a.is_list else "input"
         return Value(name, kind, at, a, conditional=conditional)
     if name.startswith("result"):
-        return Value(name, "output", at, number=int(name[6:] or "0"), conditional=conditional)
+        number, chosen = int(name[6:] or "0"), d.output_differentiability
+        kind = "input" if chosen and not chosen[number] else "output"
+        return Value(name, kind, at, number=number, conditional=conditional)
     owner, _, part = name.rpartition("_")
     if part not in _PARTS:
         raise KeyError(name)

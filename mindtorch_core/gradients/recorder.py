@@ -283,6 +283,9 @@ def _items(d: Derivative, v: Value, unless: str) -> list[str]:
     """
     if v.argument is None:
         source = f"@result[{v.number}]" if d.several else "@result"
+        if v.kind == "input":
+            s = f"{source}._storage"
+            return [f"{source}{unless}", f"0 if {source} is None or {s} is None else {s}.version"]
         return [f"@output_parts({source}){unless}"]
     n = python_name(v.argument)
     if v.kind == "part":

@@ -39,6 +39,44 @@ def test_statistics_that_evaluation_reads_may_not_change_before_backward():
             y.sum().backward()
 
 
+X = [[3.0, 1.0, 2.0], [5.0, 4.0, 9.0]]
+PLACES = {
+    "max": lambda lib, x: x.max(1),
+    "min": lambda lib, x: x.min(1),
+    "sort": lambda lib, x: x.sort(1),
+    "topk": lambda lib, x: x.topk(2),
+    "kthvalue": lambda lib, x: x.kthvalue(2),
+    "median": lambda lib, x: x.median(1),
+    "nanmedian": lambda lib, x: x.nanmedian(1),
+    "mode": lambda lib, x: x.mode(1),
+    "cummax": lambda lib, x: x.cummax(1),
+    "cummin": lambda lib, x: x.cummin(1),
+    "max_pool1d": lambda lib, x: lib.nn.functional.max_pool1d(x, 2, return_indices=True),
+    "max_pool2d": lambda lib, x: lib.nn.functional.max_pool2d(x[None], 2, return_indices=True),
+    "max_pool3d": lambda lib, x: lib.nn.functional.max_pool3d(
+        x[None, None], (1, 2, 2), return_indices=True
+    ),
+    "adaptive_max_pool2d": lambda lib, x: lib.nn.functional.adaptive_max_pool2d(
+        x[None], 2, return_indices=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places_that_backward_reads_may_not_change_before(name):
+    for lib in (torch, pt):
+        for change in (lambda t: t.zero_(), lambda t: t[:1].add_(1)):
+            values, places = PLACES[name](lib, lib.tensor(X, requires_grad=True))
+            change(places)
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                values.sum().backward()
+        leaf = lib.tensor(X, requires_grad=True)
+        values, places = PLACES[name](lib, leaf)
+        assert places.clone().zero_().sum() == 0
+        values.sum().backward()
+        assert leaf.grad.sum() == values.numel()
+
+
 def test_training_twice_before_backward_updates_statistics_in_between():
     gradients = []
     for lib in (torch, pt):

@@ -223,6 +223,7 @@ op(
     rule=_frexp_rule,
     kinds="f",
     grad={"self": lambda g, result1: g / fn.exp2(result1)},
+    output_differentiability=(True, False),
     decomposition=_frexp,
     out=True,
     tags=frozenset({"pointwise"}),

@@ -83,6 +83,7 @@ op(
     "the diagonal of U, or 0, for each matrix.",
     rule=_factor_rule,
     grad={"A": _factor_backward},
+    output_differentiability=(True, False, False),
     host=True,
     out=True,
     namespaces=("linalg:lu_factor_ex",),

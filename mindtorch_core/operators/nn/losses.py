@@ -123,6 +123,7 @@ op(
             "nll_loss_backward"
         )(g, self, target, weight, reduction, ignore_index, result1)
     },
+    output_differentiability=(True, False),
     decomposition=_nll_forward,
     namespaces=(),
 )

@@ -191,6 +191,7 @@ def _max_pool(n: int) -> None:
                 )
             )
         },
+        output_differentiability=(True, False),
         decomposition=_max_forward(n, name),
         namespaces=("torch",),
     )  # fmt: skip

@@ -179,6 +179,7 @@ for _name, _join, _word in (("cummax", "maximum", "Largest"), ("cummin", "minimu
                 dim, result1, g
             )
         },
+        output_differentiability=(True, False),
         decomposition=_extremes(_name, _join),
         out=True,
     )

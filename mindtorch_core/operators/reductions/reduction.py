@@ -263,6 +263,7 @@ for _name, _all, _arg, _other in (
             )
         },
         node_names=(f"{_name.capitalize()}Backward0",),
+        output_differentiability=(True, False),
         decomposition=_max_dim(_name, _arg),
         out=True,
         tags=frozenset({"reduction"}),

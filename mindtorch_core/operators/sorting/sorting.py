@@ -42,6 +42,7 @@ op(
     "counts as largest.",
     rule=_sort_rule,
     grad={"self": _scattered},
+    output_differentiability=(True, False),
     primitive=True,
     out=True,
 )
@@ -107,6 +108,7 @@ op(
     doc="The ``k`` largest (or smallest) elements along a dimension in order, and where they are.",
     rule=_topk_rule,
     grad={"self": _scattered},
+    output_differentiability=(True, False),
     decomposition=_topk,
     out=True,
 )
@@ -163,6 +165,7 @@ op(
     doc="The ``k``-th smallest element along a dimension, counted from 1, and its position.",
     rule=_kthvalue_rule,
     grad={"self": _chosen},
+    output_differentiability=(True, False),
     decomposition=_kthvalue,
     out=True,
 )
@@ -250,6 +253,7 @@ for _name, _doc in (
         doc=f"The median along a dimension, the lower of two in the middle, and its position; {_doc}.",
         rule=_median_rule(_name),
         grad={"self": _chosen},
+        output_differentiability=(True, False),
         decomposition=_median(_name),
         out=True,
     )
@@ -285,6 +289,7 @@ op(
     "where it stands.",
     rule=_mode_rule,
     grad={"self": _chosen},
+    output_differentiability=(True, False),
     decomposition=_mode,
     out=True,
 )
