@@ -70,7 +70,14 @@ def dispatching(values: Iterable[Any]) -> tuple[type, ...]:
 
 
 def _prepare(cls: Any) -> None:
-    """Have a new class of tensors read the bits of its handlers with its instances' keys."""
+    """Have a new class of tensors read the bits of its handlers with its instances' keys.
+
+    One with a ``__torch_dispatch__`` and Tensor's own ``__torch_function__`` gets none, as in PyTorch: what
+    the former returns stays what it is.
+    """
+    own = getattr(cls.__torch_function__, "__func__", None)
+    if own is default_torch_function and dispatches(cls):
+        cls.__torch_function__ = DISABLED
     overriding = cls.__torch_function__ is not DISABLED
     bits = FUNCTION_CLASSES if overriding else 0
     if dispatches(cls):

@@ -33,6 +33,7 @@ __all__ = ["FIELDS", "PREPARE_CLASS", "Tensor", "fresh", "make_tensor"]
 
 # Called with each class of tensors that is made.
 PREPARE_CLASS: Final[list[Callable[[type], None]]] = []
+_PYTHON: Final = int(DispatchKey.Python)
 
 
 class _TensorMeta(type):
@@ -382,6 +383,8 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def data(self) -> Tensor:
         """The tensor without its history; shares memory, but not the version counter."""
         shared = SharedStorage(self._settled()._own_storage())
+        if self._data is None and self._keys & _PYTHON:  # its class answers for it
+            return self.detach()
         return make_tensor(
             self._data, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
             self._layout,

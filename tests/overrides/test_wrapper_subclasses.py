@@ -204,3 +204,74 @@ def test_slots_are_in_files(tmp_path, monkeypatch):
         assert (type(back), back.note, back.free) == (kind, "a", "b")
         back = pickle.loads(pickle.dumps(made))
         assert (type(back), back.note, back.free) == (kind, "a", "b")
+
+
+def classes(lib):
+    """Classes of tensors, by which handlers they define or inherit."""
+
+    class Dispatching:
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    class Calling:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    plain = type("Plain", (lib.Tensor,), {})
+    one = type("One", (Dispatching, lib.Tensor), {})
+    both = type("Both", (Calling, one), {})
+    return [
+        plain, one, type("Derived", (one,), {}), both, type("AfterPlain", (Dispatching, plain), {}),
+        type("Calls", (Calling, lib.Tensor), {}), type("AfterBoth", (both,), {"__torch_dispatch__": Dispatching.__torch_dispatch__}),
+        type("Own", (lib.nn.Parameter,), {"__torch_dispatch__": Dispatching.__torch_dispatch__}),
+    ]  # fmt: skip
+
+
+def test_classes_that_dispatch_are_not_called_for_functions():
+    found = []
+    for lib in (torch, pt):
+        disabled = lib._C._disabled_torch_function_impl
+        found.append([kind.__torch_function__ is disabled for kind in classes(lib)])
+    assert found[0] == found[1]
+    assert set(found[0]) == {False, True}
+
+
+@pytest.mark.parametrize("rewraps", [False, True])
+def test_what_a_handler_returns_stays_what_it_is(rewraps):
+    found = []
+    for lib in (torch, pt):
+
+        class Holder(lib.Tensor):
+            @staticmethod
+            def __new__(cls, t):
+                return lib.Tensor._make_wrapper_subclass(cls, t.shape, dtype=t.dtype)
+
+            def __init__(self, t):
+                self.kept = t
+
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+                args = [a.kept if isinstance(a, Holder) else a for a in args]
+                made = func(*args, **(kwargs or {}))
+                return cls(made) if rewraps and isinstance(made, lib.Tensor) else made
+
+        held = Holder(lib.ones(3))
+        made = [
+            held.detach(),
+            held.data,
+            held + 1,
+            held.clone(),
+            lib.sum(held, 0),
+            held[1:],
+            held.view(3, 1),
+        ]
+        numbers = [getattr(t, "kept", t).tolist() for t in made]
+        try:
+            kept = type(lib.nn.Parameter(held)).__name__
+        except RuntimeError as error:
+            kept = "requires that detach() returns an instance of the same type" in str(error)
+        found.append([[type(t).__name__ for t in made], numbers, kept])
+    assert found[0] == found[1]
+    assert found[0][2] == ("Holder" if rewraps else True)
