@@ -169,8 +169,9 @@ def _adam(decoupled: bool) -> Callable[..., None]:
             average.lerp_(g, 1 - beta1)
             square.mul_(beta2).addcmul_(g, g, value=1 - beta2)
             if amsgrad:
-                max_exp_avg_sqs[i].copy_(fn.maximum(max_exp_avg_sqs[i], square))
-                square = max_exp_avg_sqs[i]
+                most = max_exp_avg_sqs[i]
+                before = most.clone() if is_grad_enabled() else most  # which backward reads
+                square = most.copy_(fn.maximum(before, square))
             t = step_number(state_steps[i])
             denominator = (square.sqrt() / _root(1 - beta2**t)).add_(eps)
             _add_quotient(p, average, denominator, lr / (1 - beta1**t))

@@ -165,6 +165,22 @@ def test_steps_can_be_differentiated() -> None:
         assert not start.grad.equal(torch.ones(3, dtype=torch.float64)), name
 
 
+@pytest.mark.parametrize("name", ["Adam", "AdamW"])
+def test_steps_by_largest_squares_can_be_differentiated(name: str) -> None:
+    def step(*given: Any) -> Any:
+        p, p_grad, *state = (t.clone() for t in given)
+        p.grad = p_grad
+        optimizer = getattr(optim, name)([p], lr=0.9, amsgrad=True, differentiable=True)
+        kept = dict(zip(("exp_avg", "exp_avg_sq", "max_exp_avg_sq"), state, strict=True))
+        optimizer.state[p] = {"step": torch.tensor(10.0, dtype=torch.float64), **kept}
+        optimizer.step()
+        return p, *kept.values()
+
+    values = torch.arange(1.0, 16.0, dtype=torch.float64).reshape(5, 3) / 16
+    values[4] = torch.tensor([0.01, 0.9, 2.0])  # below and above what the squares become
+    assert torch.autograd.gradcheck(step, [row.clone().requires_grad_() for row in values])
+
+
 def test_steps_in_a_pipeline() -> None:
     p, optimizer = _made("AdamW")
     q, later = _made("AdamW")
