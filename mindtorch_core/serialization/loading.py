@@ -64,7 +64,7 @@ def read(
         mapped: whether the file's bytes become the memory of tensors, without being read.
     """
     with opened(f, "rb") as file:
-        if not (hasattr(file, "seek") and file.seekable()):
+        if not (hasattr(file, "seek") and getattr(file, "seekable", bool)()):
             file = io.BytesIO(file.read())
         start = file.read(16)
         if not isinstance(start, bytes):

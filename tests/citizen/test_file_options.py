@@ -197,3 +197,21 @@ def test_places_in_files():
     assert serialization.default_restore_location(storage, "meta").device.type == "meta"
     with pytest.raises(RuntimeError, match="cannot be used here: pass map_location"):
         serialization.default_restore_location(storage, "cuda:0")
+
+
+class Minimal:
+    """A file that has what reading and writing need, and does not say that it can be sought in."""
+
+    def __init__(self):
+        self.file = io.BytesIO()
+        for name in ("read", "readinto", "write", "flush", "seek", "tell"):
+            setattr(self, name, getattr(self.file, name))
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_file_that_does_not_say_whether_it_is_seekable(zipped):
+    file = Minimal()
+    torch.save([torch.ones(2), 3], file, _use_new_zipfile_serialization=zipped)
+    file.seek(0)
+    ones, three = torch.load(file)
+    assert (ones.tolist(), three) == ([1.0, 1.0], 3)
