@@ -36,6 +36,15 @@ PHRASES = {
       f"F.embedding_bag(t.tensor([[1, 4], [-7, 0]]), t.ones(4, 2, dtype=t.float64), mode={mode!r}, padding_idx={padding})"
       for mode in ("sum", "mean", "max") for padding in (0, 2)],
 }  # fmt: skip
+PHRASES |= {
+    "not implemented for 'Long'": [
+      f"F.adaptive_{kind}_pool{n}d(t.ones([1] * {n + 1}, dtype=t.int64), {size})"
+      for kind in ("avg", "max") for n in (1, 2, 3) for size in (1, 2) if (kind, size) != ("avg", 1)],
+    "could not infer output dtype": [f"F.adaptive_avg_pool2d(t.ones([1] * 3, dtype=t.{d}), 1)" for d in ("int64", "bool")],
+    "Expected input to have non-zero size for non-batch dimensions": [
+      f"F.adaptive_{name}d(t.ones(2, 0, {'3, ' * int(name[-1])}), 2)" for name in ("avg_pool3", "max_pool1", "max_pool2", "max_pool3")],
+    "Expected input": [f"F.fractional_max_pool{n}d(t.ones(1, 0, {'5, ' * n}), 2, 2)" for n in (2, 3)],
+}  # fmt: skip
 WARNED = {
     "Received a 2-D input to dropout2d": ("F.dropout2d(t.ones(2, 2))",),
     "Received a 6-D input to dropout3d": ("F.dropout3d(t.ones([1] * 6))",),

@@ -8,7 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX
+from ...values.dtypes import FLOATING
 from ...values.shapes import Shape, numel, show
 from ..elementwise.composed import widened
 from .pooling import spatial_gather
@@ -18,14 +18,12 @@ __all__ = ["largest"]
 
 
 def _checked(n: int, self: Tensor, output_size: Any, name: str) -> Shape:
-    shape = self._shape
-    if self._dtype.category in (BOOL, COMPLEX):
-        raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
+    shape, means = self._shape, name.startswith("adaptive_avg")
     if isinstance(output_size, list | tuple) and len(output_size) not in (1, n):
         raise RuntimeError(f"{name}: output_size must be {n}, but got {len(output_size)} numbers")
     if len(shape) not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got {show(shape)}")
-    if any(s == 0 for s in shape[-n:]):
+    if any(s == 0 for s in (shape[-n:] if means and n < 3 else shape[-n - 1 :])):
         raise RuntimeError(
             f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
             f"sizes {show(shape)}"
@@ -36,6 +34,8 @@ def _checked(n: int, self: Tensor, output_size: Any, name: str) -> Shape:
             f"{name}: elements of output_size must be greater than or equal to 0 but received "
             f"{show(sizes)}"
         )
+    if self._dtype.category != FLOATING and not (means and all(s == 1 for s in sizes)):
+        raise NotImplementedError(f"\"{name}\" not implemented for '{self._dtype.label}'")
     return sizes
 
 

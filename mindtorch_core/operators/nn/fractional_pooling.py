@@ -20,8 +20,8 @@ def _check(
     kernel, out = spread(kernel, n, "kernel_size"), spread(output_size, n, "output_size")
     if len(self._shape) not in (n + 1, n + 2) or any(s == 0 for s in self._shape[-n - 1 :]):
         raise RuntimeError(
-            f"{name}: Expected {n + 1}D or {n + 2}D tensor with non-zero sizes behind the batch, but "
-            f"got: {show(self._shape)}"
+            f"{name}(): Expected input to have {n + 1} or {n + 2} dimensions and non-zero size for "
+            f"non-batch dimensions, but got: {show(self._shape)}"
         )
     for size, k, o in zip(self._shape[-n:], kernel, out, strict=True):
         if o + k - 1 > size:
