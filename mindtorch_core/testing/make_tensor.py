@@ -11,6 +11,7 @@ from ..tensors.tensor import Tensor
 from ..values.devices import device
 from ..values.dtypes import BOOL, COMPLEX, FLOATING, dtype, finfo, iinfo
 from ..values.memory_formats import memory_format
+from ..values.user_warnings import warn_user
 
 __all__ = ["make_tensor"]
 
@@ -82,6 +83,12 @@ def _bounds(d: dtype, low: float | None, high: float | None) -> tuple[float, flo
     last = usual[1] if high is None else high
     if first != first or last != last:
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={first} and high={last}")
+    if first == last and d.category in (FLOATING, COMPLEX):
+        warn_user(
+            f"make_tensor() with low equal to high is deprecated for {d}: torch.full makes such tensors",
+            FutureWarning,
+        )
+        return first, last
     if not first < last:
         raise ValueError(f"`low` must be less than `high`, but got {first} >= {last}")
     first, last = min(max(first, least), most), min(max(last, least), most)
@@ -97,6 +104,8 @@ def _drawn(shape: tuple[int, ...], d: dtype, on: Any, low: float, high: float) -
         real = d.to_real()
         parts = (_drawn(shape, real, on, low, high) for _ in range(2))
         return fn.complex(*parts)
+    if low == high:
+        return fn.full(shape, low, device=on, dtype=d)
     if d.category == FLOATING:
         # Not low + unit * (high - low): the width of the interval may overflow.
         unit = fn.rand(shape, device=on, dtype=d)

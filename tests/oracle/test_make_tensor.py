@@ -52,7 +52,7 @@ def parts(t):
 
 def test_an_interval_without_numbers():
     with pytest.raises(ValueError, match="`low` must be less than `high`, but got 2 >= 2"):
-        make_tensor(3, dtype=torch.float32, device="cpu", low=2, high=2)
+        make_tensor(3, dtype=torch.int32, device="cpu", low=2, high=2)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4), (3, 1)])
@@ -100,3 +100,15 @@ def test_on_another_device_and_by_seed():
     torch.manual_seed(3)
     assert first.tolist() == make_tensor(5, dtype=torch.float64, device="cpu").tolist()
     assert make_tensor(5, dtype=torch.float64, device="meta").device.type == "meta"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64"])
+def test_an_interval_of_one_float_is_deprecated(dtype):
+    for lib in (torch, pt):
+        with pytest.warns(FutureWarning, match="deprecated"):
+            made = lib.testing.make_tensor(
+                (2, 3), dtype=getattr(lib, dtype), device="cpu", low=-8.865, high=-8.865
+            )
+        one = lib.full((2, 3), -8.865, dtype=lib.float64).to(getattr(lib, dtype))
+        assert made.shape == (2, 3)
+        assert made.real.tolist() == one.real.tolist()

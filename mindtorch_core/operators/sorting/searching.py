@@ -222,9 +222,9 @@ def _histc_rule(self: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Te
 
 def _ordered_range(name: str, low: float, high: float) -> None:
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise RuntimeError(f"torch.{name}: range of [{low}, {high}] is not finite")
+        raise RuntimeError(f"torch.{name}: range of [{low:g}, {high:g}] is not finite")
     if low > high:
-        raise RuntimeError(f"torch.{name}: max must be larger than min, got [{low}, {high}]")
+        raise RuntimeError(f"torch.{name}: max must be larger than min, got [{low:g}, {high:g}]")
 
 
 def _bounds(name: str, values: Any, given: _Range | None, widen: float) -> _Range:
@@ -286,15 +286,15 @@ def _check_histogram(name: str, self: Tensor, weight: Any, count: Sequence[int])
 def _edges(name: str, column: Any, bins: Any, given: _Range | None) -> Any:
     """Edges of the bins of one coordinate: given, or equally spaced."""
     if isinstance(bins, Tensor):
-        if len(bins._shape) != 1 or not bins._shape[0]:
-            raise RuntimeError(
-                f"torch.{name}(): bins tensor should have one dimension and at least one element, but "
-                f"got shape {show(bins._shape)}"
-            )
         if bins._dtype is not column._dtype:
             raise RuntimeError(
                 f"torch.{name}(): input tensor and bins tensors should have the same dtype, but got "
                 f"input with dtype {column._dtype} and bins with dtype {bins._dtype}"
+            )
+        if len(bins._shape) != 1 or not bins._shape[0]:
+            raise RuntimeError(
+                f"torch.{name}(): bins tensor should have one dimension and at least one element, but "
+                f"got shape {show(bins._shape)}"
             )
         return bins.clone()
     if bins <= 0:
@@ -387,6 +387,8 @@ def _histogramdd(
             f"{name}: The size of bins must be equal to the innermost dimension of the input. "
             f"Got {len(per)} and {count}"
         )
+    if not count:  # points without coordinates
+        return self.new_full((), math.nan if density else 0), ()
     points = self.reshape(-1, count)
     columns = [points.select(1, i) for i in _count(count)]
     ranges = _ranges(name, range, count)

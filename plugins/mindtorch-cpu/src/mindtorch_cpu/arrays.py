@@ -141,6 +141,7 @@ def quietly(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 # From this many elements on NumPy counts modulo 2**64.
 COUNTABLE: Final = 1 << 59
+_MOST_DIMENSIONS: Final = 64  # of NumPy's arrays
 
 
 def uninitialised(shape: Shape, d: Any, make: Callable[..., Any] = np.empty) -> Any:
@@ -159,6 +160,10 @@ def uninitialised(shape: Shape, d: Any, make: Callable[..., Any] = np.empty) -> 
         try:
             return make(shape, d)
         except ValueError:
+            if len(shape) > _MOST_DIMENSIONS:
+                raise RuntimeError(
+                    f"only tensors with up to {_MOST_DIMENSIONS} dims are supported, got {len(shape)}"
+                ) from None
             raise RuntimeError(
                 f"Storage size calculation overflowed with sizes={list(shape)}"
             ) from None
