@@ -399,7 +399,10 @@ class SparseTensor(Tensor):
     ) -> Any:
         """Functions of `sparse_functions`, whose parts are recorded; others go on to be ops."""
         with DisableTorchFunctionSubclass():
-            return FUNCTIONS.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
+            named = (
+                "" if "mask" in (kwargs or ()) else getattr(func, "__name__", "")
+            )  # torch.masked's
+            return FUNCTIONS.get(named, func)(*args, **(kwargs or {}))
 
     @classmethod
     def __torch_dispatch__(

@@ -45,6 +45,30 @@ def names(lib, requires_grad=False):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr"])
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
+def test_masks_may_be_sparse(layout):
+    for name in (
+        "sum",
+        "amax",
+        "mean",
+        "var",
+        "median",
+        "argmin",
+        "cumsum",
+        "softmax",
+        "log_softmax",
+    ):
+        found = []
+        for lib in (torch, pt):
+            d = lib.arange(6.0).reshape(2, 3)
+            mask = lib.tensor([[True, False, True], [False, True, True]])
+            mask = mask.to_sparse(layout=getattr(lib, layout))
+            found.append(getattr(lib.masked, name)(d, dim=1, mask=mask).tolist())
+        for ours, theirs in zip(*found, strict=True):
+            assert ours == pytest.approx(theirs), name
+
+
 @pytest.mark.parametrize("masks", [(False, False), (True, False), (True, True)])
 def test_logaddexp_of_whole_numbers_is_refused(masks):
     for lib in (torch, pt):

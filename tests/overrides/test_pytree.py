@@ -151,3 +151,9 @@ def test_structures_by_hand():
             lib.treespec_tuple([1])
         with pytest.raises(ValueError, match="Expected a dictionary of TreeSpec values"):
             lib.treespec_dict(a=1)
+
+
+def test_leaves_of_a_calls_arguments():
+    for lib in (ours, theirs):
+        assert lib.arg_tree_leaves(1, [2, (3,)], a={"x": 4}, b=None) == [1, 2, 3, 4, None]
+        assert lib.arg_tree_leaves() == []

@@ -13,6 +13,7 @@ from ...dispatch.functions import fn, fn_linalg
 from ...opdefs.define import public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import COMPLEX, FLOATING, bool_, dtype, float32, iinfo, int64
+from ...values.layouts import strided
 from ...values.shapes import wrap_dim, wrap_dims
 
 __all__ = ["full_mask"]
@@ -33,6 +34,7 @@ def full_mask(input: Tensor, mask: Tensor | None) -> Tensor:
             f"the mask must be broadcastable to the input, but it has {len(mask._shape)} dimensions and "
             f"the input {len(input._shape)}"
         )
+    mask = mask if mask.layout is strided else mask.to_dense()
     whole = mask if mask._dtype is bool_ else mask != 0
     return whole.expand(input._shape)
 
