@@ -14,6 +14,7 @@ __all__ = [
 
 _MODES: Final = {"default": 0, "warn": 1, "error": 2}
 _mode = [0]
+_warn_only = [False]
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
@@ -30,6 +31,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         >>> torch.use_deterministic_algorithms(False)
     """
     _mode[0] = (1 if warn_only else 2) if mode else 0
+    _warn_only[0] = warn_only
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -39,7 +41,7 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether an op without a deterministic algorithm was to warn only."""
-    return _mode[0] == 1
+    return _warn_only[0]
 
 
 def get_deterministic_debug_mode() -> int:
@@ -64,4 +66,4 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
             if isinstance(debug_mode, str)
             else f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
         )
-    _mode[0] = mode
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)

@@ -304,7 +304,7 @@ class _Elements:
             return
         if not _is_sequence(data):
             raise TypeError(
-                f"expected sequence of length {shape[level]} at dim {level} (got "
+                f"not a sequence: expected one of length {shape[level]} at dim {level} (got "
                 f"{type(data).__name__})"
             )
         if len(data) != shape[level]:

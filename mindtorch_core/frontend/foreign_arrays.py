@@ -13,6 +13,7 @@ from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
 from ..values.dtypes import FLOAT8, as_dtype, dtype, get_default_dtype
+from ..values.layouts import strided
 from ..values.own_frames import hide, refusing
 from .creation import from_numpy, is_array, known_outside, place_of, tensor
 from .pickling import elements, is_storage
@@ -246,6 +247,10 @@ def __dlpack__(
     """A DLPack capsule over the tensor's memory."""
     if self._keys & AUTOGRAD:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.layout is not strided:
+        raise BufferError(
+            "Can't export tensors with layout other than torch.strided, use to_dense()"
+        )
     refuse_unresolved(
         self,
         "Can't export tensors with the {word} bit set, use tensor.resolve_{name}()",

@@ -57,11 +57,13 @@ def called(
         d: the class's dtype; None for `Tensor`, whose numbers are of the default dtype.
         args: sizes, or one tensor, array or sequence.
         device: where to make it.
-        others: that it does not take.
+        others: ``size``, in the place of sizes; others it does not take.
 
     Raises:
         TypeError: for anything else, and for a tensor of another dtype or device.
     """
+    if others.keys() == {"size"} and not args:
+        args, others = (Size(others["size"]),), {}
     if others:
         raise TypeError(
             f"new() got an unexpected keyword argument '{next(iter(others))}': a class of tensors "
@@ -85,14 +87,14 @@ def called(
         return tensor(first, dtype=wanted, device=on)
     got = ", ".join(type(a).__name__ for a in args)
     raise TypeError(
-        f"new(): takes sizes, one tensor, or one sequence of data, got ({got}): use "
-        f"torch.tensor(data) for a number"
+        f"new() received an invalid combination of arguments ({got}): it takes sizes, one tensor, or one "
+        f"sequence of data; torch.tensor(data) makes a tensor of a number"
     )
 
 
-def new(self: Tensor, *args: Any, device: device | str | None = None) -> Tensor:
+def new(self: Tensor, *args: Any, device: device | str | None = None, **named: Any) -> Tensor:
     """A tensor as the class of this one would make it, on its device."""
-    return called(self._dtype, args, device=self._device if device is None else device)
+    return called(self._dtype, args, device=self._device if device is None else device, **named)
 
 
 def __new__(cls: type[Tensor], *args: Any, **kwargs: Any) -> Tensor:

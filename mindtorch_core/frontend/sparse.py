@@ -399,10 +399,8 @@ class SparseTensor(Tensor):
     ) -> Any:
         """Functions of `sparse_functions`, whose parts are recorded; others go on to be ops."""
         with DisableTorchFunctionSubclass():
-            named = (
-                "" if "mask" in (kwargs or ()) else getattr(func, "__name__", "")
-            )  # torch.masked's
-            return FUNCTIONS.get(named, func)(*args, **(kwargs or {}))
+            own = {} if kwargs and "mask" in kwargs else FUNCTIONS  # not torch.masked's
+            return own.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
 
     @classmethod
     def __torch_dispatch__(

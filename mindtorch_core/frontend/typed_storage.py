@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
 from typing import Any, ClassVar, Final, Self
 
 from ..tensors.storage import Storage
@@ -73,8 +74,10 @@ class TypedStorage(Typed):
             return
         self._dtype = get_default_dtype() if dtype is None else dtype
         data = args[0] if args else 0
-        if isinstance(data, int):
-            self._untyped_storage = UntypedStorage(data * self._dtype.itemsize, device=device)
+        if hasattr(data, "__index__") and not hasattr(data, "__len__"):
+            self._untyped_storage = UntypedStorage(
+                index(data) * self._dtype.itemsize, device=device
+            )
         elif isinstance(data, str) or not hasattr(data, "__len__"):
             raise RuntimeError(_TAKEN + f"Argument type not recognized: {type(data)}")
         else:
@@ -132,6 +135,9 @@ class TypedStorage(Typed):
     def nbytes(self) -> int:
         """Size in bytes."""
         return self._untyped_storage.size_bytes
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
 
     def element_size(self) -> int:
         """Bytes of an element."""

@@ -356,7 +356,9 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     _own_storage = untyped_storage
 
     def data_ptr(self) -> int:
-        """Address of the first element."""
+        """Address of the first element; 0 where there is none."""
+        if 0 in self._shape:
+            return 0
         start = self._settled()._own_storage().data_ptr()
         return start + self._geometry()[1] * self._dtype.itemsize
 

@@ -137,6 +137,8 @@ def test_what_cannot_be_shared():
         def __dlpack_device__(self):
             return (2, 0)
 
+    with pytest.raises(BufferError, match=r"layout other than torch\.strided"):
+        torch.ones(2).to_sparse().__dlpack__()
     with pytest.raises(BufferError, match="require gradient"):
         torch.ones(2, requires_grad=True).__dlpack__()
     with pytest.raises(BufferError, match="Cannot pack tensors on meta"):

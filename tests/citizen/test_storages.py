@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import mindtorch_core as torch
@@ -120,6 +121,7 @@ CALLS = {
     "typed with a device": lambda lib: lib.FloatStorage(2, device="cpu"),
     "typed by dtype": lambda lib: lib.TypedStorage([1, 2], dtype=lib.int32),
     "typed by default": lambda lib: lib.TypedStorage([1, 2]),
+    "typed by a number of NumPy": lambda lib: lib.FloatStorage(np.int32(2)).size(),
     "typed of two": lambda lib: lib.TypedStorage(1, 2),
     "typed on meta": lambda lib: lib.TypedStorage(4, dtype=lib.int8, device="meta"),
     "wrapped": lambda lib: lib.TypedStorage(wrap_storage=untyped(lib), dtype=lib.int32),

@@ -70,3 +70,47 @@ def test_odd_values(name: str, of: str) -> None:
         ]
     for program in programs:
         assert outcome(torch, program, of) == outcome(pt, program, of), program
+
+
+def test_tensors_without_elements_have_no_address():
+    for lib in (torch, pt):
+        x = lib.ones(2, 2)
+        assert x.data_ptr()
+        assert x[0:0].data_ptr() == x[:, :0].data_ptr() == lib.empty(0).data_ptr() == 0
+        assert x.resize_(0, 2).data_ptr() == 0
+
+
+def test_new_takes_sizes_by_name():
+    for lib in (torch, pt):
+        assert lib.ones(2).new(size=(3, 4)).shape == (3, 4)
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            lib.ones(2).new((1,), 2)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage")
+def test_size_of_a_storage_grows_with_its_elements():
+    for lib in (torch, pt):
+        none, ten = (lib.ones(n).storage().__sizeof__() for n in (0, 10))
+        assert ten - none == 40
+
+
+def test_modes_of_determinism():
+    found = []
+    for lib in (torch, pt):
+        said = []
+        for mode, warns in ((True, True), (True, False), (False, True), (False, False)):
+            lib.use_deterministic_algorithms(mode, warn_only=warns)
+            said.append(modes(lib))
+        for name in ("warn", "error", "default", 1, 2, 0):
+            lib.set_deterministic_debug_mode(name)
+            said.append(modes(lib))
+        found.append(said)
+    assert found[0] == found[1]
+
+
+def modes(lib):
+    return (
+        lib.are_deterministic_algorithms_enabled(),
+        lib.is_deterministic_algorithms_warn_only_enabled(),
+        lib.get_deterministic_debug_mode(),
+    )

@@ -232,6 +232,9 @@ def test_ragged_data_names_place_and_lengths():
         torch.tensor([[[1, 2]], [[1, 2, 3]]])
     with pytest.raises(TypeError, match="str"):
         torch.tensor("abc")
+    for lib in (torch, pt):
+        with pytest.raises(TypeError, match="not a sequence"):
+            lib.tensor([[1, 2], 3])
 
 
 def test_requires_grad_of_factories():
