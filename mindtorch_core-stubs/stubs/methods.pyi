@@ -2672,7 +2672,7 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor on a device of type mtia, the current one by default."""
 
-    def new(self, *args: Any, device: _device | _str | None = None) -> Tensor:
+    def new(self, *args: Any, device: _device | _str | None = None, **named: Any) -> Tensor:
         """A tensor as the class of this one would make it, on its device."""
 
     def new_tensor(

@@ -75,7 +75,7 @@ def called(
     if not args:
         return _empty((0,), wanted, on)
     first = args[0]
-    if len(args) == 1 and isinstance(first, Tensor) and first._shape:
+    if len(args) == 1 and isinstance(first, Tensor):
         return _same(first, d, on if device is not None else None)
     if len(args) == 1 and is_storage(first):
         return elements(getattr(first, "_untyped_storage", first), wanted)

@@ -114,3 +114,40 @@ def modes(lib):
         lib.is_deterministic_algorithms_warn_only_enabled(),
         lib.get_deterministic_debug_mode(),
     )
+
+
+@pytest.mark.parametrize("number", [1.5, 3, True])
+@pytest.mark.parametrize("name", ["Tensor", "LongTensor", "new"])
+def test_classes_of_tensors_return_a_tensor_of_one_number(name, number):
+    """It is no size."""
+
+    def made(lib):
+        given = lib.tensor(number)
+        try:
+            found = (lib.ones(2).new if name == "new" else getattr(lib, name))(given)
+        except TypeError:
+            return TypeError
+        return found.tolist(), str(found.dtype), found.data_ptr() == given.data_ptr()
+
+    assert made(torch) == made(pt)
+
+
+def test_the_type_called_tensor_is_of_the_default_dtype():
+    for lib in (torch, pt):
+        for name in (lib.Tensor, "torch.Tensor"):
+            assert lib.ones(2, dtype=lib.int32).type(name).dtype is lib.float32
+        with pytest.raises(ValueError, match="invalid type"):
+            lib.ones(2).type("Tensor")
+
+
+@pytest.mark.parametrize("size", [3, 40])
+@pytest.mark.parametrize("call", [
+    ("cauchy_", float("inf"), 0.5), ("cauchy_", 0.5, float("inf")), ("normal_", float("-inf"), 2.0),
+    ("normal_", 1.0, float("inf")), ("log_normal_", float("inf"), 1.0),
+])  # fmt: skip
+def test_infinite_parameters_of_distributions(call, size):
+    found = []
+    for lib in (torch, pt):
+        lib.manual_seed(3)
+        found.append(getattr(lib.empty(size), call[0])(*call[1:]).tolist())
+    assert found[0] == pytest.approx(found[1], nan_ok=True)

@@ -11,7 +11,15 @@ from ...tensors.attached import attach
 from ...tensors.tensor import Tensor
 from ...tensors.type_names import type_name
 from ...values.devices import KNOWN_TYPES, TABLE, concrete, device, type_meant
-from ...values.dtypes import ALIASES, DTYPES, FLOAT8, PYTHON_TYPES, as_dtype, dtype
+from ...values.dtypes import (
+    ALIASES,
+    DTYPES,
+    FLOAT8,
+    PYTHON_TYPES,
+    as_dtype,
+    dtype,
+    get_default_dtype,
+)
 from ...values.memory_formats import memory_format, preserve_format, suggested
 from ...values.own_frames import hide
 
@@ -169,6 +177,8 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
         return type_name(self)
     if isinstance(dtype, _dtype):
         return to(self, dtype)
+    if dtype is Tensor or dtype == "torch.Tensor":
+        return to(self, get_default_dtype())
     name = dtype if isinstance(dtype, str) else _full_name(dtype)
     *on, last = name.removeprefix("torch.").removeprefix("sparse.").split(".")
     place = ".".join(on).removesuffix(".sparse")

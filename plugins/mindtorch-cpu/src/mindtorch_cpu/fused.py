@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def fused_double(x: Any, y: float, z: float) -> Any:
     if z == 0 and y == 1:
         return x
     product = x * y
-    if z == 0:
+    if z == 0 or not (math.isfinite(y) and math.isfinite(z)):
         return product + z
     if y == 1:
         return x + z
