@@ -31,6 +31,9 @@ __all__ = [
 # Makers of tensors that, as in PyTorch, say that an output had another shape.
 _TELLING: Final = frozenset({"arange", "fft_fftfreq", "fft_rfftfreq"})
 
+# Makers of numbers in a row, which fill an output of as many elements whatever its shape.
+_COUNTING: Final = frozenset({"arange", "linspace", "logspace", "range"})
+
 # Outputs of any dtype of a kind, whatever the result's is; of others it is said in PyTorch's words.
 _KINDS: Final[dict[str, tuple[str, Callable[[dtype], bool]]]] = {
     "truth": (
@@ -115,6 +118,8 @@ def write_out(
         _check_dtype(front.__name__, value._dtype, each._dtype, wanted, elementwise)
         if "apart" in needs:
             _refuse_sharing(each, numel(value._shape), args)
+        if front.__name__ in _COUNTING and numel(each._shape) == numel(value._shape):
+            value = value.reshape(each._shape)
         if each._shape != value._shape:
             strides = pointwise_strides(value._shape, [(value._shape, value._geometry()[0])])
             makes = "requires_grad" in kwargs and front.__name__ not in _TELLING

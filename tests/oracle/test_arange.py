@@ -46,3 +46,17 @@ def test_texts_of_arange_without_an_end(case):
                 lib.arange(*case, dtype=getattr(lib, dtype))
             texts.append(str(caught.value).splitlines()[0])
         assert texts[0] == texts[1]
+
+
+@pytest.mark.filterwarnings("ignore:torch.range")
+@pytest.mark.parametrize("name", ["arange", "linspace", "logspace", "range"])
+def test_an_output_of_as_many_elements_keeps_its_shape(name):
+    found = []
+    for lib in (torch, pt):
+        x = lib.zeros(2, 3)
+        args = (0, 4) if name == "arange" else (0, 3, 4) if name != "range" else (0, 3)
+        made = getattr(lib, name)(*args, out=x.narrow(1, 1, 2))
+        assert made.shape == (2, 2)
+        found.append(x.tolist())
+    for ours, theirs in zip(*found, strict=True):
+        assert ours == pytest.approx(theirs)
