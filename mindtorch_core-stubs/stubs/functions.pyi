@@ -390,6 +390,8 @@ __all__: list[str] = [
     "expm1",
     "expm1_",
     "eye",
+    "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
     "feature_dropout",
@@ -3681,6 +3683,37 @@ def eye(
     out: Tensor | None = None,
 ) -> Tensor:
     """Ones on the diagonal, zeros elsewhere."""
+
+def fake_quantize_per_channel_affine(
+    input: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    axis: _int,
+    quant_min: _int,
+    quant_max: _int,
+) -> Tensor:
+    """`fake_quantize_per_tensor_affine` with a scale and a zero point for each place along
+    ``axis``."""
+
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    quant_min: _int,
+    quant_max: _int,
+) -> Tensor:
+    """The same with scale and zero point in tensors of one element."""
+@overload
+def fake_quantize_per_tensor_affine(
+    input: Tensor,
+    scale: _float,
+    zero_point: _int,
+    quant_min: _int,
+    quant_max: _int,
+) -> Tensor:
+    """Elements rounded to multiples of ``scale``, bounded as integers around ``zero_point`` would
+    be."""
 
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`alpha_dropout` of whole channels."""

@@ -13,8 +13,7 @@ LEFT_OUT: Final = {
         sparse_resize_and_clear_ to_mkldnn values_copy to_padded_tensor
     """,
     "there are no quantized dtypes": """
-        choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine
-        fake_quantize_per_tensor_affine fbgemm_linear_fp16_weight
+        choose_qparams_optimized dequantize empty_quantized fbgemm_linear_fp16_weight
         fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight
         fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight
         fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix

@@ -272,6 +272,9 @@ HOMES: Final = (
      "aten: embedding_bag.padding_idx; aten nn torch: embedding_bag; aten torch: _embedding_bag "
      "_embedding_bag_forward_only"),
     ("nn.encoding", "aten: _one_hot_of; aten nn torch: one_hot"),
+    ("nn.fake_quantization",
+     "aten: fake_quantize_per_tensor_affine.tensor_qparams; aten torch: "
+     "fake_quantize_per_channel_affine fake_quantize_per_tensor_affine"),
     ("nn.folding", "aten torch: col2im im2col; nn: fold unfold"),
     ("nn.fractional_pooling",
      "aten nn torch: fractional_max_pool2d fractional_max_pool3d; nn: "

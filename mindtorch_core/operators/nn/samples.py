@@ -9,11 +9,13 @@ from ..family_samples import FamilySamples, at, call, ints
 from ..family_samples import sample as s
 from ..recipes import Sample
 from ..recipes import tensor as t
+from .fake_quantization_samples import FAKE_QUANTIZATION
 from .recurrent_samples import HOST_LENGTHS, RECURRENT_CALLS
 from .window_samples import WINDOW_CALLS
 
 __all__ = ["SAMPLES"]
 
+_ONE_HOT: Final = s("classes", ints(0, 2, 1), 4), s("2d", ints(0, 2, 1, 1, shape=(2, 2)), 3)
 _SHARES: Final = t(2, 3, low=0.125, high=0.875)
 _LABELS: Final = ints(3, 0, -1, 1, 1, -1, 0, 2, shape=(2, 4))
 _LOG_PROBS: Final = t(5, 2, 4, low=-3.0, high=-0.125)
@@ -260,12 +262,9 @@ SAMPLES: Final = FamilySamples(
         ),
         "embedding_bag.padding_idx": (s("padding", *_BAG, False, 1, False, None, False, 2),),
         # encoding
-        "_one_hot_of": (s("classes", ints(0, 2, 1), 4), s("2d", ints(0, 2, 1, 1, shape=(2, 2)), 3)),
-        "one_hot": (
-            s("classes", ints(0, 2, 1), 4),
-            s("2d", ints(0, 2, 1, 1, shape=(2, 2)), 3),
-            s("found", ints(0, 2, 1)),
-        ),
+        "_one_hot_of": _ONE_HOT,
+        "one_hot": (*_ONE_HOT, s("found", ints(0, 2, 1))),
+        **FAKE_QUANTIZATION,
         # grid_sampling
         "grid_sampler": (
             s("plane", *_PLANE_GRID, 0, 0, False),
@@ -491,6 +490,7 @@ SAMPLES: Final = FamilySamples(
         ),
     },
     edges={"softmax": _LARGE, "log_softmax": _LARGE},
+    needs_dtype=("fake_quantize_per_channel_affine",),
     no_differences=(
         *("grid_sampler", "kl_div", "poisson_nll_loss", "nll_loss", "nll_loss_backward"),
         *("batch_norm", "native_batch_norm", "_native_batch_norm_legit"),
