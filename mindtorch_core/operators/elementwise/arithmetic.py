@@ -156,6 +156,7 @@ binary(
     signature="Tensor self, Tensor other, *, Scalar alpha=1",
     operators=("__rsub__",),
     decomposition=lambda self, other, *, alpha=1: _rsub(self, other, alpha),
+    node_names=("RsubBackward1",),  # of a number, as nearly always
     primitive=False,
     inplace=False,
     out=False,

@@ -125,6 +125,7 @@ op(
     rule=_clamp_rule,
     grad={"self": _clamp_grad},
     decomposition=_clamped_by_numbers,
+    node_names=("ClampBackward1",),
     inplace=True,
     out=True,
     tags=frozenset({"pointwise"}),

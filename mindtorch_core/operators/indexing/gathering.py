@@ -183,6 +183,7 @@ op(
     decomposition=lambda self, dim, index, value: self.scatter(
         dim, index, self.new_full(index._shape, value)
     ),
+    node_names=("ScatterBackward1",),
     inplace=True,
     out=True,
 )

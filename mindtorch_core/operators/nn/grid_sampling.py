@@ -195,12 +195,22 @@ for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
     )
 
 
-def _line(count: int, theta: Tensor, align: bool) -> Any:
+def _line(count: int, like: Tensor, align: bool) -> Any:
     if count <= 1:
-        return fn.zeros((count,), dtype=theta._dtype, device=theta._device)
+        return fn.zeros((count,), dtype=like._dtype, device=like._device)
     end = 1.0 if align else (count - 1) / count
     step = 2 * end / (count - 1)
-    return fn.arange(0, count, 1, dtype=theta._dtype, device=theta._device) * step - end
+    return fn.arange(0, count, 1, dtype=like._dtype, device=like._device) * step - end
+
+
+def _regular(like: Any, size: Any, align: bool) -> Any:
+    """The points of a regular grid, (N, points, n + 1), with a 1 at the end of each."""
+    n, shape = len(size) - 2, tuple(size[2:])
+    base = fn.ones((*shape, n + 1), dtype=like._dtype, device=like._device)
+    for i in range(n):
+        line = _line(shape[i], like, align).view(-1, *(1,) * (n - 1 - i))
+        base.select(-1, n - 1 - i).copy_(line)  # x comes first, which is the last dimension
+    return base.view(1, -1, n + 1).expand(size[0], -1, n + 1)
 
 
 def _affine_grid(theta: Tensor, size: Any, align_corners: bool) -> Any:
@@ -217,19 +227,21 @@ def _affine_grid(theta: Tensor, size: Any, align_corners: bool) -> Any:
         )
     if any(s <= 0 for s in size):
         raise ValueError(f"Expected non-zero, positive output size. Got {show(tuple(size))}")
-    shape = tuple(size[2:])
-    base = fn.ones((*shape, n + 1), dtype=theta._dtype, device=theta._device)
-    for i in range(n):
-        line = _line(shape[i], theta, align_corners).view(-1, *(1,) * (n - 1 - i))
-        base.select(-1, n - 1 - i).copy_(line)  # x comes first, which is the last dimension
-    base = base.view(1, -1, n + 1).expand(size[0], -1, n + 1)
-    return base.bmm(theta.transpose(1, 2)).reshape(size[0], *shape, n)
+    points = _regular(theta, size, align_corners).bmm(theta.transpose(1, 2))
+    return points.reshape(size[0], *size[2:], n)
+
+
+def _affine_gradient(g: Any, size: Any, align_corners: bool) -> Any:
+    """That of the matrices; it needs nothing that a backward pass frees."""
+    points = _regular(g, size, align_corners)
+    return g.reshape(size[0], -1, len(size) - 2).transpose(1, 2).bmm(points)
 
 
 op(
     "affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
     doc="Positions (N, ..., n) in [-1, 1] that matrices (N, n, n + 1) move those of a grid to.",
     decomposition=_affine_grid,
+    grad={"theta": _affine_gradient},
     namespaces=("torch",),
 )
 

@@ -196,7 +196,9 @@ def _weighted(
     name: str, input: Tensor, target: Tensor, weight: Tensor | None, code: int, *more: float
 ) -> Tensor:
     """A loss of broadcast operands; weights multiply elements, and a mean divides by their sum."""
-    a, b = fn.broadcast_tensors(input, target)
+    a, b = input, target
+    if a._shape != b._shape:
+        a, b = fn.broadcast_tensors(a, b)
     if weight is None:
         return by_name(name)(a, b, code, *more)  # type: ignore[no-any-return]
     if weight._shape != a._shape:
