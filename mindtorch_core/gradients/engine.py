@@ -16,7 +16,7 @@ from ..dispatch.keys import ACTIVE, MASKS, OVERRIDDEN
 from ..tensors.autograd_state import AutogradMeta
 from . import anomaly_mode, walks
 from .grad_mode import keep_mask
-from .hooks import call_with_hooks, run_tensor_hooks
+from .hooks import call_with_hooks, run_posthooks, run_tensor_hooks
 from .leaves import HookedLeaves, deliver, finish_leaf, hooked_gradient
 from .nesting import nests, too_deep
 from .node import HOOKED_LEAVES, SHOWN, Node
@@ -144,13 +144,11 @@ def _walk(
     Most graphs are chains: the next node then is known without a trip through the heap. Gradients
     that were handed on are referred to no more, so that a leaf can take its only one over uncopied.
     """
-    heap: list[tuple[int, Node]] = []
+    heap, leaves = [], {}  # type: list[tuple[int, Node]], dict[AutogradMeta, Any]
     buffers: dict[Node, list[Any]] = {}  # by node in the heap, what arrived at its outputs
-    leaves: dict[AutogradMeta, Any] = {}
     watched = anomaly_mode.is_anomaly_enabled()
     following: Node | None = None
-    arrived: list[Any] = []
-    undefined = False
+    arrived, undefined = [], False  # type: list[Any], bool
     while True:
         i = 0
         for edge in edges:
@@ -195,6 +193,8 @@ def _walk(
             continue
         plain = not (watched or undefined or node.hooks is not None)
         results = node.apply(*arrived) if plain else _evaluated(node, arrived, watched)
+        if plain and node.hooks is not None:  # they came while it unpacked what it had saved
+            results = run_posthooks(node.hooks, results, arrived)
         arrived, edges = [], node.edges
         if not keep:
             node.release()

@@ -325,3 +325,19 @@ def test_together_with_anomaly_mode():
 @pytest.mark.parametrize("call", SCENARIOS, ids=lambda f: f.__name__)
 def test_as_in_pytorch(same, call):
     same(call)
+
+
+def test_a_hook_that_comes_while_a_node_unpacks_runs_after_it():
+    x = torch.tensor([3.0], requires_grad=True)
+    node = []
+
+    def unpack(t):
+        if len(node) == 1:
+            node.append(node[0].register_hook(lambda results, arrived: (results[0] / 2,)))
+        return t
+
+    with saved_tensors_hooks(lambda t: t, unpack):
+        y = x.exp()
+    node.append(y.grad_fn)
+    y.backward()
+    assert x.grad.item() == pytest.approx(torch.tensor(3.0).exp().item() / 2)
