@@ -28,6 +28,7 @@ __all__ = [
     "is_storage",
     "rebuild_storage",
     "rebuild_tensor",
+    "rebuild_wrapper",
     "reduced_storage",
     "reduced_tensor",
     "state_of",
@@ -40,7 +41,7 @@ def reduced_tensor(t: Tensor) -> tuple[Any, ...]:
     strides, offset = t._geometry()
     described = t._shape, strides, offset, t._dtype, t.requires_grad
     if t._data is None and dispatches(type(t)):
-        return _rebuild_wrapper, (type(t), t._device, *described), state_of(t)
+        return rebuild_wrapper, (type(t), t._device, *described), state_of(t)
     return rebuild_tensor, (type(t), storage, *described, *unresolved(t)), state_of(t)
 
 
@@ -56,7 +57,7 @@ def state_of(t: Tensor) -> Any:
 _FIELDS = {*FIELDS.values()}
 
 
-def _rebuild_wrapper(
+def rebuild_wrapper(
     cls: type[Tensor],
     on: Any,
     shape: Shape,

@@ -10,7 +10,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from ..frontend.pickling import rebuild_storage, rebuild_tensor
+from ..frontend.pickling import rebuild_storage, rebuild_tensor, rebuild_wrapper
 from ..frontend.storages import mapped_bytes, storage_over
 from ..frontend.typed_storage import TypedStorage, wrapped
 from ..tensors.storage import Storage
@@ -334,6 +334,16 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> 
     return made
 
 
+def _wrapper(
+    kind: Any, d: Any, size: Any, stride: Any, offset: Any, layout: Any, on: Any, requires_grad: Any
+) -> Tensor:  # fmt: skip
+    """A tensor of a class whose instances have no elements of their own."""
+    if not (isinstance(kind, type) and issubclass(kind, Tensor)) or not isinstance(d, dtype):
+        raise TypeError("a wrapper of tensors without a class or dtype")
+    described = _checked_layout(size, stride, offset, d)
+    return rebuild_wrapper(kind, on, *described, d, bool(requires_grad))
+
+
 def _with_attributes(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     if kind is not Tensor or not isinstance(function, Function):
         if not (isinstance(kind, type) and issubclass(kind, Tensor)):
@@ -430,6 +440,7 @@ NAMES: Final[dict[str, Any]] = {
     "torch._utils _rebuild_parameter": Function(_parameter),
     "torch._utils _rebuild_parameter_with_state": Function(_parameter),
     "torch._utils _rebuild_sparse_tensor": Function(_sparse),
+    "torch._utils _rebuild_wrapper_subclass": Function(_wrapper),
     "torch._tensor _rebuild_from_type_v2": Function(_with_attributes),
     "collections OrderedDict": Function(_ordered, copies=True),
     "collections Counter": Function(_counted, copies=True),

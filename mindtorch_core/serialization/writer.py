@@ -16,6 +16,7 @@ from ..frontend.typed_storage import TypedStorage
 from ..gradients.handles import warn_if_has_hooks
 from ..random import Generator
 from ..tensors.storage import Storage
+from ..tensors.subclasses import dispatches
 from ..tensors.tensor import Tensor
 from ..tensors.unresolved import unresolved
 from ..values.devices import device, row_of
@@ -31,6 +32,7 @@ _TENSOR_V2: Final = "torch._utils _rebuild_tensor_v2"
 _TENSOR_V3: Final = "torch._utils _rebuild_tensor_v3"
 _SPARSE: Final = "torch._utils _rebuild_sparse_tensor"
 _META: Final = "torch._utils _rebuild_meta_tensor_no_storage"
+_WRAPPER: Final = "torch._utils _rebuild_wrapper_subclass"
 _WITH_ATTRIBUTES: Final = "torch._tensor _rebuild_from_type_v2"
 _ORDERED: Final = "collections OrderedDict"
 
@@ -257,6 +259,9 @@ class Writer:
         if rebuilt_by is not None:
             self._subclass(t, rebuilt_by, at)
             return
+        if t._data is None and dispatches(type(t)):
+            self._wrapper(t, at)
+            return
         storage = t._settled()._own_storage()
         state = state_of(t)
         kind = Tensor if getattr(t, "_kept_as_tensor", False) else type(t)
@@ -291,6 +296,20 @@ class Writer:
         state = state_of(t)
         arguments = [t.data, t.requires_grad, OrderedDict(), *([state] if state else [])]
         self._call(rebuilt_by + ("_with_state" if state else ""), arguments, at)
+        self.remember(id(t))
+
+    def _wrapper(self, t: Tensor, at: str) -> None:
+        """A tensor of a class whose instances have no elements but hold what has them."""
+        kind = type(t)
+        size, (strides, offset) = tuple(t._shape), t._geometry()
+        described = kind, t.dtype, size, tuple(strides), offset, strided, t.device, t.requires_grad
+        self.name(_WITH_ATTRIBUTES)
+        self.out += b"("
+        self.name(_WRAPPER)
+        self.save(kind, at)
+        self.fresh(described, at)
+        self.fresh(state_of(t) or {}, f"{at}.__dict__")
+        self.out += b"tR"
         self.remember(id(t))
 
     def _arguments(self, t: Tensor, storage: Storage, at: str) -> None:

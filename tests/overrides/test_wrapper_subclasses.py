@@ -1,7 +1,9 @@
 """`Tensor._make_wrapper_subclass` against PyTorch: tensors of a class with no elements of their own."""
 
 import copy
+import io
 import pickle
+import sys
 
 import pytest
 
@@ -275,3 +277,52 @@ def test_what_a_handler_returns_stays_what_it_is(rewraps):
         found.append([[type(t).__name__ for t in made], numbers, kept])
     assert found[0] == found[1]
     assert found[0][2] == ("Holder" if rewraps else True)
+
+
+def kept_in_a_file(lib, name):
+    """A class that files can name, whose instances hold a tensor."""
+
+    class Kept(lib.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError("saving and loading computes nothing")
+
+    Kept.__qualname__ = Kept.__name__ = name
+    setattr(sys.modules[__name__], name, Kept)
+    return Kept
+
+
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_files(weights_only):
+    """Each reads what the other has written: strides, attributes, what is the same, and shared memory."""
+    kept = {lib: kept_in_a_file(lib, "Kept") for lib in (pt, torch)}
+    files = {}
+    for lib, cls in kept.items():
+        sys.modules[__name__].Kept = cls
+        inner = lib.arange(6.0).reshape(2, 3).t()
+        made = lib.Tensor._make_wrapper_subclass(
+            cls, (3, 2), (1, 3), dtype=lib.float32, requires_grad=True
+        )
+        made.inner, made.tag = inner, "x"
+        files[lib] = io.BytesIO()
+        lib.save([made, made, inner], files[lib])
+    for lib, cls in kept.items():
+        sys.modules[__name__].Kept = cls
+        for file in files.values():
+            file.seek(0)
+            with lib.serialization.safe_globals([cls]):
+                first, second, inner = lib.load(file, weights_only=weights_only)
+            assert type(first) is cls
+            assert first is second
+            assert (first.tag, first.stride(), first.requires_grad) == ("x", (1, 3), True)
+            assert first.inner.tolist() == [[0, 3], [1, 4], [2, 5]]
+            assert first.inner.data_ptr() == inner.data_ptr()
+
+
+def test_a_class_in_a_file_is_trusted_first():
+    cls = kept_in_a_file(torch, "Untrusted")
+    file = io.BytesIO()
+    torch.save(torch.Tensor._make_wrapper_subclass(cls, (2,)), file)
+    file.seek(0)
+    with pytest.raises(pickle.UnpicklingError, match="Untrusted"):
+        torch.load(file)
