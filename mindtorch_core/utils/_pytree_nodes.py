@@ -24,6 +24,7 @@ __all__ = [
     "is_structseq",
     "is_structseq_class",
     "is_structseq_instance",
+    "key_get",
     "keystr",
     "node_of",
     "register_constant",
@@ -100,6 +101,13 @@ class GetAttrKey:
 def keystr(kp: Iterable[Any]) -> str:
     """A path as it would be written in Python."""
     return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: Iterable[Any]) -> Any:
+    """What stands in a tree at the end of a path."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
 
 
 # ---- kinds of containers ------------------------------------------------------------------------

@@ -30,6 +30,7 @@ def test_trees(tree):
             lib.tree_map(lambda x: (x, x), tree), lib.tree_map_only(int, str, tree),
             lib.tree_map(lambda x, y: [x, y], tree, tree), lib.tree_any(lambda x: x == 2, tree),
             [(lib.keystr(path), leaf) for path, leaf in lib.tree_leaves_with_path(tree)],
+            [lib.key_get(tree, path) for path, _ in lib.tree_leaves_with_path(tree)],
             lib.tree_map(lambda x: x, tree, is_leaf=lambda x: isinstance(x, tuple)),
             lib._broadcast_to_and_flatten(7, spec),
         ))  # fmt: skip
