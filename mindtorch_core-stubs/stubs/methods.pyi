@@ -2533,7 +2533,7 @@ class TensorMethods:
         """Number of dimensions whose elements are all stored: all of a dense tensor's."""
 
     def detach_(self) -> Tensor:
-        """Cut this tensor off its history, in place. Its ``grad`` stays."""
+        """Cut this tensor off its history and its tangent, in place. Its ``grad`` stays."""
 
     def double(self, *, memory_format: Any = None) -> Tensor:
         """The tensor in the dtype torch.float64: itself if it has that one, else a copy."""

@@ -9,6 +9,7 @@ from typing import Any
 from ..dispatch.asked_wrongly import guarded
 from ..dispatch.keys import AUTOGRAD
 from ..gradients import differentiation
+from ..gradients.duals import drop
 from ..gradients.handles import RemovableHandle, Table, add
 from ..gradients.hooks import node_of, tensor_hooks
 from ..gradients.inference import is_inference
@@ -144,7 +145,7 @@ def retains_grad(self: Tensor) -> bool:
 
 @guarded
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off its history, in place. Its ``grad`` stays.
+    """Cut this tensor off its history and its tangent, in place. Its ``grad`` stays.
 
     Raises:
         RuntimeError: for a view; use ``detach()``.
@@ -161,6 +162,7 @@ def detach_(self: Tensor) -> Tensor:
         if before.grad is not None:
             self.grad = before.grad
     self._keys &= ~AUTOGRAD
+    drop(self)
     return self
 
 

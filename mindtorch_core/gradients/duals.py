@@ -20,7 +20,7 @@ from .node import Node
 from .saved import Packed, saved_output
 
 __all__ = [
-    "LEVELS", "OF_MANY", "Level", "accompanied", "changed", "give", "keep_tangents", "tangent_of",
+    "LEVELS", "OF_MANY", "Level", "accompanied", "changed", "drop", "give", "keep_tangents", "tangent_of",
     "unseen",
 ]  # fmt: skip
 
@@ -43,8 +43,7 @@ class Level:
         for each in list(self.duals.values()):
             t = each()
             if t is not None:
-                vars(t).pop(_NAME, None)
-                t._keys &= ~FORWARD
+                drop(t)
 
 
 # The level that is open: none, or one. As in PyTorch it is open in every thread.
@@ -62,6 +61,13 @@ def unseen(call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 def tangent_of(value: Any) -> Tensor | None:
     """The tangent of a tensor; None without one."""
     return vars(value).get(_NAME) if getattr(value, "_keys", 0) & FORWARD else None
+
+
+def drop(t: Tensor) -> None:
+    """Take the tangent off a tensor, if it has one."""
+    if t._keys & FORWARD:
+        vars(t).pop(_NAME, None)
+        t._keys &= ~FORWARD
 
 
 def give(t: Tensor, tangent: Tensor) -> None:

@@ -414,3 +414,14 @@ def test_tangents_of_many():
             (forward_ad.unpack_dual(weighted).tangent, list(weights @ vector(torch, 3.0))),
         ):
             np.testing.assert_allclose(plain(found), plain(torch.stack(expected)))
+
+
+def test_detach_in_place_takes_the_tangent_off():
+    for lib in (torch, oracle):
+        fw = lib.autograd.forward_ad
+        with fw.dual_level():
+            dual = fw.make_dual(lib.ones(2), lib.full((2,), 2.0)).clone()
+            assert fw.unpack_dual(dual * 2).tangent.tolist() == [4, 4]
+            dual.detach_()
+            assert fw.unpack_dual(dual).tangent is None
+            assert fw.unpack_dual(dual * 2).tangent is None
