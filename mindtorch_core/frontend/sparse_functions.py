@@ -274,10 +274,12 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     """A sparse matrix with the rows of a matrix as its diagonals.
 
     Raises:
-        ValueError: for arguments of other shapes.
+        RuntimeError: for arguments of other shapes, or an offset that comes twice.
     """
     if diagonals.dim() != 2 or offsets.dim() != 1 or offsets._shape[0] != diagonals._shape[0]:
-        raise ValueError("spdiags: expected a matrix, and as many offsets as it has rows")
+        raise RuntimeError("spdiags: expected a matrix, and as many offsets as it has rows")
+    if len({*offsets.tolist()}) < offsets._shape[0]:
+        raise RuntimeError("Offset tensor contains duplicate values")
     rows, columns = (int(n) for n in shape)
     width = min(columns, diagonals._shape[1])
     column = fn.arange(width).expand(offsets._shape[0], width)

@@ -65,8 +65,7 @@ def __setitem__(self: Storage, at: Any, value: int) -> None:
     """Write a byte, or the same one to a part.
 
     Raises:
-        RuntimeError: if the place is out of bounds, or the value is no integer.
-        TypeError: for an index of another type.
+        RuntimeError: if the place is out of bounds or no place, or the value is no integer.
     """
     if not isinstance(value, int):
         raise RuntimeError(
@@ -80,7 +79,7 @@ def __setitem__(self: Storage, at: Any, value: int) -> None:
         start = at % len(self)
         stop = start + 1
     else:
-        raise TypeError(f"can't index a torch.UntypedStorage with {type(at).__name__}")
+        raise RuntimeError(f"can't index a torch.UntypedStorage with {type(at).__name__}")
     flat(self)[start:stop].fill_(value & 255)
 
 

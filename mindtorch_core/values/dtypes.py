@@ -478,6 +478,10 @@ class iinfo:
     __slots__ = ("bits", "dtype", "max", "min")
 
     def __init__(self, type: dtype) -> None:
+        if not isinstance(type, dtype):
+            raise TypeError(
+                f"iinfo(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}"
+            )
         if type.category != INTEGER:
             raise TypeError(f"torch.iinfo() requires an integer input type, got {type!r}")
         self.dtype = type.name

@@ -37,7 +37,7 @@ def names(lib):
     return {
         "t": lib, "nn": lib.nn, "F": lib.nn.functional, "optim": lib.optim, "S": lib.optim.lr_scheduler,
         "D": lib.distributions, "data": lib.utils.data, "U": lib.nn.utils, "init": lib.nn.init,
-        "x": lambda *shape, scale=1.0: values(lib, *shape, scale=scale), "fill": lambda m: fill(lib, m),
+        "x": lambda *shape, scale=1.0: values(lib, *shape, scale=scale), "fill": lambda m: fill(lib, m), "known": known,
         "n": lambda *given: lib.tensor(given), "attributes": attributes,
     }  # fmt: skip
 
@@ -141,6 +141,13 @@ def attributes(it):
     names = [name for name in dir(it) if name[0] != "_" and name != "T_destination"]
     read = {name: getattr(it, name) for name in names}
     return {n: v for n, v in read.items() if isinstance(v, bool | int | float | str | tuple)}
+
+
+def known(it, *given):
+    """A module that knows its shapes: a lazy one after a call."""
+    if hasattr(it, "has_uninitialized_params"):
+        it(*given)
+    return it
 
 
 def lib_real(value):

@@ -27,8 +27,8 @@ KNOWN = {
     ("F.max_unpool1d", "stride"): "as well",
     ("F.max_unpool1d", "padding"): "as well",
     ("U.rnn.pack_padded_sequence", "batch_first"): "PyTorch reads steps that the input has not",
-    **{(f"nn.ConvTranspose{n}d", s): "the library beneath PyTorch refuses empty ones"
-       for n in (1, 2, 3) for s in ("out_channels", "kernel_size")},
+    **{(f"nn.{lazy}ConvTranspose{n}d", s): "the library beneath PyTorch refuses empty ones"
+       for lazy in ("", "Lazy") for n in (1, 2, 3) for s in ("out_channels", "kernel_size")},
 }  # fmt: skip
 FLAG = {"align_corners": (True, False)}
 PADDING = {
@@ -38,7 +38,9 @@ PADDING = {
 REDUCTION = {"reduction": ("none", "mean", "sum")}
 SIZES = {"size": (7, (5, 6), None), "scale_factor": (0.5, 2.0, (1.5, 2.5), None),
          "mode": ("nearest", "bilinear", "bicubic", "area", "nearest-exact"), "align_corners": (True, False, None)}  # fmt: skip
-FORWARD = "[repr(it), attributes(it), fill(it)({0}), it.eval()({0}), list(it.state_dict())]"
+FORWARD = (
+    "[repr(it), attributes(it), fill(known(it, {0}))({0}), it.eval()({0}), list(it.state_dict())]"
+)
 
 
 def on(inputs, *calls, **choices):

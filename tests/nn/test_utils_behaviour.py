@@ -25,6 +25,7 @@ def clipping(t):
     total = t.nn.utils.clip_grad_norm_(m.parameters(), 0.5)
     found = [numbers(total), numbers(m.weight.grad)]
     m = grads()
+    m.weight.grad.copy_(values(t, 2, 3))  # of both signs
     t.nn.utils.clip_grad_value_(m.parameters(), 0.3)
     found.append(numbers(m.weight.grad))
     m = grads()

@@ -77,7 +77,7 @@ def test_type_by_name(name):
     assert x.type("torch.FloatTensor") is x
 
 
-@pytest.mark.parametrize("wrong", ["foo", "torch.FooTensor", "cpu", 3])
+@pytest.mark.parametrize("wrong", ["foo", "torch.FooTensor", "cpu", object])
 def test_type_of_no_name(wrong):
     with pytest.raises(ValueError, match="invalid type"):
         torch.ones(2).type(wrong)

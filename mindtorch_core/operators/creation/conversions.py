@@ -167,7 +167,8 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
         dtype: the dtype, or a name of a type.
 
     Raises:
-        ValueError: for any other name, and for what is neither.
+        TypeError: for what is neither.
+        ValueError: for any other name.
 
     Example:
         >>> torch.ones(2).type(), torch.ones(2).type(torch.int64)
@@ -179,6 +180,8 @@ def type_(self: Tensor, dtype: dtype | None = None) -> Any:
         return to(self, dtype)
     if dtype is Tensor or dtype == "torch.Tensor":
         return to(self, get_default_dtype())
+    if not isinstance(dtype, str | type):
+        raise TypeError("dtype must be a type, str, or dtype object")
     name = dtype if isinstance(dtype, str) else _full_name(dtype)
     *on, last = name.removeprefix("torch.").removeprefix("sparse.").split(".")
     place = ".".join(on).removesuffix(".sparse")

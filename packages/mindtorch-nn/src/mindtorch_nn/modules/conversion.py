@@ -191,7 +191,7 @@ def _parse_to(
     ]
     device = kwargs.pop("device", None)
     dtype = kwargs.pop("dtype", None)
-    other = kwargs.pop("tensor", kwargs.pop("other", None))
+    other = kwargs.pop("tensor", None)
     non_blocking = kwargs.pop("non_blocking", False)
     memory_format = kwargs.pop("memory_format", None)
     kwargs.pop("copy", None)
@@ -208,9 +208,13 @@ def _parse_to(
         non_blocking = rest.pop(0)
     if rest and isinstance(rest[0], bool):
         rest.pop(0)  # copy
-    bad_device = not (device is None or isinstance(device, str | int | torch.device))
-    bad_dtype = not (dtype is None or isinstance(dtype, torch.dtype))
-    if rest or kwargs or bad_device or bad_dtype:
+    kinds = (
+        (device, str | int | torch.device), (dtype, torch.dtype), (other, Tensor),
+        (memory_format, torch.memory_format),
+    )  # fmt: skip
+    bad = any(not isinstance(value, kind | None) for value, kind in kinds)
+    twice = other is not None and not device is dtype is None
+    if rest or kwargs or bad or twice:
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(given)}), but expected "
             f"(device=None, dtype=None, non_blocking=False) with a torch.dtype such as torch.float32, or "

@@ -306,9 +306,9 @@ class RNNBase(Module):
             input, sizes, order, back = input
         else:
             if input.dim() not in (2, 3):
-                name = type(self).__name__
+                what = "D tensor" if self.mode.startswith("RNN") else "D"
                 raise ValueError(
-                    f"{name}: Expected input to be 2D or 3D, got {input.dim()}D tensor instead"
+                    f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}{what} instead"
                 )
             batched = input.dim() == 3
         axis = 0 if self.batch_first else 1
