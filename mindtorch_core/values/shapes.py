@@ -343,7 +343,7 @@ def wrap_dims(dims: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
         return tuple(range(rank))
     if isinstance(dims, int):
         return (wrap_dim(dims, rank),) if rank else (wrap_dim(dims, rank),)[:0]
-    if hasattr(dims, "__index__") and not hasattr(dims, "__len__"):  # as NumPy's integers
+    if hasattr(dims, "__index__") and not getattr(dims, "ndim", 0):  # as NumPy's integers
         return wrap_dims(operator.index(dims), rank)
     out = [wrap_dim(operator.index(d), rank) for d in dims]
     if len(set(out)) != len(out):

@@ -1,6 +1,7 @@
 """What helpers of modules refuse: PyTorch's type of error and its words, a program a line."""
 
 import re
+import warnings
 from importlib import import_module
 
 import pytest
@@ -163,7 +164,9 @@ OWN = {
 
 def told(lib, program):
     """The type of error that a program raises, and its words without the library's name."""
-    error = outcome(eval, program, names(lib))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # else they are the errors
+        error = outcome(eval, program, names(lib))
     assert isinstance(error, Exception), f"{program} is not refused by {lib.__name__}"
     return type(error).__name__, re.sub(
         "mindtorch_(core|nn[.])", lambda m: "torch" + ".nn." * (m[1] != "core"), str(error)

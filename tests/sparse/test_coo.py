@@ -77,6 +77,8 @@ PROGRAMS = [
     "torch.sparse.mm(s.detach(), torch.zeros(3, 2).to_sparse()).to_dense()",
     "torch.sparse.mm(s, s)",
     "torch.mm(s, d)",
+    "torch.matmul(d.detach()[:2, :2], s.detach())",
+    "d.detach()[:2, :2] @ s.detach()",
     "torch.spmm(s, d)",
     "torch.dsmm(s, d)",
     "torch.smm(s.detach(), d.detach())",
@@ -256,12 +258,23 @@ def test_optimizers_and_embeddings(name, maximize):
 
 def test_refusals():
     s = names(torch)["s"]
+    rows = torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3))  # each a dense dimension
+    with pytest.raises(NotImplementedError, match="only matrices of numbers"):
+        rows.to_sparse_csr()
     for call in (
         lambda: s.reshape(6),
         lambda: s[0:1],
         lambda: torch.exp(s),
         lambda: s + 1,
         lambda: torch.cat([s, s.to_dense()]),
+        lambda: s / s,
+        lambda: s.detach()[0.5],
+        lambda: torch.linalg.svd(s.detach()),
+        lambda: rows.transpose(0, 1),
+        lambda: rows.unsqueeze(2),
+        lambda: rows.select(1, 0),
+        lambda: torch.cat([rows, rows], 1),
+        lambda: torch.sparse.softmax(rows, 1),
     ):
         with pytest.raises(NotImplementedError, match="to_dense"):
             call()

@@ -64,7 +64,7 @@ _mirrored("fliplr", 1)
 
 
 def _listed(value: int | Sequence[int]) -> Sequence[int]:
-    return (value,) if isinstance(value, int) else value
+    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _roll_rule(self: Tensor, shifts: Any, dims: Any = ()) -> TensorSpec:

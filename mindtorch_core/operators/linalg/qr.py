@@ -224,8 +224,10 @@ def _check_ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool) -> No
         )
     if input3._shape[side] != self._shape[-2]:
         raise RuntimeError(f"{name}: other.shape[{side}] must be equal to input.shape[-2]")
-    if input2._shape[-1] > self._shape[-1]:
-        raise RuntimeError(f"{name}: tau.shape[-1] must be less than or equal to input.shape[-1]")
+    if input2._shape[-1:] != (min(input3._shape[side], self._shape[-1]),):
+        raise RuntimeError(
+            f"{name}: tau.shape[-1] must be equal to min(other.shape[{side}], input.shape[-1])"
+        )
     if len(self._shape) - len(input2._shape) != 1 or len(self._shape) != len(input3._shape):
         raise RuntimeError(
             f"{name}: Expected tau to have one dimension less than input, and other as many as input, "

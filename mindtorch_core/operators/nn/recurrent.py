@@ -271,6 +271,11 @@ def _cell(name: str, step: Step, gates: int) -> Callable[..., Any]:
 
 
 def _check_cell(input: Any, states: States, w_ih: Any, w_hh: Any, gates: int) -> None:
+    for each in (input, *states, w_ih, w_hh):
+        if len(each._shape) < 2:
+            raise RuntimeError(
+                f"input, hidden states and weights of a cell are 2D, got {show(each._shape)}"
+            )
     if input._shape[1] != w_ih._shape[1]:
         raise RuntimeError(
             f"input has inconsistent input_size: got {input._shape[1]} expected {w_ih._shape[1]}"

@@ -281,7 +281,7 @@ for _name, _all, _arg, _other in (
 def _truth_rule(self: Tensor, dim: Dims = None, keepdim: bool = False) -> TensorSpec:
     """As other reductions, except that an empty list of dimensions reduces none."""
     d = uint8 if self._dtype is uint8 else bool_
-    if dim is not None and not isinstance(dim, int) and not len(dim):
+    if isinstance(dim, list | tuple) and not dim:
         return TensorSpec(self._shape, d)
     return TensorSpec(reduced(self._shape, wrap_dims(dim, len(self._shape)), keepdim), d)
 
@@ -292,7 +292,7 @@ def _counted(some: bool) -> Any:
     def truth(self: Any, dim: Dims = None, keepdim: bool = False) -> Any:
         spec = _truth_rule(self, dim, keepdim)
         deciding = (self != 0) if some else (self == 0)
-        if not (dim is not None and not isinstance(dim, int) and not len(dim)):
+        if not isinstance(dim, list | tuple) or dim:
             deciding = deciding.sum(dim, keepdim)
         return (deciding != 0 if some else deciding == 0).to(spec.dtype)
 

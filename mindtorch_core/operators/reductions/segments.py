@@ -175,8 +175,8 @@ def _hash_rule(self: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int 
         raise RuntimeError(f"hash_tensor: Unknown mode: {mode}")
     if self._dtype.category == COMPLEX:
         raise NotImplementedError(f"\"hash_tensor\" not implemented for '{self._dtype.label}'")
-    dims = wrap_dims(dim if dim != [] else None, len(self._shape))
-    if not numel(self._shape) and dim in ((), []):
+    dims = wrap_dims(dim, len(self._shape))
+    if not numel(self._shape) and isinstance(dim, list | tuple) and not dim:
         raise RuntimeError(
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
@@ -197,7 +197,7 @@ def _hash_tensor(self: Any, dim: Any = (), *, keepdim: bool = False, mode: int =
     if wide is float64:
         bits = bits.view(int64)
     rank = len(self._shape)
-    dims = sorted(wrap_dims(dim if dim != [] else None, rank))
+    dims = sorted(wrap_dims(dim, rank))
     rest = [i for i in range(rank) if i not in dims]
     lines = bits.permute([*rest, *dims]).reshape((*(self._shape[i] for i in rest), -1))
     while lines._shape[-1] > 1:

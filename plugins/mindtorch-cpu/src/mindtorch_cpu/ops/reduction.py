@@ -319,11 +319,7 @@ def _truth(name: str, reduce: Any) -> None:
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self.raw_data
         d = uint8 if self.raw_dtype is uint8 else bool_
-        axis = (
-            ()
-            if dim is not None and dim.__class__ is not int and not len(dim)
-            else axes(dim, a.ndim)
-        )
+        axis = () if isinstance(dim, list | tuple) and not dim else axes(dim, a.ndim)
         found = row_major(reduce(a, axis, np.bool_, None, keepdim))
         return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 
