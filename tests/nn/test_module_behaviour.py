@@ -418,6 +418,22 @@ def names_that_are_replaced(t):
     return [*found, list(m._buffers), "x" in m.__dict__, sorted(m.state_dict())]
 
 
+@scenario
+def drawn_parameters(t):
+    makers = (
+        lambda: t.nn.Linear(3, 2), lambda: t.nn.Bilinear(2, 3, 2), lambda: t.nn.Conv2d(2, 3, 2),
+        lambda: t.nn.ConvTranspose1d(2, 3, 2), lambda: t.nn.RNNCell(2, 3), lambda: t.nn.GRUCell(2, 3),
+        lambda: t.nn.LSTMCell(2, 3), lambda: t.nn.GRU(2, 3), lambda: t.nn.LSTM(2, 3, 2, proj_size=2),
+        lambda: t.nn.Embedding(3, 2, padding_idx=1), lambda: t.nn.MultiheadAttention(4, 2),
+    )  # fmt: skip
+    found = []
+    for make in makers:
+        t.manual_seed(5)
+        found += [(name, numbers(p)) for name, p in make().named_parameters()]
+    packed = t.nn.utils.rnn.pack_sequence([t.ones(2), t.ones(1)])
+    return [*found, packed.is_cuda, packed.is_pinned()]
+
+
 @pytest.mark.parametrize("each", scenario, ids=lambda f: f.__name__)
 def test_the_same_happens(each):
     play(each)
