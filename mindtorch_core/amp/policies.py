@@ -129,6 +129,8 @@ def _by_name(table: dict[Policy, str]) -> dict[str, Policy]:
     return {name.partition(".")[0]: policy for name, policy in found.items()} | found
 
 
+# The overload of tensors has no policy, though that of numbers has one.
+_WITHOUT: Final = frozenset(("fake_quantize_per_tensor_affine.tensor_qparams",))
 _CPU_POLICIES: Final = _by_name(_CPU)
 _OTHER_POLICIES: Final = _by_name(_OTHERS)
 
@@ -145,7 +147,7 @@ def policy_of(entry: OpEntry, key: DispatchKey) -> Policy | None:
     several overloads in PyTorch are one here.
     """
     namespace, _, name = entry.name.partition("::")
-    if namespace != "aten":
+    if namespace != "aten" or name in _WITHOUT:
         return None
     table = _CPU_POLICIES if key is DispatchKey.AutocastCPU else _OTHER_POLICIES
     name = _ALIASES.get(name, name)

@@ -44,6 +44,7 @@ GRADIENTS = {
     "cholesky_inverse": "PyTorch gives a gradient to the half that is not read",
     "embedding_dense_backward": "PyTorch's second derivative forgets the frequencies",
     "grid_sampler": "at the border, where there is a kink, PyTorch takes the other side",
+    "fake_quantize_per_tensor_affine.tensor_qparams": "a scale with a gradient is refused: by PyTorch at once",
     "fill.Tensor": "PyTorch gives zeros to what is overwritten, here it has no gradient",
     "as_strided_scatter": "PyTorch keeps the gradient of what was overwritten, and drops the rest",
 }

@@ -59,6 +59,10 @@ CASES = {
     "div.rounded": ("ab", lambda l, a, b: l.div(a, b, rounding_mode="floor") + a * b),
     "remainder": ("ab", lambda l, a, b: l.remainder(a, b)),
     "fmod": ("ab", lambda l, a, b: l.fmod(a, b)),
+    "affine_grid_generator": (
+        "a",
+        lambda l, a: l.affine_grid_generator(a.reshape(-1)[:6].reshape(1, 2, 3), [1, 1, 3, 2], False),
+    ),
     "pow": ("pb", lambda l, p, b: p**b),
     "pow.number": ("a", lambda l, a: a**3 + a**2 + a**1 + a**0 + a**-1),
     "pow.base": ("a", lambda l, a: 2.5**a),
@@ -291,6 +295,8 @@ def test_every_differentiable_op_is_covered():
             "_scaled_dot_product_fused_attention_overrideable",  # in tests/operators/test_device_attention
             "native_dropout",  # what it keeps is drawn: in tests/autograd/test_whole_kernels
             "_grouped_mm",  # in test_grouped_mm
+            "fake_quantize_per_tensor_affine",  # steps: in tests/operators/test_fake_quantization
+            "fake_quantize_per_channel_affine",
             "_recurrent_steps",  # in test_recurrent_steps
             *(f"special_{name}" for name in (*BESSEL, *POLYNOMIALS, "zeta")),
         }

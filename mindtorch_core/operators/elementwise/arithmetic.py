@@ -157,10 +157,8 @@ binary(
     operators=("__rsub__",),
     decomposition=lambda self, other, *, alpha=1: _rsub(self, other, alpha),
     node_names=("RsubBackward1",),  # of a number, as nearly always
-    primitive=False,
-    inplace=False,
-    out=False,
-)
+    primitive=False, inplace=False, out=False,
+)  # fmt: skip
 
 
 def _rsub(self: Tensor, other: Any, alpha: Any) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formulas import has_elements
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, bfloat16, float16, float32, int32
 from ...values.shapes import wrap_dim
@@ -23,6 +24,12 @@ def _check(name: str, self: Tensor, quant_min: int, quant_max: int) -> TensorSpe
             f"{quant_max}"
         )
     return TensorSpec(self._shape, self._dtype)
+
+
+def _check_points(points: Tensor, low: int, high: int) -> None:
+    """Refuse zero points in tensors that no integer of so many bits is."""
+    if has_elements(points):
+        _check_point(bool(((points >= low) & (points <= high)).all()))
 
 
 def _check_point(fits: Any) -> None:
@@ -86,6 +93,8 @@ def _single(self: Tensor, scale: Any, zero_point: Any) -> tuple[Any, Any]:
 
 def _tensor(self: Any, scale: Any, zero_point: Any, quant_min: int, quant_max: int) -> Any:
     _tensor_rule(self, scale, zero_point, quant_min, quant_max)
+    if isinstance(zero_point, Tensor):
+        _check_points(zero_point, quant_min, quant_max)
     return _rounded(self, *_single(self, scale, zero_point), quant_min, quant_max)
 
 
@@ -159,7 +168,7 @@ def _channels(
 ) -> Any:
     _channel_rule(self, scale, zero_point, axis, quant_min, quant_max)
     if zero_point._dtype is int32:
-        _check_point(bool(((zero_point >= quant_min) & (zero_point <= quant_max)).all()))
+        _check_points(zero_point, quant_min, quant_max)
     steps, points = _each(self, axis, scale.float(), zero_point)
     return _rounded(self, steps, points, quant_min, quant_max)
 
