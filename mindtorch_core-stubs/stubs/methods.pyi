@@ -2734,11 +2734,18 @@ class TensorMethods:
     def short(self, *, memory_format: Any = None) -> Tensor:
         """The tensor in the dtype torch.int16: itself if it has that one, else a copy."""
 
+    def smm(self, mat: Tensor) -> Any:
+        """The product of a sparse matrix and a dense one, sparse: see `torch.smm`."""
+
     def sparse_dim(self) -> _int:
         """Number of dimensions that positions have: 0 for a dense tensor."""
 
     def sparse_mask(self, mask: Any) -> Any:
         """The elements at the positions of a sparse tensor, as a sparse tensor."""
+
+    def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+        """A product of a sparse matrix and a dense one added to a sparse one: see
+        `torch.sspaddmm`."""
 
     def storage(self) -> Any:
         """The memory the tensor and its views share, counted in its elements; `untyped_storage` in

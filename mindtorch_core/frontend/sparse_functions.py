@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dispatch.functions import fn
+from ..dispatch.written_functions import overridable
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
 from ..values.layouts import sparse_csr
@@ -123,6 +124,7 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     return fn.where(first < count, products.gather(0, first.clamp(max=count - 1)), joined)
 
 
+@overridable
 def hspmm(mat1: Any, mat2: Tensor) -> Any:
     """The product of a sparse matrix and a dense one, as rows that are held: those where ``mat1`` has some.
 
@@ -142,6 +144,7 @@ def hspmm(mat1: Any, mat2: Tensor) -> Any:
     return sparse_of(held.unsqueeze(0), values, (mat1._shape[0], mat2._shape[1]))
 
 
+@overridable
 def smm(input: Any, mat: Tensor) -> Any:
     """The product of a sparse matrix and a dense one, sparse: rows where ``input`` has some are held whole.
 
@@ -161,6 +164,7 @@ def smm(input: Any, mat: Tensor) -> Any:
     return sparse_of(indices, rows._elements.reshape(-1), rows._shape)
 
 
+@overridable
 def sspaddmm(input: Any, mat1: Any, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """``beta * input + alpha * (mat1 @ mat2)`` of sparse ``input`` and ``mat1``, sparse: see `smm`.
 

@@ -103,6 +103,20 @@ def sparse_mask(self: Tensor, mask: Any) -> Any:
     return (mask if mask._how else mask.coalesce()).masking(self)
 
 
+def smm(self: Tensor, mat: Tensor) -> Any:
+    """The product of a sparse matrix and a dense one, sparse: see `torch.smm`."""
+    from . import sparse_functions
+
+    return sparse_functions.smm(self, mat)
+
+
+def sspaddmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """A product of a sparse matrix and a dense one added to a sparse one: see `torch.sspaddmm`."""
+    from . import sparse_functions
+
+    return sparse_functions.sspaddmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
 def dense_dim(self: Tensor) -> int:
     """Number of dimensions whose elements are all stored: all of a dense tensor's."""
     return len(self._shape)
@@ -132,7 +146,9 @@ attach(
     {
         "dense_dim": dense_dim,
         "sparse_dim": sparse_dim,
+        "smm": smm,
         "sparse_mask": sparse_mask,
+        "sspaddmm": sspaddmm,
         "to_dense": to_dense,
         "to_sparse": to_sparse,
         "to_sparse_coo": to_sparse_coo,

@@ -83,6 +83,8 @@ PROGRAMS = [
     "torch.dsmm(s, d)",
     "torch.smm(s.detach(), d.detach())",
     "torch.hspmm(s.detach(), d.detach())",
+    "s.detach().smm(d.detach())",
+    "torch.eye(2, 4).to_sparse().sspaddmm(s.detach(), d.detach())",
     "torch.hsmm(s.detach().coalesce(), d.detach())",
     "torch.sspaddmm(torch.eye(2, 4).to_sparse(), s.detach(), d.detach(), beta=2, alpha=-1)",
     "torch.smm(d, d)",
@@ -259,7 +261,7 @@ def test_optimizers_and_embeddings(name, maximize):
 def test_refusals():
     s = names(torch)["s"]
     rows = torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3))  # each a dense dimension
-    with pytest.raises(NotImplementedError, match="only matrices of numbers"):
+    with pytest.raises(NotImplementedError, match="only matrices, and"):
         rows.to_sparse_csr()
     for call in (
         lambda: s.reshape(6),
