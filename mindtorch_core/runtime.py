@@ -192,7 +192,9 @@ class Runtime(ABC):
             storage = self.storage_of(tensor)
         except Exception:  # noqa: BLE001 (whatever looking for memory in no payload raises)
             return False
-        strides = contiguous_strides(tensor._shape) if tensor._layout is None else tensor._layout[0]
+        strides = (
+            contiguous_strides(tensor._shape) if tensor._strided is None else tensor._strided[0]
+        )
         extent = storage_extent(tensor._shape, strides, 0)
         return storage.size_bytes == extent * tensor._dtype.itemsize
 

@@ -44,7 +44,7 @@ class _Made:
     def add(self, outs: Sequence[Tensor]) -> None:
         """Add the results of an op."""
         for t in outs:
-            if t._data is None and id(t) not in self._ids:
+            if t._payload is None and id(t) not in self._ids:
                 self._ids.add(id(t))
                 self._by_storage.setdefault(id(t._storage), []).append(t)
 
@@ -60,7 +60,7 @@ class _Made:
         return value
 
     def _own(self, t: Tensor) -> Tensor:
-        if t._data is not None or id(t) in self._ids:
+        if t._payload is not None or id(t) in self._ids:
             return t
         for each in self._by_storage.get(id(t._storage), ()):
             if each._shape == t._shape and each._dtype is t._dtype and _lie_alike(each, t):

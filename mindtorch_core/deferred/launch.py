@@ -161,18 +161,18 @@ class Launch:
             else:
                 for t in (*args, *kwargs.values()) if kwargs else args:
                     if TENSORS[t.__class__]:
-                        if t._data is None:
+                        if t._payload is None:
                             _ready(t)
                     elif t.__class__ is list or t.__class__ is tuple:
                         for each in tensors_of(t):
-                            if each._data is None:
+                            if each._payload is None:
                                 _ready(each)
                 self.under_way = (i,)
                 self.running = True
                 result = op.impl(*args, **kwargs) if op.plan is None else op.plan(*args, **kwargs)()
                 if len(outs) == 1 and result.__class__ is Tensor:  # as `settle`
                     t = outs[0]
-                    if result is not t and (t._data is None or op.writes or op.view):
+                    if result is not t and (t._payload is None or op.writes or op.view):
                         move(t, result)
                 else:
                     settle(op, outs, result)
@@ -327,7 +327,7 @@ class Launch:
         made = {id(t) for e in entries for t in e.outs}
         for entry in entries:
             for t in tensors_of((*entry.args, *entry.kwargs.values())):
-                if t._data is None and id(t) not in made and not _filled(t):
+                if t._payload is None and id(t) not in made and not _filled(t):
                     return False  # another tensor over memory that the step makes
         return True
 
@@ -419,7 +419,7 @@ class Launch:
                 owners.hand_out(outs)
         for t in outs:
             s = t._storage
-            if t._data is not None or s is None:
+            if t._payload is not None or s is None:
                 continue
             if s.memory is not None:  # a view of what the step has made
                 t._fill(s)

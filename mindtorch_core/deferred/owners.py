@@ -121,7 +121,7 @@ def owners_of(compute: Callable[[], Any] | None, entries: Sequence[Entry]) -> Ow
 def _memory(t: Tensor) -> Any:
     """The memory of a tensor, if it is there."""
     s = t._storage
-    return t._data if s is None else s.memory
+    return t._payload if s is None else s.memory
 
 
 def _overlap(a: Tensor, b: Tensor) -> bool:

@@ -63,7 +63,7 @@ _FIND_USER: Final = """\
 # The tensor that a call returns, as `@spec` says it: shape, dtype, layout and bytes.
 _RESULT: Final = Template("""\
 @r = @NEW(@Tensor)
-@r._shape, @r._dtype, @r._layout, @n = @spec
+@r._shape, @r._dtype, @r._strided, @n = @spec
 @s = @NEW(@Storage)
 @s.memory = None
 @s.size_bytes = @n
@@ -72,7 +72,7 @@ _RESULT: Final = Template("""\
 @s.views = None
 @s.pending = @pipe
 @s._prune_at = 32
-@r._data = None
+@r._payload = None
 @r._device = @on
 @r._keys = @KEYS
 @r._storage = @s
@@ -184,7 +184,7 @@ _LOOK: Final = Template("""\
 @s = $arg._storage
 if @s is not None and @s.pending is not None and @s.pending is not @pipe:
     @s.pending.flush_because(@USED_ELSEWHERE)
-@l$i = $arg._layout
+@l$i = $arg._strided
 if @l$i is None and @len($arg._shape) > 1:
     @l$i = $arg._geometry()
 """)

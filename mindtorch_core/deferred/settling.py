@@ -46,7 +46,7 @@ def settle(op: RecordedOp, outs: tuple[Tensor, ...], result: Any, by: str = KERN
     for t, r in zip(outs, results, strict=True):
         if r is None and by != KERNEL:
             continue
-        if r is not t and (t._data is None or op.writes or op.view):
+        if r is not t and (t._payload is None or op.writes or op.view):
             move(t, r, by)
 
 
@@ -62,11 +62,11 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
         raise mismatch(r, shape, t._dtype, t._device, by)
     s = t._storage
     if s is None or s.memory is not None:  # a view, over memory that is there
-        t._data = r._data
+        t._payload = r._payload
         return
     # A part of another memory, for instance.
-    if len(shape) > 1 or r._storage is not None or r._layout is not None:
-        strides = contiguous_strides(shape) if t._layout is None else t._layout[0]
+    if len(shape) > 1 or r._storage is not None or r._strided is not None:
+        strides = contiguous_strides(shape) if t._strided is None else t._strided[0]
         if r._geometry() != (strides, 0) and numel(shape):
             r = laid_out(r, strides)
     if not s.version and held_once(t, 1):
@@ -74,10 +74,10 @@ def move(t: Tensor, r: Any, by: str = KERNEL) -> None:
         own = r._storage
         if own is not None:
             own.version = 0
-        t._storage, t._data = own, r._data
+        t._storage, t._payload = own, r._payload
         return
     own = r._own_storage()
-    s.memory, s.size_bytes, t._data = own.memory, own.size_bytes, r._data
+    s.memory, s.size_bytes, t._payload = own.memory, own.size_bytes, r._payload
 
 
 def mismatch(r: Any, shape: Shape, d: dtype, on: device, by: str = KERNEL) -> RuntimeError:

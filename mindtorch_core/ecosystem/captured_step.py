@@ -270,7 +270,9 @@ class Step:
             ]
             if not self._as_before(inputs):
                 self._check_inputs(inputs)
-                self._looks = [(t._data, t._storage, t._shape, t._layout, t._keys) for t in inputs]
+                self._looks = [
+                    (t._payload, t._storage, t._shape, t._strided, t._keys) for t in inputs
+                ]
             if HOOKED_LEAVES or self._any_hooks:
                 self._check_hooks()
             outputs = self._computing(inputs, self._numbers)
@@ -302,8 +304,8 @@ class Step:
         """Whether what the call reads and writes are the very objects that the last one did."""
         for t, (data, storage, shape, layout, keys) in zip(inputs, self._looks, strict=False):
             if (
-                t._data is not data or t._storage is not storage or t._shape is not shape
-                or t._layout is not layout or t._keys != keys or data is None
+                t._payload is not data or t._storage is not storage or t._shape is not shape
+                or t._strided is not layout or t._keys != keys or data is None
             ):  # fmt: skip
                 return False
         return len(inputs) == len(self._looks)
@@ -311,7 +313,7 @@ class Step:
     def _check_inputs(self, inputs: list[Tensor]) -> None:
         """Check what the function uses besides its arguments, and who shares memory."""
         for i, (t, guard) in enumerate(zip(inputs, self._guards, strict=True)):
-            if t._pending or t._data is None:
+            if t._pending or t._payload is None:
                 t._settled()
             if self._inputs[i].__class__ is not _Part and guard_of(t) != guard:
                 raise CaptureError(

@@ -20,6 +20,7 @@ from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, overload_of
 from ..tensors.subclasses import ANY_DISPATCHES, dispatching
 from ..values.interrupts import leaving, surely
+from .shown_ops import shown
 
 __all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes", "without_modes"]
 
@@ -172,11 +173,12 @@ def python_kernel(
             kwargs = {
                 k: v for k, v in kwargs.items() if not _is_default(v, options.get(k, options))
             }
+        op, args, kwargs = shown(func, args, kwargs)
         kept, own = modes[:], MASKS.__dict__
         include = own["include"] if len(kept) > 1 else own["include"] & ~_PYTHON
         keep = own["keep"] & ~_ABOVE
         try:
-            return with_masks(include, keep, _offer, modes, entry, func, classes, args, kwargs)
+            return with_masks(include, keep, _offer, modes, op, classes, args, kwargs)
         finally:
             modes[:] = kept
 
@@ -185,7 +187,6 @@ def python_kernel(
 
 def _offer(
     modes: list[DispatchMode],
-    entry: OpEntry,
     func: OpOverload,
     classes: tuple[Any, ...],
     args: tuple[Any, ...],
@@ -205,7 +206,7 @@ def _offer(
         mode = modes.pop()
         if not modes and own["include"] & _PYTHON:
             set_masks(own["include"] & ~_PYTHON, own["keep"])
-        result = _handle(entry, mode, func, classes, args, kwargs)
+        result = _handle(mode, func, classes, args, kwargs)
         if result is not NotImplemented:
             return result
         declined += (mode,)
@@ -222,7 +223,6 @@ def _offer(
 
 
 def _handle(
-    entry: OpEntry,
     mode: DispatchMode,
     func: OpOverload,
     classes: tuple[Any, ...],
@@ -230,7 +230,7 @@ def _handle(
     kwargs: dict[str, Any],
 ) -> Any:
     if _RULES:
-        rule = _RULES.get((entry.name, type(mode)))
+        rule = _RULES.get((func._entry.name, type(mode)))
         if rule is not None:
             return rule(mode, func, classes, args, kwargs)
     if func.mode_rules:

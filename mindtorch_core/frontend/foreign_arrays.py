@@ -9,6 +9,7 @@ from ..dispatch.keys import AUTOGRAD, MASKS, DispatchKey
 from ..tensors.attached import attach
 from ..tensors.autograd_state import born
 from ..tensors.storage import BEFORE_EXPORT, BEFORE_LOOK
+from ..tensors.subclasses import hollow
 from ..tensors.tensor import Tensor
 from ..tensors.unresolved import refuse_unresolved
 from ..values.devices import TABLE, DeviceRow, concrete, device
@@ -185,7 +186,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray[Any, Any]:
 
     Raises:
         TypeError: if it is not in host memory.
-        RuntimeError: if it requires grad and gradients are enabled, or is a conjugate or negative view.
+        RuntimeError: if it requires grad and gradients are enabled, is a conjugate or negative view, or of a
+            class that answers for elements which it has not.
 
     Example:
         >>> x = torch.zeros(2)
@@ -195,6 +197,8 @@ def numpy(self: Tensor, *, force: bool = False) -> ndarray[Any, Any]:
     """
     if force:
         return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+    if hollow(self):
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
     if self._keys & AUTOGRAD and MASKS.keep & DispatchKey.Autograd:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 from ..dispatch.calls.binding import python_number
@@ -30,7 +31,13 @@ def getitem(self: Tensor, index: Any) -> Tensor:
         viewed, tensors = _apply_views(self, index)
         if tensors is not None:
             return fn.index(viewed, tensors)
-        return viewed if viewed is not self else self.view(self._shape)
+        if viewed is self:  # a view even so
+            return (
+                fn.slice(self, 0, 0, sys.maxsize)
+                if type(index) is slice
+                else self.view(self._shape)
+            )
+        return viewed
     except Exception as error:
         hide(error)
         raise

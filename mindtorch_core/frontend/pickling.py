@@ -14,7 +14,7 @@ from ..dispatch.key_order import mask_of
 from ..tensors.attached import attach
 from ..tensors.autograd_state import born
 from ..tensors.storage import Storage
-from ..tensors.subclasses import dispatches, instance
+from ..tensors.subclasses import hollow, instance
 from ..tensors.tensor import FIELDS, Tensor, make_tensor
 from ..tensors.unresolved import MARKS, unresolved
 from ..values.devices import concrete, row_of
@@ -40,7 +40,7 @@ def reduced_tensor(t: Tensor) -> tuple[Any, ...]:
     storage = t._settled()._own_storage()
     strides, offset = t._geometry()
     described = t._shape, strides, offset, t._dtype, t.requires_grad
-    if t._data is None and dispatches(type(t)):
+    if hollow(t):
         return rebuild_wrapper, (type(t), t._device, *described), state_of(t)
     return rebuild_tensor, (type(t), storage, *described, *unresolved(t)), state_of(t)
 

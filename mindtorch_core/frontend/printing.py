@@ -154,7 +154,17 @@ def _body(t: Tensor, indent: int) -> str:
     return _nest(texts, width, shown._shape, marks, indent, edge)
 
 
-_tensor_str = _body  # as `torch._tensor_str` names it
+# As `torch._tensor_str` names them.
+
+_tensor_str = _body
+
+
+def _str_intern(inp: Tensor, *, tensor_contents: str | None = None) -> str:
+    return format_tensor(inp, tensor_contents)
+
+
+def _add_suffixes(tensor_str: str, suffixes: list[str], indent: int, force_newline: bool) -> str:
+    return filled(tensor_str, suffixes, indent, force_newline) + ")"
 
 
 class _Options:

@@ -14,6 +14,7 @@ from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD, MASKS, UNRESOLVED, DispatchKey, is_recording
 from ..tensors.attached import attach
 from ..tensors.storage import BEFORE_LOOK
+from ..tensors.subclasses import hollow
 from ..tensors.tensor import Tensor, alias
 from ..values.devices import TABLE
 from ..values.dtypes import unpack
@@ -85,6 +86,10 @@ def tolist(self: Tensor) -> list[Any]:
         [[1, 2], [3, 4]]
     """
     try:
+        if hollow(self):
+            raise RuntimeError(
+                f".tolist() is not supported for tensor subclasses, got {type(self).__name__}"
+            )
         flat = unpack(self._host(), self._dtype)
     except Exception as error:
         hide(error)

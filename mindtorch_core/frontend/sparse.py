@@ -429,7 +429,7 @@ class SparseTensor(Tensor):
 _SERVED: Final = {
     **{n: n for n in ("add", "add_", "sub", "mul", "mul_", "div", "neg", "clone", "detach", "zero_", "t",
                       "transpose", "sum", "norm")},
-    "linalg_vector_norm": "norm", "_to_dtype": "to", "_to_device": "to",
+    "linalg_vector_norm": "norm", "_to_copy": "to",
 }  # fmt: skip
 
 _LOST: Final = {*_SERVED, "sub_", "mm", "matmul", "mv"} - {"detach"}

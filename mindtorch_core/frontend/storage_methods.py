@@ -246,6 +246,15 @@ def share_memory_(self: Storage) -> Storage:
     return self
 
 
+def _new_shared(cls: Any, size: int, *, device: device | str = "cpu") -> Storage:
+    """A storage of so many bytes, which processes share where they are the CPU's."""
+    on = concrete(device)
+    made = rebuild_storage(None, int(size), str(on))
+    if on.type == "cpu":
+        share(made)
+    return made
+
+
 def pin_memory(self: Storage, device: device | str | None = None) -> Storage:
     """A copy in page-locked memory, from which an accelerator copies faster.
 
@@ -307,6 +316,7 @@ _METHODS: dict[str, Any] = {
             resizable, resize_, share_memory_, to, tolist, untyped,
         )
     },
+    "_new_shared": classmethod(_new_shared),
     "type": type_,
     "is_pinned": _is_pinned,
     "filename": property(_filename),

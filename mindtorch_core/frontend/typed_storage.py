@@ -296,6 +296,11 @@ class TypedStorage(Typed):
         self._bytes.share_memory_()
         return self
 
+    def _new_shared(self, size: int, *, device: device_type | str | None = None) -> TypedStorage:
+        """A storage of so many elements, which processes share where they are the CPU's."""
+        on = self.device if device is None else device
+        return self._wrapping(self._bytes._new_shared(size * self._dtype.itemsize, device=on))
+
     def is_pinned(self, device: device_type | str | None = None) -> bool:
         """Whether the memory is page-locked for an accelerator."""
         return self._bytes.is_pinned(device)  # type: ignore[no-any-return]

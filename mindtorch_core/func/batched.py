@@ -121,8 +121,8 @@ def batched(inner: Tensor, bdim: int, level: int) -> Batched:
     made: Batched = object.__new__(Batched)
     shape = inner._shape
     strides, offset = inner._geometry()
-    made._data = made._storage = made._base = made._autograd = None
-    made._layout = strides[:bdim] + strides[bdim + 1 :], offset
+    made._payload = made._storage = made._base = made._autograd = None
+    made._strided = strides[:bdim] + strides[bdim + 1 :], offset
     made._shape = shape[:bdim] + shape[bdim + 1 :]
     made._dtype, made._device = inner._dtype, inner._device
     made._keys = (inner._keys & ~_NOT_TAKEN) | _KEY

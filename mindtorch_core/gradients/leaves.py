@@ -65,7 +65,7 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
         return
     if meta.grad is not None:
         if create_graph or (
-            (g._data is None or meta.grad._data is None)  # it is pending, or perhaps sparse
+            (g._payload is None or meta.grad._payload is None)  # it is pending, or perhaps sparse
             and (g.layout is not strided or meta.grad.layout is not strided)
         ):
             meta.grad = meta.grad + g
@@ -84,8 +84,8 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
 
 def _lies_as(leaf: Tensor, g: Any) -> bool:
     """Whether a gradient has the strides that a leaf's ``grad`` should have."""
-    strides = (g._layout or g._geometry())[0]
-    if strides == (leaf._layout or leaf._geometry())[0]:  # dense, as fresh memory is
+    strides = (g._strided or g._geometry())[0]
+    if strides == (leaf._strided or leaf._geometry())[0]:  # dense, as fresh memory is
         return True
     wanted = _wanted_strides(leaf)
     return all(n == 1 or a == b for n, a, b in zip(g._shape, strides, wanted, strict=True))

@@ -121,7 +121,7 @@ def inplace_kernel(entry: OpEntry, below: Kernel, *, guarded: bool = False) -> K
             keys = self._keys & ~UNRESOLVED
         else:
             shadow = make_tensor(
-                None, self._shape, self._dtype, self._device, 0, self._storage, self._layout
+                None, self._shape, self._dtype, self._device, 0, self._storage, self._strided
             )
             keys = self._keys
         shadow._autograd, shadow._keys = self._autograd, keys

@@ -354,7 +354,8 @@ class Walk:
             return None
         nodes = self._nodes(metas)
         if nodes is None or not all(
-            own[stood]._data is not None and (values[n] is own[stood] or takes(pipe, n, own[stood]))
+            own[stood]._payload is not None
+            and (values[n] is own[stood] or takes(pipe, n, own[stood]))
             for n, stood in self.inputs
         ):
             return None

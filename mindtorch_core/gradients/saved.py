@@ -84,7 +84,7 @@ class Packed:
         keys = t._keys & ~AUTOGRAD
         if meta is not None:
             keys |= TABLE[t._device.type].autograd_key
-        found = make_tensor(t._data, t._shape, t._dtype, t._device, keys, t._storage, t._layout)
+        found = make_tensor(t._payload, t._shape, t._dtype, t._device, keys, t._storage, t._strided)
         _awaited(found)
         found._autograd = meta
         return found
@@ -101,7 +101,7 @@ class _Wrapped:
 
     def dress(self, t: Tensor) -> None:
         """Make of a rebuilt output what it was."""
-        t._data = None
+        t._payload = None
         t.__class__ = self.kind
         t.__dict__.update(self.attributes)
 
@@ -112,10 +112,10 @@ def output_parts(t: Tensor) -> tuple[Any, ...]:
         t._own_storage()
     s = t._storage
     version = 0 if s is None else s.version
-    data = t._data
+    data = t._payload
     if data is None and t.__class__ is not Tensor and t._pending is False:
         data = _Wrapped(t)
-    return (data, t._shape, t._dtype, t._device, t._keys, s, t._layout, version)
+    return (data, t._shape, t._dtype, t._device, t._keys, s, t._strided, version)
 
 
 def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...] | Packed) -> Tensor:
@@ -151,7 +151,7 @@ def saved_output(node: Node, output_nr: int, parts: tuple[Any, ...] | Packed) ->
 def _awaited(t: Tensor) -> None:
     """Have the pipeline that a tensor's memory waits for give it its payload."""
     storage = t._storage
-    if t._data is None and storage is not None and storage.pending is not None:
+    if t._payload is None and storage is not None and storage.pending is not None:
         storage.pending.remember(t)
 
 

@@ -133,8 +133,8 @@ def _viewing(bit: int, below: Kernel, toggled: int | None = None) -> Kernel:
     def kernel(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         fill(self)
         plain = make_tensor(
-            self._data, self._shape, self._dtype, self._device, self._keys ^ bit,
-            self._own_storage(), self._layout,
+            self._payload, self._shape, self._dtype, self._device, self._keys ^ bit,
+            self._own_storage(), self._strided,
         )  # fmt: skip
 
         def marked(view: Any) -> Any:

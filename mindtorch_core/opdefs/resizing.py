@@ -46,8 +46,8 @@ def resize(t: Tensor, shape: Shape, strides: Shape | None = None) -> None:
             raise RuntimeError("Trying to resize storage that is not resizable")
         only = t if held_alone(t) else None  # here: arguments of a call refer to the storage too
         replace_memory(storage, _grown(storage, needed), only)
-    t._shape, t._layout = shape, (steps, offset)
-    t._data = TABLE[t._device.type].runtime.payload(storage, shape, steps, offset, d)
+    t._shape, t._strided = shape, (steps, offset)
+    t._payload = TABLE[t._device.type].runtime.payload(storage, shape, steps, offset, d)
 
 
 def _grown(storage: Storage, nbytes: int) -> Storage:

@@ -49,13 +49,13 @@ def pointwise_spec(operands: tuple[Any, ...], d: dtype) -> TensorSpec:
     """Broadcast shape of the tensors among ``operands``, in their common layout."""
     tensors = [t for t in operands if hasattr(t, "_keys")]
     shape = tensors[0]._shape
-    plain = tensors[0]._layout is None
+    plain = tensors[0]._strided is None
     for t in tensors[1:]:
         if t._shape != shape:
             shape = broadcast_all(t._shape for t in tensors)
             plain = False
             break
-        plain = plain and t._layout is None
+        plain = plain and t._strided is None
     if len(shape) < 2 or (plain and tensors[0]._keys & META):
         return TensorSpec(shape, d)
     strides = pointwise_strides(shape, [(t._shape, t._geometry()[0]) for t in tensors])
@@ -67,7 +67,7 @@ def like(
 ) -> TensorSpec:
     """Shape of a tensor, in its layout or in a memory format."""
     shape = self._shape
-    if memory_format is None and (len(shape) < 2 or (self._layout is None and self._keys & META)):
+    if memory_format is None and (len(shape) < 2 or (self._strided is None and self._keys & META)):
         return TensorSpec(shape, d or self._dtype)
     strides = like_strides(shape, self._geometry()[0], memory_format)
     return TensorSpec(

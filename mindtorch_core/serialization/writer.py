@@ -16,7 +16,7 @@ from ..frontend.typed_storage import TypedStorage
 from ..gradients.handles import warn_if_has_hooks
 from ..random import Generator
 from ..tensors.storage import Storage
-from ..tensors.subclasses import dispatches
+from ..tensors.subclasses import hollow
 from ..tensors.tensor import Tensor
 from ..tensors.unresolved import unresolved
 from ..values.devices import device, row_of
@@ -259,7 +259,7 @@ class Writer:
         if rebuilt_by is not None:
             self._subclass(t, rebuilt_by, at)
             return
-        if t._data is None and dispatches(type(t)):
+        if hollow(t):
             self._wrapper(t, at)
             return
         storage = t._settled()._own_storage()

@@ -87,9 +87,9 @@ def view_around(base: Tensor, data: Any, shape: Shape, keys: int) -> Tensor:
     if storage is None:
         storage = base.untyped_storage()
     r = fresh()
-    r._data = data
+    r._payload = data
     r._shape = shape
-    r._layout = None
+    r._strided = None
     r._dtype = base._dtype
     r._device = base._device
     r._keys = keys

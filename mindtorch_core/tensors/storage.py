@@ -116,17 +116,30 @@ class Storage:
         for flush in BEFORE_EXPORT:
             flush()
         self.settle()
-        return row_of(self.device.type).runtime.data_ptr(self)
+        address: int = self._runtime().data_ptr(self)
+        return address
+
+    def _runtime(self) -> Any:
+        """The device's, where there is memory or is to be none.
+
+        Raises:
+            RuntimeError: for the storage of a tensor whose class answers for elements that it has not.
+        """
+        runtime = row_of(self.device.type).runtime
+        if self.memory is None and self.size_bytes and runtime.executes:
+            raise RuntimeError("Attempted to access the data pointer on an invalid python storage.")
+        return runtime
 
     def host_bytes(self) -> memoryview:
         """A copy of the bytes in host memory; empty for a device without data."""
         self.settle()
         for note in BEFORE_LOOK:
             note(self)
-        runtime = row_of(self.device.type).runtime
+        runtime = self._runtime()
         if not runtime.executes or not self.size_bytes:
             return memoryview(b"")
-        return runtime.copy_to_host(self.memory, 0, self.size_bytes)
+        copied: memoryview = runtime.copy_to_host(self.memory, 0, self.size_bytes)
+        return copied
 
     def size(self) -> int:
         """Size in bytes."""

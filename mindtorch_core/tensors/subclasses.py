@@ -30,6 +30,7 @@ __all__ = [
     "default_torch_function",
     "dispatches",
     "dispatching",
+    "hollow",
     "instance",
 ]
 
@@ -56,6 +57,11 @@ ANY_DISPATCHES: Final[list[bool]] = []  # not empty once a class has one of its 
 def dispatches(kind: type) -> bool:
     """Whether a class of tensors has a ``__torch_dispatch__`` of its own."""
     return getattr(kind, "__torch_dispatch__", DISABLED_DISPATCH) is not DISABLED_DISPATCH
+
+
+def hollow(t: Tensor) -> bool:
+    """Whether a tensor has no elements, and its class answers for it."""
+    return t._payload is None and t.__class__ is not Tensor and dispatches(t.__class__)
 
 
 def dispatching(values: Iterable[Any]) -> tuple[type, ...]:

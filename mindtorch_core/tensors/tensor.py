@@ -76,13 +76,13 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_autograd", "_base", "_data", "_device", "_dtype", "_keys",
-        "_layout", "_shape", "_storage",
+        "__dict__", "__weakref__", "_autograd", "_base", "_device", "_dtype", "_keys", "_payload",
+        "_shape", "_storage", "_strided",
     )  # fmt: skip
 
-    _data: Any
+    _payload: Any
     _shape: Shape
-    _layout: tuple[Shape, int] | None
+    _strided: tuple[Shape, int] | None
     _dtype: dtype
     _device: device
     _keys: int
@@ -198,13 +198,13 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
 
     def raw_geometry(self) -> tuple[Shape, int]:
         """(strides, offset) in elements; for backends."""
-        found = self._layout
+        found = self._strided
         if found is None:
-            if self._data is None and (s := self._storage) is not None:
+            if self._payload is None and (s := self._storage) is not None:
                 if s.pending is not None:
                     return contiguous_strides(self._shape), 0
                 self._fill(s)
-            found = self._layout = TABLE[self._device.type].runtime.layout(self)
+            found = self._strided = TABLE[self._device.type].runtime.layout(self)
         return found
 
     _geometry = raw_geometry
@@ -328,7 +328,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
                 except Exception as error:
                     hide(error)
                     raise
-            if self._data is None:
+            if self._payload is None:
                 self._fill(s)
         return self
 
@@ -337,9 +337,9 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def _fill(self, storage: Storage) -> None:
         """Get the payload, if the tensor was made while its memory was pending."""
         if storage.memory is not None:
-            strides, offset = self._layout or (contiguous_strides(self._shape), 0)
+            strides, offset = self._strided or (contiguous_strides(self._shape), 0)
             runtime = TABLE[self._device.type].runtime
-            self._data = runtime.payload(storage, self._shape, strides, offset, self._dtype)
+            self._payload = runtime.payload(storage, self._shape, strides, offset, self._dtype)
 
     def untyped_storage(self) -> Storage:
         """The memory the tensor and its views share, made an object now if nobody needed it before."""
@@ -357,7 +357,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
 
     def data_ptr(self) -> int:
         """Address of the first element; 0 where there is none."""
-        if 0 in self._shape:
+        if 0 in self._shape or (self._payload is None and self._keys & _PYTHON):
             return 0
         start = self._settled()._own_storage().data_ptr()
         return start + self._geometry()[1] * self._dtype.itemsize
@@ -385,11 +385,11 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     def data(self) -> Tensor:
         """The tensor without its history; shares memory, but not the version counter."""
         shared = SharedStorage(self._settled()._own_storage())
-        if self._data is None and self._keys & _PYTHON:  # its class answers for it
+        if self._payload is None and self._keys & _PYTHON:  # its class answers for it
             return self.detach()
         return make_tensor(
-            self._data, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
-            self._layout,
+            self._payload, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
+            self._strided,
         )  # fmt: skip
 
     @data.setter
@@ -409,7 +409,7 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
         storage = SharedStorage(value._settled()._own_storage())
         storage.version = version
         self._storage = storage
-        self._data, self._shape, self._layout = value._data, value._shape, value._layout
+        self._payload, self._shape, self._strided = value._payload, value._shape, value._strided
         self._dtype, self._device = value._dtype, value._device
         keys = value._keys & ~AUTOGRAD
         self._keys = WITH_AUTOGRAD[keys] if recorded else keys
@@ -433,7 +433,11 @@ def _along(name: str, values: Shape, dim: int) -> int:
 
 
 # The public name of each slot, and the core's own.
-FIELDS: Final = {f"raw{name}": name for name in Tensor.__slots__ if not name.startswith("__")}
+FIELDS: Final = {
+    {"_payload": "raw_data", "_strided": "raw_layout"}.get(name, f"raw{name}"): name
+    for name in Tensor.__slots__
+    if not name.startswith("__")
+}
 for _public, _slot in FIELDS.items():
     setattr(Tensor, _public, vars(Tensor)[_slot])
 
@@ -464,9 +468,9 @@ def make_tensor(
             by default row-major from 0.
     """
     r = fresh()
-    r._data = data
+    r._payload = data
     r._shape = shape
-    r._layout = layout
+    r._strided = layout
     r._dtype = d
     r._device = on
     r._keys = keys
@@ -480,9 +484,9 @@ def alias(t: Tensor) -> Tensor:
     """Another tensor over the same memory, without history and not tracked as a view."""
     storage = t._own_storage()
     made = make_tensor(
-        t._data, t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, storage, t._layout
+        t._payload, t._shape, t._dtype, t._device, t._keys & ~AUTOGRAD, storage, t._strided
     )
-    if t._data is None and storage.pending is not None:
+    if t._payload is None and storage.pending is not None:
         storage.pending.remember(made)  # which gives it its payload
     return made
 

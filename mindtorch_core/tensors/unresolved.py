@@ -25,7 +25,7 @@ def unresolved(t: Tensor) -> list[str]:
 
 def fill(t: Tensor) -> None:
     """Give a tensor its payload if it was made while its memory was pending, and that is there now."""
-    if t._data is None and t._storage is not None and t._storage.pending is None:
+    if t._payload is None and t._storage is not None and t._storage.pending is None:
         t._fill(t._storage)
 
 
@@ -36,8 +36,8 @@ def flipped(t: Tensor, bits: int) -> Tensor:
     """
     fill(t)
     return make_tensor(
-        t._data, t._shape, t._dtype, t._device, (t._keys & ~AUTOGRAD) ^ bits, t._own_storage(),
-        t._layout,
+        t._payload, t._shape, t._dtype, t._device, (t._keys & ~AUTOGRAD) ^ bits, t._own_storage(),
+        t._strided,
     )  # fmt: skip
 
 
@@ -45,8 +45,8 @@ def flipped_view(t: Tensor, bit: int) -> Tensor:
     """A view of a tensor with one mark the other way round."""
     view = flipped(t, bit)
     view._base = t if t._base is None else t._base
-    if view._data is None:  # it is pending: only a payload could be asked for its layout
-        view._layout = t._geometry()
+    if view._payload is None:  # it is pending: only a payload could be asked for its layout
+        view._strided = t._geometry()
     t._own_storage().add_view(view)
     return view
 

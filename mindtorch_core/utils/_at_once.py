@@ -30,7 +30,7 @@ def at_once(tensors: Sequence[Tensor]) -> Callable[[], AbstractContextManager[ob
         tensors: all that will be read or written.
     """
     opened = STACK.open
-    if not opened or STACK.left or any(t._data is None or t._pending for t in tensors):
+    if not opened or STACK.left or any(t._payload is None or t._pending for t in tensors):
         return nullcontext
     memories = {id(memory_of(t)) for t in tensors}
     return nullcontext if any(pipe.uses(memories) for pipe in opened) else _AT_ONCE

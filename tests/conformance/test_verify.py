@@ -329,13 +329,13 @@ def test_private_names_are_listed_with_the_public_ones(site):
     site.install()
     assert "warning" not in site.verify("bare", *chosen).stdout
     kernels = site.folder / "mindtorch_variant" / "kernels.py"
-    kernels.write_text("from mindtorch_core.values.dtypes import pack\n\n" + "x._data\n" * 50)
+    kernels.write_text("from mindtorch_core.values.dtypes import pack\n\n" + "x._payload\n" * 50)
     done = site.verify("bare", *chosen)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("warning: ")]
     told = "mindtorch_core.values.dtypes.pack is private: use mindtorch_core.backend.pack"
     assert lines[0] == f"warning: {kernels}:1: {told}"
-    assert lines[1] == f"warning: {kernels}:3: Tensor._data is private: use Tensor.raw_data"
+    assert lines[1] == f"warning: {kernels}:3: Tensor._payload is private: use Tensor.raw_data"
     assert len(lines) == 40
     assert "... and 11 more; mindtorch doctor bare lists them all" in done.stdout
 

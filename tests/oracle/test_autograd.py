@@ -383,7 +383,7 @@ def test_a_graph_nobody_walks_is_freed_at_once(function, no_collector):
     x = leaf(torch, 4)
     middle = x * 2
     y = function(middle)
-    payload = weakref.ref(y._data)
+    payload = weakref.ref(y._payload)
     node = weakref.ref(y.grad_fn)
     inner = weakref.ref(middle.grad_fn)
     tensor = weakref.ref(middle)
@@ -397,7 +397,7 @@ def test_a_graph_nobody_walks_is_freed_at_once(function, no_collector):
 def test_a_walked_graph_frees_what_it_saved(no_collector):
     x = leaf(torch, 4)
     middle = x.exp()
-    saved = weakref.ref(middle._data)
+    saved = weakref.ref(middle._payload)
     y = (middle * middle).sum()
     del middle
     assert saved() is not None
@@ -411,7 +411,7 @@ def test_written_graphs_are_freed(no_collector):
     part = y[:2]
     part.mul_(3)
     node = weakref.ref(y.grad_fn)
-    payload = weakref.ref(y._data)
+    payload = weakref.ref(y._payload)
     del y, part
     assert node() is None
     assert payload() is None

@@ -108,9 +108,10 @@ assert mindtorch_core.backend.taps is mindtorch_core.backend.taps
 def test_fields_are_the_slots():
     t = torch.ones(2, 3)
     for public, private in FIELDS.items():
-        assert public == f"raw{private}"
+        assert public in (f"raw{private}", "raw_data", "raw_layout")
         assert vars(torch.Tensor)[public] is vars(torch.Tensor)[private]  # as fast as the slot
         assert getattr(t, public) is getattr(t, private)
+    assert (FIELDS["raw_data"], FIELDS["raw_layout"]) == ("_payload", "_strided")
     assert {*FIELDS.values()} == {n for n in torch.Tensor.__slots__ if not n.startswith("__")}
     assert t.raw_shape == (2, 3)
     assert type(t.raw_shape) is tuple
@@ -202,7 +203,7 @@ LINES = {
         "mindtorch_core.dispatch.registry.registry._entries is private: "
         "nothing public does that, see mindtorch_core.backend"
     ),
-    "def kernel(self): return self._data": "Tensor._data is private: use Tensor.raw_data",
+    "def kernel(self): return self._payload": "Tensor._payload is private: use Tensor.raw_data",
     "t._own_storage()": "Tensor._own_storage is private: use Tensor.untyped_storage()",
     "t._shape = (1,)": "Tensor._shape is private: use Tensor.raw_shape",
     'hasattr(t, "_keys")': "Tensor._keys is private: use Tensor.raw_keys",
@@ -269,8 +270,8 @@ LINES = {
     "torch.tensor([1.0]).raw_data": None,
     "torch.utils.checkpoint.checkpoint(f)": None,
     "from .tensor import make_tensor": None,
-    "class Memory:\n    def __init__(self): self._data = 0\n    def same(self, o): return o._data": None,
-    "class Memory:\n    __slots__ = ('_data',)\n    def get(self): return self._data": None,
+    "class Memory:\n    def __init__(self): self._payload = 0\n    def same(self, o): return o._payload": None,
+    "class Memory:\n    __slots__ = ('_payload',)\n    def get(self): return self._payload": None,
 }
 
 
@@ -315,12 +316,12 @@ from mindtorch_core.opdefs.define import fn
 from mindtorch_core.values.shapes import wrap_dims
 
 def kernel(self):
-    return fn.relu(self)._data
+    return fn.relu(self)._payload
 """
 TOLD = (
     "2: mindtorch_core.opdefs.define.fn is private: use the functions of mindtorch_core",
     "3: mindtorch_core.values.shapes.wrap_dims is private: use mindtorch_core.backend.wrap_dims",
-    "6: Tensor._data is private: use Tensor.raw_data",
+    "6: Tensor._payload is private: use Tensor.raw_data",
 )
 
 

@@ -422,7 +422,7 @@ RULES: Final[dict[str, Callable[..., Any]]] = {
     # Not tagged as pointwise, and done to each part for itself.
     **dict.fromkeys(
         (
-            "detach", "alias", "clone", "_to_device", "fill_", "zero_", "copy_", "view_as", "contiguous",
+            "detach", "alias", "clone", "_to_copy", "fill_", "zero_", "copy_", "view_as", "contiguous",
             "detach_",
         ),
         _pointwise,

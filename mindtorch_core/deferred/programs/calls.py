@@ -110,7 +110,7 @@ class Call:
         if result is _MISSING:
             return None
         around = as_tensor if self.trusted else fitting
-        return around(result, t._shape, t._dtype, t._device, t._layout)
+        return around(result, t._shape, t._dtype, t._device, t._strided)
 
     def _note(self, checks: Sequence[Any]) -> None:
         program = self._program

@@ -180,7 +180,7 @@ class Description:
     def needs_more(self) -> bool:
         """Whether an operand shows in its own way what an op has still to make."""
         return any(
-            t._data is None and s is not None and s.memory is None and s.size_bytes
+            t._payload is None and s is not None and s.memory is None and s.size_bytes
             for t in self.inputs
             for s in (t._storage,)
         )
@@ -247,7 +247,7 @@ class Description:
     def _memory_id(self, t: Tensor) -> int:
         if not self._apart:
             return id(memory_of(t))
-        own = t._data is not None and t._base is not None
+        own = t._payload is not None and t._base is not None
         return self._viewed.get(id(t)) or id(t if own else memory_of(t))
 
     def instructions(self) -> list[Instruction]:

@@ -44,7 +44,7 @@ def floated(
     if site is None or not (otherwise or site.floating):
         return MISSED
     base = args[0]
-    if not TENSORS[base.__class__] or base._data is None:
+    if not TENSORS[base.__class__] or base._payload is None:
         return MISSED  # its memory is still to be made
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and INSIDE[frame.f_globals.get("__name__")]:

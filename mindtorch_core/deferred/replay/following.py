@@ -78,7 +78,7 @@ class Following:
         waiting, count = [], len(self.aliases)
         for ref in self.aliases[:count]:
             t = ref()
-            if t is not None and t._data is None and (s := t._storage) is not None:
+            if t is not None and t._payload is None and (s := t._storage) is not None:
                 if s.memory is not None:
                     t._fill(s)
                 elif s.pending is not None:
@@ -263,7 +263,7 @@ def takes(pipe: Following, place: int, t: Tensor) -> bool:
             pending.flush_because(_USED_ELSEWHERE)
         elif s.memory is None:
             return False  # it shows what an op has still to make
-    layout = t._layout or t._geometry()
+    layout = t._strided or t._geometry()
     if (t._shape, t._dtype, t._device, layout[0]) != guard:
         return False
     values[place] = t

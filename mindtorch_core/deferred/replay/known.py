@@ -114,7 +114,7 @@ class Unmade:
     """
 
     _storage: Any = _NoOperand()
-    _data = _autograd = None
+    _payload = _autograd = None
 
 
 class Ready:
@@ -261,7 +261,7 @@ class Known:
             e.results = [(t._shape, t._dtype, strides_of(t)) for t in entry.outs]
             e.nbytes = sum(numel(t._shape) * t._dtype.itemsize for t in entry.outs)
             first = entry.outs[0] if entry.outs else None
-            e.spec = () if first is None else (first._shape, first._dtype, first._layout, e.nbytes)
+            e.spec = () if first is None else (first._shape, first._dtype, first._strided, e.nbytes)
             e.device = None if first is None else first._device
             e.keys = 0 if first is None else TABLE[first._device.type].keys & ~AUTOGRAD
             e.code, e.instruction, e.depth = entry.code, entry.instruction, 1
@@ -340,7 +340,7 @@ class Known:
         if any(map(_weakrefs, again)) or any(map(_weakrefs, storages)) or any(map(_dict_of, again)):
             return
         for t, s in zip(again, storages, strict=True):
-            if t._data is not None:
+            if t._payload is not None:
                 return
             s.pending = s.views = t._autograd = None
             s.version = 0
@@ -442,7 +442,7 @@ def _start_of(t: Tensor) -> int:
 
 def strides_of(t: Tensor) -> Any:
     """A tensor's strides; None where the backend is asked for them."""
-    return None if t._layout is None else t._layout[0]
+    return None if t._strided is None else t._strided[0]
 
 
 def _references_of_a_look() -> int:

@@ -246,7 +246,7 @@ class Replaying(Following):
         try:
             inputs = [*ready.inputs(values)]
             for t in inputs:
-                if t._data is None:
+                if t._payload is None:
                     t._settled()
             found = computed(ready.executable, inputs, numbers)
         except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
@@ -382,7 +382,7 @@ def _are_all(known: Known, entries: Sequence[Entry]) -> bool:
 def _fill(t: Tensor) -> None:
     """Give a view its payload, if the memory is there."""
     storage = t._storage
-    if t._data is None and storage is not None and storage.memory is not None:
+    if t._payload is None and storage is not None and storage.memory is not None:
         t._fill(storage)
 
 
@@ -427,7 +427,7 @@ def _look_at(program: Program, values: list[Any], results: Sequence[Any]) -> Non
     owners = Owners([values[n] for n in program.inputs])
     for n, result in zip(program.outputs, results, strict=True):
         t = values[n]
-        found = fitting(result, t._shape, t._dtype, t._device, t._layout)
+        found = fitting(result, t._shape, t._dtype, t._device, t._strided)
         if found.__class__ is not Tensor:
             raise RuntimeError(f"{_BY} gave what is no tensor")
         owners.claim(found, _BY)
@@ -443,9 +443,9 @@ def _settle(values: list[Any], places: Sequence[int], results: Sequence[Any]) ->
         if result.__class__ is Tensor:
             move(t, result, _BY)
         elif not storage.version and _getrefcount(storage) <= 1 + LOOK:
-            t._data = result  # nothing comes between these two lines
+            t._payload = result  # nothing comes between these two lines
             t._storage = None
         else:
-            move(t, as_tensor(result, t._shape, t._dtype, t._device, t._layout), _BY)
+            move(t, as_tensor(result, t._shape, t._dtype, t._device, t._strided), _BY)
         if storage.memory is not None:
             storage.pending = None

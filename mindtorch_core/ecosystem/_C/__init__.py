@@ -81,6 +81,13 @@ def _get_accelerator() -> Any:
     return current_accelerator() or device("cpu")
 
 
+def _get_default_device() -> str:
+    """The type of the default device."""
+    from ...values.devices import get_default_device
+
+    return get_default_device().type
+
+
 def _jit_setting(*args: Any) -> bool:
     """Take a setting of a compiler that is not there, and say that it is off."""
     return False

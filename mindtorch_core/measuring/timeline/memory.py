@@ -85,7 +85,7 @@ class Memory:
             if memory.memory is None:
                 return
             nbytes = memory.size_bytes
-        elif t._data is None:
+        elif t._payload is None:
             return
         else:
             nbytes = t.nbytes

@@ -27,7 +27,7 @@ def _launch_recorded() -> None:
 
 def _become(self: Tensor, shown: Tensor) -> Tensor:
     """Take over the geometry and the history of a view of a tensor."""
-    self._shape, self._layout, self._data = shown._shape, shown._geometry(), shown._data
+    self._shape, self._strided, self._payload = shown._shape, shown._geometry(), shown._payload
     if shown._keys & AUTOGRAD:
         self._autograd, self._keys = shown._autograd, shown._keys
     tangent = tangent_of(shown)
@@ -98,9 +98,9 @@ def _set(self: Tensor, storage: Storage, shape: Any, strides: Any, offset: int) 
     _launch_recorded()
     self._settled()
     self._storage, self._base = storage, None
-    self._shape, self._layout = shape, (strides, offset)
+    self._shape, self._strided = shape, (strides, offset)
     runtime = TABLE[self._device.type].runtime
-    self._data = runtime.payload(storage, shape, strides, offset, self._dtype)
+    self._payload = runtime.payload(storage, shape, strides, offset, self._dtype)
     return self
 
 

@@ -36,14 +36,14 @@ def negative(change):
     """A kernel of neg whose array is changed before it is returned."""
 
     def kernel(self):
-        return wrap(change(np.negative(self._data)), self._dtype)
+        return wrap(change(np.negative(self._payload)), self._dtype)
 
     return kernel
 
 
 def rough_sine(self):
     """Half precision, for float32 only."""
-    a = self._data
+    a = self._payload
     return wrap(
         np.sin(a.astype(np.float16) if a.dtype == np.float32 else a).astype(a.dtype), self._dtype
     )
@@ -57,7 +57,7 @@ FAULTS = {
     "order": (
         "test_layouts",
         "neg",
-        lambda self: wrap(-self._data.ravel("K").reshape(self._data.shape), self._dtype),
+        lambda self: wrap(-self._payload.ravel("K").reshape(self._payload.shape), self._dtype),
         "differ",
     ),
     "other tensor": ("test_inplace", "neg_", lambda self: self.clone(), "returned another tensor"),
@@ -97,7 +97,7 @@ def test_every_row_of_the_samples_is_for_an_op():
 
 def test_a_faulty_plan_is_found():
     def kernel(self):
-        return wrap(np.negative(self._data), self._dtype)
+        return wrap(np.negative(self._payload), self._dtype)
 
     def plan(self):
         return lambda: self
