@@ -8,6 +8,7 @@ from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...opdefs.formulas import has_elements
+from ...opdefs.rules import same
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING, bfloat16, float16, float32, int32
 from ...values.shapes import wrap_dim
@@ -23,7 +24,7 @@ def _check(name: str, self: Tensor, quant_min: int, quant_max: int) -> TensorSpe
             f"`quant_min` should be less than or         equal to `quant_max`: {quant_min} is not at most "
             f"{quant_max}"
         )
-    return TensorSpec(self._shape, self._dtype)
+    return same(self)
 
 
 def _check_points(points: Tensor, low: int, high: int) -> None:
