@@ -30,6 +30,23 @@ def attributes_become_members(t):
 
 
 @scenario
+def ops_in_the_body_of_a_class_are_no_methods(t):
+    class Layer(t.nn.Module):
+        conv, act, transform = t.conv2d, t.sigmoid, t.fft.rfft
+        linear = t.nn.functional.linear
+
+        def forward(self, x):
+            y = self.conv(x, t.ones(1, 1, 2, 2), padding=1)
+            return [self.act(self.linear(y, t.ones(2, 4))), self.transform(x).abs()]
+
+    class Derived(Layer):
+        act = t.tanh
+
+    x = t.arange(9.0).reshape(1, 1, 3, 3) / 9
+    return [Layer()(x), Derived()(x), Layer.act(x), Layer.conv is t.conv2d]
+
+
+@scenario
 def pooling_in_every_rank(t):
     found = []
     for n, shape in ((1, (2, 6)), (2, (2, 6, 5)), (3, (2, 6, 5, 4))):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import OrderedDict
+from types import FunctionType
 from typing import Any, Self, TypeVar
 
 import mindtorch_core as torch
@@ -44,6 +45,13 @@ __all__ = [
 ]
 
 T = TypeVar("T", bound="Module")
+
+# Where functions say they are that are builtins in PyTorch.
+_BUILTINS = {
+    root + room
+    for root in ("torch", "mindtorch_core")
+    for room in ("", ".nn.functional", ".fft", ".linalg", ".special")
+}
 
 # Hooks that every module calls, by the names that libraries look for.
 _global_parameter_registration_hooks = OfAllModules.parameter
@@ -115,6 +123,13 @@ class Module(Calling, StateDict, Conversion, Traversal, Constructed):
 
     dump_patches: bool = False
     call_super_init: bool = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Leave ops in the class's body functions: PyTorch's are builtins, which are no methods there."""
+        super().__init_subclass__(**kwargs)
+        for name, value in [*vars(cls).items()]:
+            if type(value) is FunctionType and value.__module__ in _BUILTINS:
+                setattr(cls, name, staticmethod(value))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init:
