@@ -73,8 +73,8 @@ def test_the_page_of_a_trace_has_the_tasks_of_each_stream_and_memory():
             w = (z * 2).relu()
     found = facts_of(follower, "train.py", [], 0)
     tasks = {task["name"]: task for task in found["tasks"]}
-    assert set(tasks) == {"matmul", "add", "pipeline 1: end of block"}
-    assert tasks["matmul"]["stream"] != tasks["add"]["stream"]
+    assert set(tasks) == {"mm", "add", "pipeline 1: end of block"}
+    assert tasks["mm"]["stream"] != tasks["add"]["stream"]
     assert all(task["device"] == "npu:0" and task["us"] > 0 for task in tasks.values())
     assert found["memory"]["npu:0"]["peak"] >= 3 * 4096
     assert w.sum().item() == 66 * 1024
