@@ -101,6 +101,12 @@ SITUATIONS = {
 }
 
 
+# Modes are shown another op of PyTorch's, and call that.
+SHOWN = {
+    "_index_positions", "_index_put_positions", "_index_put_positions_", "_to_device", "_to_dtype", "matmul",
+}  # fmt: skip
+
+
 def call_and_explain(d, sample, device, grad, context):
     """The explanation of a call, the notes of it, and what it raised."""
     entry = registry.entry(d.name)
@@ -134,6 +140,8 @@ def test_the_kernels_that_run_are_those_explained(situation):
             if running[-1].rule == "wrapper" and running[-1].calls is None:
                 expected.pop()  # it runs the op's decomposition, which has no spy
                 notes = notes[: len(expected)]
+            if situation == "mode" and d.name in SHOWN:
+                del expected[expected.index(DispatchKey.Python) + 1 :]
             assert notes[: len(expected)] == expected, f"{d.name}{sample}\n{explained}"
             assert explained.chosen is running[0]
             compared += 1

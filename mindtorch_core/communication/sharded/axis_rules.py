@@ -277,6 +277,8 @@ AXES: Final[dict[str, _Rule]] = {
     "matmul": _matmul("self", "other"),
     "mm": _matmul("self", "mat2"),
     "bmm": _matmul("self", "mat2"),
+    "mv": _matmul("self", "vec"),
+    "dot": _matmul("self", "tensor"),
     "addmm": _matmul("mat1", "mat2", "self"),
     "baddbmm": _matmul("batch1", "batch2", "self"),
     "embedding_dense_backward": _embedding_back,
