@@ -40,13 +40,11 @@ def _named(name: str) -> Callable[[Args, dict[str, Any]], Shown]:
     return lambda args, kwargs: (name, args, kwargs)
 
 
-def _of_number(
-    name: str, exponent: str = "other"
-) -> Callable[[Args, dict[str, Any]], Shown | None]:
-    """For an op of a tensor and a number."""
+def _of_number(name: str, operand: str = "other") -> Callable[[Args, dict[str, Any]], Shown | None]:
+    """For an op of a tensor and a number, whose argument has that name."""
 
     def call(args: Args, kwargs: dict[str, Any]) -> Shown | None:
-        second = args[1] if len(args) > 1 else kwargs.get(exponent)
+        second = args[1] if len(args) > 1 else kwargs.get(operand)
         return None if isinstance(second, Tensor) else (name, args, kwargs)
 
     return call
