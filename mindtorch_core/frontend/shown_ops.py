@@ -21,51 +21,51 @@ Shown = tuple[str, Args, dict[str, Any]]  # name and overload, and the arguments
 def shown(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> tuple[OpOverload, Args, Any]:
     """A call as PyTorch would name it."""
     make = _SHOWN.get(func._entry.name)
-    found = None if make is None else make(args, kwargs)
+    found = None if make is None else make(func, args, kwargs)
     if found is None:
         return func, args, kwargs
     base, _, own = found[0].partition(".")
     return getattr(getattr(ops.aten, base), own), *found[1:]
 
 
-def _copied(option: str) -> Callable[[Args, dict[str, Any]], Shown]:
-    def call(args: Args, kwargs: dict[str, Any]) -> Shown:
+def _copied(option: str) -> Callable[[OpOverload, Args, dict[str, Any]], Shown]:
+    def call(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown:
         values = dict(zip(("self", option), args, strict=False)) | kwargs
         return "_to_copy.default", (values.pop("self"),), values
 
     return call
 
 
-def _named(name: str) -> Callable[[Args, dict[str, Any]], Shown]:
-    return lambda args, kwargs: (name, args, kwargs)
+def _named(name: str) -> Callable[[OpOverload, Args, dict[str, Any]], Shown]:
+    return lambda _, args, kwargs: (name, args, kwargs)
 
 
-def _of_number(name: str, operand: str = "other") -> Callable[[Args, dict[str, Any]], Shown | None]:
-    """For an op of a tensor and a number, whose argument has that name."""
-
-    def call(args: Args, kwargs: dict[str, Any]) -> Shown | None:
-        second = args[1] if len(args) > 1 else kwargs.get(operand)
-        return None if isinstance(second, Tensor) else (name, args, kwargs)
-
-    return call
-
-
-def _along(name: str, *, several: bool = False) -> Callable[[Args, dict[str, Any]], Shown | None]:
-    """For a reduction along a dimension, or several: then a number is a list of one."""
-
-    def call(args: Args, kwargs: dict[str, Any]) -> Shown | None:
-        values = dict(zip(("self", "dim", "keepdim"), args, strict=False)) | kwargs
-        dim = values.get("dim")
-        if dim is None:
-            return None
-        values["dim"] = [dim] if several and isinstance(dim, int) else dim
-        first = [values.pop(n) for n in ("self", "dim", "keepdim") if n in values]
-        return name, tuple(first), values
-
-    return call
+def _of_number(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For an op of a tensor and a number, which has an overload."""
+    if any(isinstance(each, Tensor) for each in (*args[1:], *kwargs.values())):
+        return None
+    packet = func.overloadpacket
+    own = "Tensor_Scalar" if "Tensor_Scalar" in packet.overloads() else "Scalar"
+    return f"{packet.__name__}.{own}", args, kwargs
 
 
-def _product(args: Args, kwargs: dict[str, Any]) -> Shown | None:
+def _along(func: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
+    """For a reduction along dimensions; one alone is a list where the overload is for both."""
+    values = dict(zip(("self", "dim", "keepdim"), args, strict=False)) | kwargs
+    dim = values.get("dim")
+    if dim is None:
+        return None
+    packet = func.overloadpacket
+    _, own, *more = packet.overloads()
+    if more and not isinstance(dim, int):
+        own = more[0]
+    elif not more and own != "dim_int" and isinstance(dim, int):
+        values["dim"] = [dim]
+    first = [values.pop(n) for n in ("self", "dim", "keepdim") if n in values]
+    return f"{packet.__name__}.{own}", tuple(first), values
+
+
+def _product(_: OpOverload, args: Args, kwargs: dict[str, Any]) -> Shown | None:
     """For a product that PyTorch has an op of its own for, by the number of dimensions."""
     if len(args) != 2:
         return None
@@ -76,29 +76,18 @@ def _product(args: Args, kwargs: dict[str, Any]) -> Shown | None:
     return None if name is None else (name, args, kwargs)
 
 
+_OF_NUMBERS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "pow", *(
+    f"bitwise_{name}" for name in ("and", "or", "xor")
+))  # fmt: skip
+
 # By the op's name; what is None is shown as it is.
-_SHOWN: Final[dict[str, Callable[[Args, dict[str, Any]], Shown | None]]] = {
+_SHOWN: Final[dict[str, Callable[[OpOverload, Args, dict[str, Any]], Shown | None]]] = {
     "aten::_to_dtype": _copied("dtype"),
     "aten::_to_device": _copied("device"),
     "aten::_index_positions": _named("index.Tensor"),
     "aten::_index_put_positions": _named("index_put.default"),
     "aten::_index_put_positions_": _named("index_put_.default"),
-    **{
-        f"aten::{name}{end}": _of_number(f"{name}{end}.Scalar")
-        for name in ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod")
-        for end in ("", "_")
-    },
-    **{
-        f"aten::bitwise_{name}{end}": _of_number(f"bitwise_{name}{end}.Scalar")
-        for name in ("and", "or", "xor")
-        for end in ("", "_")
-    },
+    **{f"aten::{name}{end}": _of_number for name in _OF_NUMBERS for end in ("", "_")},
     "aten::matmul": _product,
-    "aten::pow": _of_number("pow.Tensor_Scalar", "exponent"),
-    "aten::pow_": _of_number("pow_.Scalar", "exponent"),
-    "aten::sum": _along("sum.dim_IntList", several=True),
-    "aten::mean": _along("mean.dim", several=True),
-    "aten::prod": _along("prod.dim_int"),
-    "aten::all": _along("all.dim"),
-    "aten::any": _along("any.dim"),
+    **{f"aten::{name}": _along for name in ("sum", "mean", "prod", "all", "any")},
 }

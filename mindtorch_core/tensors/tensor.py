@@ -384,9 +384,10 @@ class Tensor(AutogradAttributes, TensorMethods, metaclass=_TensorMeta):
     @property
     def data(self) -> Tensor:
         """The tensor without its history; shares memory, but not the version counter."""
-        shared = SharedStorage(self._settled()._own_storage())
+        settled = self._settled()
         if self._payload is None and self._keys & _PYTHON:  # its class answers for it
             return self.detach()
+        shared = SharedStorage(settled._own_storage())
         return make_tensor(
             self._payload, self._shape, self._dtype, self._device, self._keys & ~AUTOGRAD, shared,
             self._strided,

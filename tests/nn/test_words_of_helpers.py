@@ -1,13 +1,11 @@
 """What helpers of modules refuse: PyTorch's type of error and its words, a program a line."""
 
-import re
-import warnings
 from importlib import import_module
 
 import pytest
+from refused_words import told
 
 import mindtorch_core as torch
-from mindtorch_core.testing.comparison import outcome
 
 pt = pytest.importorskip("torch")
 
@@ -162,22 +160,11 @@ OWN = {
 }  # fmt: skip
 
 
-def told(lib, program):
-    """The type of error that a program raises, and its words without the library's name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # else they are the errors
-        error = outcome(eval, program, names(lib))
-    assert isinstance(error, Exception), f"{program} is not refused by {lib.__name__}"
-    return type(error).__name__, re.sub(
-        "mindtorch_(core|nn[.])", lambda m: "torch" + ".nn." * (m[1] != "core"), str(error)
-    )
-
-
 @pytest.mark.parametrize("program", [line.strip() for line in PROGRAMS.strip().splitlines()])
 def test_words_of_pytorch(program):
-    assert told(torch, program) == told(pt, program)
+    assert told(torch, program, names) == told(pt, program, names)
 
 
 @pytest.mark.parametrize("program", OWN)
 def test_words_of_our_own(program):
-    assert told(torch, program) == (told(pt, program)[0], OWN[program])
+    assert told(torch, program, names) == (told(pt, program, names)[0], OWN[program])

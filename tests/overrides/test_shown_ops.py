@@ -28,6 +28,8 @@ x / 2
 x // 2
 x % 2
 x ** 2
+x ** x
+x.clone().pow_(2)
 x.square()
 x == 1
 x != 1
@@ -45,6 +47,8 @@ x.mean()
 x.prod(1)
 x.prod()
 x.all(0)
+x.all((0, 1))
+x.any((0, 1), True)
 x.all()
 x.any(1, True)
 x.index_put((i,), x[:2])
