@@ -158,3 +158,18 @@ def test_what_is_seen_in_backward_and_in_a_class():
         with pytest.raises(RuntimeError, match="data pointer on an invalid python storage"):
             kept.untyped_storage().data_ptr()
     assert found[0] == found[1]
+
+
+def test_what_programs_print_of_their_classes():
+    """`torch._tensor_str` has the parts that programs' own texts are made of."""
+    found = []
+    for lib, inner in ((torch, torch._C), (pt, pt._C)):
+        shown, x = lib._tensor_str, lib.arange(3)
+        parts = ["dim_size=3", "a_long_name=" + "x" * 70, "last"]
+        found.append([
+            shown._add_suffixes("Index(" + shown._tensor_str(x, 6), parts, 6, force_newline=False),
+            shown._add_suffixes("Index([]", parts[:1], 6, force_newline=True),
+            shown._str_intern(x, tensor_contents="<three>"),
+            inner._get_default_device(),
+        ])  # fmt: skip
+    assert found[0] == found[1]

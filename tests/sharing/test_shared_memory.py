@@ -410,3 +410,23 @@ def test_nothing_is_left_of_a_killed_process(strategy_name):
         n for n in os.listdir(SHM) if n.startswith((f"mindtorch-{parent}-", f"mindtorch-{child}-"))
     ]
     assert left == []
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_storages_that_are_shared_from_the_first():
+    pt = pytest.importorskip("torch")
+    found = []
+    for lib in (torch, pt):
+        x = lib.arange(6.0)
+        for storage in (
+            x.untyped_storage()._new_shared(24),
+            x.untyped_storage()._new_shared(24, device="cpu"),
+            lib.UntypedStorage._new_shared(24),
+            x._typed_storage()._new_shared(6),
+            x._typed_storage()._new_shared(6, device=x.device),
+        ):
+            out = x.new(storage).resize_(2, 3)
+            lib.stack([x[:3], x[3:]], out=out)
+            found.append((storage.nbytes(), storage.is_shared(), out.is_shared(), out.tolist()))
+    assert found[:5] == found[5:]
+    assert all(shared for _, shared, *_ in found)

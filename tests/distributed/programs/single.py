@@ -11,6 +11,8 @@ for size in (2, -1):
         RuntimeError, match="needs a communicator, and none that works is installed"
     ):
         dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=size)
+with pytest.raises(RuntimeError, match="needs a communicator, and none that works is installed"):
+    dist.ProcessGroupGloo(dist.HashStore(), 0, 2)
 assert not dist.is_initialized()
 with pytest.raises(RuntimeError, match="the communicator 'mpi' is"):
     dist.init_process_group("mpi", store=dist.HashStore(), rank=0, world_size=1)
