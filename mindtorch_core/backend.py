@@ -32,6 +32,7 @@ from .dispatch.opdef import NONDIFF, OpDef, TensorSpec
 from .dispatch.registry import registry as _registry
 from .frontend.device_methods import tensor_methods
 from .opdefs.define import definitions, op
+from .opdefs.formats import in_format
 from .opdefs.formulas import degrees_of_freedom
 from .opdefs.rules import format_of_all, format_of_any, pointwise, reduction, tell_of_lost_parts
 from .random import source_for
@@ -264,6 +265,7 @@ __all__ = [  # noqa: RUF022 (by subject, not by letter)
     "ConvolutionGeometry",
     "format_of_all",
     "format_of_any",
+    "in_format",
     "convolution_geometry",
     "convolution_weight_geometry",
     "Averaging",

@@ -97,7 +97,7 @@ import sys
 before = set(sys.modules)
 import mindtorch_core.backend
 new = set(sys.modules) - before
-rooms = {"mindtorch_core.opdefs.formulas", "mindtorch_core.opdefs.rules"}
+rooms = {f"mindtorch_core.opdefs.{name}" for name in ("formats", "formulas", "rules")}
 assert new == {"mindtorch_core.backend", *rooms}, new
 assert registry.on_demand.pending
 assert mindtorch_core.backend.taps is mindtorch_core.backend.taps

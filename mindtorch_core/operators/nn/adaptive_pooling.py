@@ -7,6 +7,8 @@ from typing import Any
 
 from ...dispatch.functions import fn
 from ...opdefs.define import op, public
+from ...opdefs.formats import in_format, put
+from ...opdefs.rules import format_of
 from ...tensors.tensor import Tensor
 from ...values.dtypes import FLOATING
 from ...values.shapes import Shape, numel, show
@@ -75,7 +77,7 @@ def _average(n: int) -> Any:
         sizes = _checked(n, self, output_size, f"adaptive_avg_pool{n}d")
         x = widened(self)
         if all(count == 1 for count in sizes):
-            return x.mean(list(range(-n, 0)), True).to(self._dtype)
+            return put(x.mean(list(range(-n, 0)), True).to(self._dtype), format_of(self))
         for i, count in enumerate(sizes):
             x = _mean_along(x, len(self._shape) - n + i, count)
         return x.clone() if x is self else x.to(self._dtype)
@@ -137,10 +139,11 @@ def _max(n: int) -> Any:
 def _adaptive(n: int) -> None:
     """Define adaptive pooling over ``n`` spatial dimensions."""
     average, maximum = f"adaptive_avg_pool{n}d", f"adaptive_max_pool{n}d"
+    average_of = in_format(_average(n)) if n == 2 else _average(n)
     op(
         f"{average}(Tensor self, SymInt[{n}] output_size) -> Tensor",
         doc="Means of windows that divide the input into ``output_size`` parts.",
-        decomposition=_average(n),
+        decomposition=average_of,
         out=n > 1,
         namespaces=("torch", "nn") if n == 1 else ("torch",),
     )
@@ -148,7 +151,7 @@ def _adaptive(n: int) -> None:
         f"{maximum}(Tensor self, int[{n}] output_size) -> (Tensor, Tensor)",
         doc="Largest elements of windows that divide the input into ``output_size`` parts, and "
         "where they are in the spatial dimensions as one row.",
-        decomposition=_max(n),
+        decomposition=in_format(_max(n)) if n == 2 else _max(n),
         out=n > 1,
         namespaces=("torch",),
     )
@@ -156,7 +159,7 @@ def _adaptive(n: int) -> None:
         op(
             f"_{average}(Tensor self, SymInt[{n}] output_size) -> Tensor",
             doc=f"`{average}`, as PyTorch names the op behind it.",
-            decomposition=_average(n),
+            decomposition=average_of,
             namespaces=("torch",),
         )
 

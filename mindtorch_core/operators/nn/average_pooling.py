@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ...dispatch.functions import fn, fn_nn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING
 from ...values.shapes import Shape, numel, show
@@ -159,6 +160,7 @@ def _average_pool(n: int) -> None:
     """Define average pooling over ``n`` spatial dimensions."""
     name = f"avg_pool{n}d"
     pooling = _pooling(n, name)
+    laid = in_format if n == 2 else lambda make, _=0: make
     args = (
         f"int[{n}] kernel_size, int[{n}] stride=[], int[{n}] padding=0, bool ceil_mode=False, bool "
         f"count_include_pad=True"
@@ -186,9 +188,9 @@ def _average_pool(n: int) -> None:
     op(
         f"{name}(Tensor self, {args}) -> Tensor",
         doc="Mean of each window; zeros of the padding count unless told otherwise.",
-        rule=pooling.rule,
+        rule=laid(pooling.rule),
         grad=grad,
-        decomposition=pooling.forward,
+        decomposition=laid(pooling.forward),
         out=n > 1,
         namespaces=("torch", "nn") if n == 1 else ("nn",),
     )
@@ -200,7 +202,7 @@ def _average_pool(n: int) -> None:
         f"{name}_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, int[{n}] stride, "
         f"int[{n}] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
         doc=f"Gradient of `{name}`.",
-        rule=lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype),
+        rule=laid(lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype), 1),
         grad={
             "grad_output": lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
             divisor_override: forward_again(
@@ -208,7 +210,7 @@ def _average_pool(n: int) -> None:
             ),
             "self": lambda self: fn.zeros_like(self),
         },
-        decomposition=pooling.back,
+        decomposition=laid(pooling.back, 1),
         namespaces=("torch",),
     )  # fmt: skip
 

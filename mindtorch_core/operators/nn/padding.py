@@ -8,6 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.shapes import Shape, show
 
@@ -60,9 +61,9 @@ def _constant_pad(self: Tensor, pad: Sequence[int], value: Any = 0) -> Tensor:
 op(
     "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
     doc="Pairs of sizes added before and after, last dimension first; negative ones cut off.",
-    rule=constant_pad_rule,
+    rule=in_format(constant_pad_rule),
     grad={"self": lambda g, pad: fn.constant_pad_nd(g, [-p for p in pad])},
-    decomposition=_constant_pad,
+    decomposition=in_format(_constant_pad),
     out=True,
     namespaces=("torch",),
 )
@@ -144,21 +145,23 @@ def _own(kind: str, n: int) -> None:
     op(
         f"{name}(Tensor self, SymInt[{2 * n}] padding) -> Tensor",
         doc=f"Padding by {kind} of elements at the border, the last dimension's pair first.",
-        rule=rule,
+        rule=in_format(rule),
         grad={"self": lambda g, self, padding: getattr(fn, f"{name}_backward")(g, self, padding)},
-        decomposition=forward,
+        decomposition=in_format(forward),
         out=True,
         namespaces=("torch",),
     )
     op(
         f"{name}_backward(Tensor grad_output, Tensor self, SymInt[{2 * n}] padding) -> Tensor",
         doc=f"Gradient of `{name}`.",
-        rule=lambda grad_output, self, padding: TensorSpec(self._shape, grad_output._dtype),
+        rule=in_format(
+            lambda grad_output, self, padding: TensorSpec(self._shape, grad_output._dtype), 1
+        ),
         grad={
             "grad_output": lambda g, padding: getattr(fn, name)(g, padding),
             "self": lambda self: fn.zeros_like(self),
         },
-        decomposition=back,
+        decomposition=in_format(back, 1),
         namespaces=("torch",),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.dtypes import BOOL, COMPLEX, FLOATING, int64
 from ...values.shapes import Shape, numel, show
@@ -182,7 +183,7 @@ def _max_pool(n: int) -> None:
     op(
         f"{indexed}(Tensor self, {options}) -> (Tensor, Tensor)",
         doc="Largest element of each window, and where it is in the spatial dimensions as one row.",
-        rule=_max_rule(n, name),
+        rule=in_format(_max_rule(n, name)),
         grad={
             "self": lambda g, self, kernel_size, stride, padding, dilation, ceil_mode, result1: (
                 getattr(fn, f"{indexed}_backward")(
@@ -192,19 +193,21 @@ def _max_pool(n: int) -> None:
             )
         },
         output_differentiability=(True, False),
-        decomposition=_max_forward(n, name),
+        decomposition=in_format(_max_forward(n, name)),
         namespaces=("torch",),
     )  # fmt: skip
     op(
         f"{indexed}_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, int[{n}] stride, "
         f"int[{n}] padding, int[{n}] dilation, bool ceil_mode, Tensor indices) -> Tensor",
         doc=f"Gradient of `{indexed}`: added where the maxima were.",
-        rule=lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype),
+        rule=in_format(
+            lambda grad_output, self, *_: TensorSpec(self._shape, grad_output._dtype), 1
+        ),
         grad={
             "grad_output": lambda g, indices: spatial_gather(g, indices, n),
             "self": lambda self: fn.zeros_like(self),
         },
-        decomposition=checked_backward,
+        decomposition=in_format(checked_backward, 1),
         namespaces=("torch",),
     )
     op(

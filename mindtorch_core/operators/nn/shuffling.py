@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...opdefs.define import op
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.memory_formats import contiguous_format
 from ...values.shapes import Shape, show
@@ -76,19 +77,19 @@ def _channel_shuffle(self: Tensor, groups: int) -> Tensor:
 op(
     "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
     doc="Channels (..., C r r, H, W) laid out as pixels (..., C, H r, W r) (Shi et al., 2016).",
-    decomposition=_pixel_shuffle,
+    decomposition=in_format(_pixel_shuffle),
     namespaces=("torch", "nn"),
 )
 op(
     "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
     doc="Blocks of r by r pixels laid out as channels: undoes `pixel_shuffle`.",
-    decomposition=_pixel_unshuffle,
+    decomposition=in_format(_pixel_unshuffle),
     namespaces=("torch", "nn"),
 )
 for _name in ("channel_shuffle", "native_channel_shuffle"):
     op(
         f"{_name}(Tensor self, SymInt groups) -> Tensor",
         doc="Channels of all groups interleaved (Zhang et al., 2018).",
-        decomposition=_channel_shuffle,
+        decomposition=in_format(_channel_shuffle),
         namespaces=("torch", "nn") if _name == "channel_shuffle" else ("torch", f"nn:{_name}"),
     )

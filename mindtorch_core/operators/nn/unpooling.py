@@ -8,6 +8,7 @@ from typing import Any
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op, public
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
 from ...values.shapes import Shape, numel, show
@@ -56,16 +57,17 @@ def _scatter(self: Tensor, indices: Tensor, output_size: Any, n: int) -> Tensor:
 
 def _define(n: int) -> None:
     extra = "" if n == 2 else f", int[{n}] stride, int[{n}] padding"
+    laid = in_format if n == 2 else lambda make: make
+
+    def rule(self: Tensor, indices: Tensor, output_size: Any, *_: Any) -> TensorSpec:
+        return TensorSpec(_check(self, indices, output_size, n), self._dtype)
+
     op(
         f"max_unpool{n}d(Tensor self, Tensor indices, SymInt[{n}] output_size{extra}) -> Tensor",
         doc="Zeros with the elements put at flat positions in the spatial dimensions.",
-        rule=lambda self, indices, output_size, *_: TensorSpec(
-            _check(self, indices, output_size, n), self._dtype
-        ),
+        rule=laid(rule),
         grad={"self": lambda g, indices: spatial_gather(g, indices, n)},
-        decomposition=lambda self, indices, output_size, *_: _scatter(
-            self, indices, output_size, n
-        ),
+        decomposition=laid(lambda self, indices, size, *_: _scatter(self, indices, size, n)),
         namespaces=("torch",),
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ...dispatch.functions import fn
 from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
+from ...opdefs.formats import in_format
 from ...tensors.tensor import Tensor
 from ...values.dtypes import float64, int64, uint8
 from ...values.shapes import Shape, show
@@ -106,6 +107,24 @@ def _scaled(sizes: Shape, output_size: Any, factors: Any) -> Sequence[int]:
     return [int(s * f) for s, f in zip(sizes, factors, strict=True)]
 
 
+# Whose gradients are row-major, whatever they are given.
+_ROWS: Final = (("cubic", 2), ("nearest", 3), ("nearest-exact", 3))
+
+
+def _back_rule(grad_output: Tensor, _: Any, input_size: Any, *__: Any, **___: Any) -> TensorSpec:
+    return TensorSpec(tuple(input_size), grad_output._dtype)
+
+
+def _by_factors(name: str, n: int) -> Callable[..., Any]:
+    def vec(input: Tensor, output_size: Any, *options: Any) -> Any:
+        factors = options[-1]
+        size = _scaled(input._shape[2:], output_size, factors)
+        scales = factors if factors is not None else [None] * n
+        return getattr(fn, name)(input, size, *options[:-1], *scales)
+
+    return vec
+
+
 def _define(name: str, mode: str, n: int, *, aligns: bool) -> None:
     """Define one way of resizing ``n`` dimensions."""
     RESIZING[name] = mode, n, aligns
@@ -134,19 +153,16 @@ def _define(name: str, mode: str, n: int, *, aligns: bool) -> None:
         corners, scales = split((*options, *named.values()))
         return _resized_back(mode, grad_output, tuple(input_size), corners, scales)
 
-    def vec(input: Tensor, output_size: Any, *options: Any) -> Any:
-        factors = options[-1]
-        size = _scaled(input._shape[2:], output_size, factors)
-        scales = factors if factors is not None else [None] * n
-        return getattr(fn, name)(input, size, *options[:-1], *scales)
-
     forth, back_again = _formulas(name, n, aligns=aligns)
+    back_rule = _back_rule
+    if (mode, n) not in _ROWS:
+        back, back_rule = in_format(back), in_format(_back_rule)
     op(
         f"{name}(Tensor self, SymInt[{n}] output_size{align}{extra}) -> Tensor",
         doc=f"A tensor (N, C, ...) resized in {n} dimensions: {mode}.",
-        rule=lambda self, output_size, *_, **__: _spec(n, self, output_size),
+        rule=in_format(lambda self, output_size, *_, **__: _spec(n, self, output_size)),
         grad={"self": forth},
-        decomposition=forward,
+        decomposition=in_format(forward),
         out=True,
         namespaces=("torch",),
     )
@@ -154,9 +170,7 @@ def _define(name: str, mode: str, n: int, *, aligns: bool) -> None:
         f"{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size"
         f"{align}{extra}) -> Tensor",
         doc=f"Gradient of `{name}`.",
-        rule=lambda grad_output, output_size, input_size, *_, **__: TensorSpec(
-            tuple(input_size), grad_output._dtype
-        ),
+        rule=back_rule,
         grad={"grad_output": back_again},
         decomposition=back,
         namespaces=("torch",),
@@ -164,7 +178,7 @@ def _define(name: str, mode: str, n: int, *, aligns: bool) -> None:
     op(
         f"{name}.vec(Tensor input, SymInt[]? output_size{align}, float[]? scale_factors) -> Tensor",
         doc=f"`{name}` to a size or by factors.",
-        decomposition=vec,
+        decomposition=_by_factors(name, n),
         namespaces=("torch",),
     )
 

@@ -10,9 +10,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
+from mindtorch_core.backend import in_format
 from mindtorch_core.dispatch.registry import registry
 
-__all__ = ["KERNELS", "composition_of", "kernel", "register", "rule_of"]
+__all__ = ["KERNELS", "composition_of", "kernel", "register", "register_in_format", "rule_of"]
 
 KERNELS: Final[dict[str, Callable[..., Any]]] = {}  # by qualified name
 
@@ -37,6 +38,12 @@ def composition_of(name: str) -> Callable[..., Any]:
 def register(name: str, fn: Callable[..., Any]) -> None:
     """Name a function as an op's kernel. It handles differing dtypes and numbers itself."""
     KERNELS[f"aten::{name}"] = fn
+
+
+def register_in_format(name: str, fn: Callable[..., Any]) -> None:
+    """As `register`, for a kernel with row-major results where those of the composition may not be."""
+    of = getattr(composition_of(name), "follows", None)
+    register(name, fn if of is None else in_format(fn, of))
 
 
 def kernel(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,7 +12,7 @@ from mindtorch_core.backend import Averaging, divisors, int64, pool_sizes
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..compiled import walk
 from ..memory_pool import POOL
-from ..register import composition_of, register
+from ..register import composition_of, register_in_format
 from ..workers import share_out
 
 # Elements of a group of images and channels that is worked on at a time: at most, and at least where there
@@ -266,7 +266,7 @@ def _average_backward(n: int) -> Any:
 
 
 for _n in (1, 2, 3):
-    register(f"max_pool{_n}d_with_indices", _max_pool(_n))
-    register(f"max_pool{_n}d_with_indices_backward", _max_pool_backward(_n))
-    register(f"avg_pool{_n}d", _average(_n))
-    register(f"avg_pool{_n}d_backward", _average_backward(_n))
+    register_in_format(f"max_pool{_n}d_with_indices", _max_pool(_n))
+    register_in_format(f"max_pool{_n}d_with_indices_backward", _max_pool_backward(_n))
+    register_in_format(f"avg_pool{_n}d", _average(_n))
+    register_in_format(f"avg_pool{_n}d_backward", _average_backward(_n))

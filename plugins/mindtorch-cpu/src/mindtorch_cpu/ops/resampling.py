@@ -16,7 +16,7 @@ from mindtorch_core.backend import RESIZING, float32, taps
 from ..arrays import NUMPY_OF, WIDER, quietly, wrap
 from ..large import LARGE
 from ..memory_pool import POOL
-from ..register import composition_of, register, rule_of
+from ..register import composition_of, register_in_format, rule_of
 from ..workers import in_parts, share_out
 
 # Sizes up to which products with matrices of zeros were faster than gathering and adding.
@@ -200,10 +200,10 @@ def _fits(a: Any, sizes: Any) -> bool:
 
 for _name, (_mode, _n, _aligns) in RESIZING.items():
     if not _mode.startswith("nearest"):
-        register(_name, _resize(_name, _mode, _n, _aligns))
+        register_in_format(_name, _resize(_name, _mode, _n, _aligns))
     elif _mode == "nearest":
-        register(_name, _nearest(_name, _n))
-    register(f"{_name}_backward", _resize_backward(_name, _mode, _n, _aligns))
+        register_in_format(_name, _nearest(_name, _n))
+    register_in_format(f"{_name}_backward", _resize_backward(_name, _mode, _n, _aligns))
 
 
 # ---- padding ------------------------------------------------------------------------------------
@@ -313,5 +313,5 @@ def _pad_backward(kind: str, n: int) -> Any:
 
 for _kind in ("reflection", "replication"):
     for _n in (1, 2, 3):
-        register(f"{_kind}_pad{_n}d", _pad(_kind, _n))
-        register(f"{_kind}_pad{_n}d_backward", _pad_backward(_kind, _n))
+        register_in_format(f"{_kind}_pad{_n}d", _pad(_kind, _n))
+        register_in_format(f"{_kind}_pad{_n}d_backward", _pad_backward(_kind, _n))
