@@ -2535,6 +2535,9 @@ class TensorMethods:
     def detach_(self) -> Tensor:
         """Cut this tensor off its history and its tangent, in place. Its ``grad`` stays."""
 
+    def dim_order(self, *, ambiguity_check: Any = False) -> tuple[_int, ...]:
+        """Its dimensions, from the outermost in memory to the innermost."""
+
     def double(self, *, memory_format: Any = None) -> Tensor:
         """The tensor in the dtype torch.float64: itself if it has that one, else a copy."""
 

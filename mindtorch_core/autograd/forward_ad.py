@@ -187,6 +187,12 @@ class _set_fwd_grad_enabled(_Context):
         return _set_fwd_grad_enabled(self._mode)
 
 
+def __getattr__(name: str) -> Any:
+    if name == "_current_level":  # the innermost that is open, -1 without one
+        return len(LEVELS) - 1
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def _enable(mode: bool) -> None:
     keep = MASKS.keep
     set_masks(MASKS.include, keep | FORWARD if mode else keep & ~FORWARD)

@@ -59,7 +59,7 @@ LEFT_OUT: Final = {
         is_tensor_like name native_norm slice_inverse tree_map
     """,
     "it is not written yet": """
-        chalf dim_order is_distributed
+        chalf is_distributed
     """,
 }
 

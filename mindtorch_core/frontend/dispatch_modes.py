@@ -20,7 +20,7 @@ from ..dispatch.registry import registry
 from ..opdefs.torch_ops import OpOverload, overload_of
 from ..tensors.subclasses import ANY_DISPATCHES, dispatching
 from ..values.interrupts import leaving, surely
-from .shown_ops import shown
+from .shown_ops import WHOLE, shown
 
 __all__ = ["DispatchMode", "active_modes", "install", "register_rule", "set_modes", "without_modes"]
 
@@ -147,12 +147,13 @@ def python_kernel(
 ) -> Kernel | None:
     """What the Python key runs for an op.
 
-    It is None for compositions, whose parts the modes see, and where there is only a kernel without
-    an op that modes could be handed.
+    It is None for compositions, whose parts the modes see, but for those that PyTorch's are shown, and
+    where there is only a kernel without an op that modes could be handed.
     """
     if not entry.has_schema:
         return None
-    if not below_mask & DispatchKey.Inference and _decomposes(entry, below_mask):
+    apart = entry.name not in WHOLE and not below_mask & DispatchKey.Inference
+    if apart and _decomposes(entry, below_mask):
         return None
     defaults, options = _defaults(entry)
     takes = len(defaults)

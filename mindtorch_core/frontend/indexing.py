@@ -8,6 +8,8 @@ from typing import Any, Final
 from ..dispatch.calls.binding import python_number
 from ..dispatch.functions import fn
 from ..dispatch.keys import DispatchKey
+from ..dispatch.registry import registry
+from ..opdefs.packets import front
 from ..tensors.attached import attach
 from ..tensors.tensor import Tensor
 from ..values.dtypes import INTEGER, bool_, int64, uint8
@@ -35,7 +37,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
             return (
                 fn.slice(self, 0, 0, sys.maxsize)
                 if type(index) is slice
-                else self.view(self._shape)
+                else front(registry.entry("alias"))(self)
             )
         return viewed
     except Exception as error:

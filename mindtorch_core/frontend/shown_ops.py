@@ -12,7 +12,13 @@ from typing import Any, Final
 from ..opdefs.torch_ops import OpOverload, ops
 from ..tensors.tensor import Tensor
 
-__all__ = ["shown"]
+__all__ = ["WHOLE", "shown"]
+
+# Compositions that are shown whole where no gradient is recorded: masks are not positions yet.
+WHOLE: Final = frozenset(
+    f"aten::{name}"
+    for name in ("index", "index_put", "index_put_", "masked_select", "_sparse_mm_reduce_impl")
+)
 
 Args = tuple[Any, ...]
 Shown = tuple[str, Args, dict[str, Any]]  # name and overload, and the arguments
@@ -84,7 +90,7 @@ _OF_NUMBERS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "remainder", "fmod", "
 _SHOWN: Final[dict[str, Callable[[OpOverload, Args, dict[str, Any]], Shown | None]]] = {
     "aten::_to_dtype": _copied("dtype"),
     "aten::_to_device": _copied("device"),
-    "aten::_index_positions": _named("index.Tensor"),
+    **{f"aten::{name}": _named("index.Tensor") for name in ("index", "_index_positions")},
     "aten::_index_put_positions": _named("index_put.default"),
     "aten::_index_put_positions_": _named("index_put_.default"),
     **{f"aten::{name}{end}": _of_number for name in _OF_NUMBERS for end in ("", "_")},

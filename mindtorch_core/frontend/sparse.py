@@ -417,8 +417,8 @@ class SparseTensor(Tensor):
             )
         if name in ("add", "add_", "sub", "sub_") and type(first) is not cls:
             return _into_dense(name, first, rest[0], **options)
-        if name in ("mm", "matmul", "mv"):
-            return first.matmul(*rest) if type(first) is cls else rest[0].__rmatmul__(first)
+        if name in ("mm", "matmul", "mv", "_sparse_mm_reduce_impl"):
+            return FUNCTIONS[name](*args)
         if name == "mul" and type(first) is not cls:
             return rest[0].mul(first)
         if name in _SERVED and type(first) is cls:

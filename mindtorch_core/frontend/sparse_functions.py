@@ -9,7 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dispatch.functions import fn
+from ..dispatch.registry import registry
 from ..dispatch.written_functions import overridable
+from ..opdefs.packets import front
+from ..tensors.subclasses import dispatches
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
 from ..values.layouts import sparse_csr
@@ -18,8 +21,8 @@ from .sparse import FUNCTIONS, SparseTensor, refusal, sparse_mm, sparse_of
 from .sparse_compressed import Compressed, relaid
 
 __all__ = [
-    "addmm", "hspmm", "log_softmax", "mm", "sampled_addmm", "smm", "softmax", "sparse_of", "spdiags",
-    "sspaddmm",
+    "addmm", "hspmm", "joined_products", "log_softmax", "mm", "sampled_addmm", "smm", "softmax",
+    "sparse_of", "spdiags", "sspaddmm",
 ]  # fmt: skip
 
 
@@ -101,6 +104,13 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
     """
     if reduce is None:
         return sparse_mm(mat1, mat2)
+    if any(type(t) is not SparseTensor and dispatches(type(t)) for t in (mat1, mat2)):
+        return front(registry.entry("_sparse_mm_reduce_impl"))(mat1, mat2, reduce)[0]
+    return joined_products(mat1, mat2, reduce)
+
+
+def joined_products(mat1: Any, mat2: Any, reduce: str) -> Any:
+    """What `mm` gives with a reduction."""
     how = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if how not in ("sum", "mean", "amax", "amin"):
         raise RuntimeError(f"sparse_mm_reduce: reduce type of {reduce} has not been enabled.")
@@ -400,6 +410,9 @@ FUNCTIONS.update({
     },
     "_intersection": intersection,
     "_product": product,
+    "_sparse_mm_reduce_impl": lambda a, b, reduce: (
+        joined_products(a, b, reduce), b.new_empty(0, dtype=int64)
+    ),
     "__rmatmul__": lambda a, b: _matmul(b, a),
     "addmm": addmm,
     "index_select": _index_select,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from ..tensors.attached import attach
@@ -11,7 +12,9 @@ from ..tensors.unresolved import unresolved
 from ..values.devices import concrete, device
 from ..values.dtypes import dtype, get_default_dtype
 from ..values.layouts import check_memory, layout
+from ..values.memory_formats import has_format, memory_format
 from ..values.own_frames import refusing
+from ..values.shapes import memory_order
 from .pickling import rebuild_tensor
 from .pinning import is_pinned, pinned
 from .storages import UntypedStorage, share_tensor
@@ -34,6 +37,40 @@ def _typed_storage(self: Tensor) -> TypedStorage:
     from .typed_storage import wrapped
 
     return wrapped(self.untyped_storage(), self._dtype)
+
+
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """Its dimensions, from the outermost in memory to the innermost.
+
+    Args:
+        self: the tensor.
+        ambiguity_check: True refuses a tensor with a dimension of size 1, or equal strides side by side; so
+            does a list of memory formats, unless exactly one of them fits.
+
+    Raises:
+        TypeError: if ``ambiguity_check`` is something else.
+        RuntimeError: if the check refuses the tensor.
+
+    Example:
+        >>> torch.empty(2, 3, 5, 7, memory_format=torch.channels_last).dim_order()
+        (0, 2, 3, 1)
+    """
+    formats = ambiguity_check if isinstance(ambiguity_check, list) else []
+    if not isinstance(ambiguity_check, bool | list) or not all(
+        isinstance(each, memory_format) for each in formats
+    ):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    shape, strides = self._shape, self._geometry()[0]
+    if ambiguity_check is not False:
+        several = 1 in shape or any(a == b for a, b in itertools.pairwise(strides))
+        if several and sum(has_format(shape, strides, each) for each in formats) != 1:
+            raise RuntimeError(
+                "The tensor does not have unique dim order, or cannot map to exact one of the given memory "
+                "formats."
+            )
+    if ambiguity_check and (0 in strides or len({*strides}) < len(strides)):
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return tuple(reversed(memory_order(shape, [strides])))
 
 
 def storage_type(self: Tensor) -> Any:
@@ -127,6 +164,7 @@ def from_file(
 attach(
     __name__,
     {
+        "dim_order": dim_order,
         "storage": storage,
         "_typed_storage": _typed_storage,
         "storage_type": storage_type,

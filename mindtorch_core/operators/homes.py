@@ -188,7 +188,7 @@ HOMES: Final = (
      "linalg_matrix_power linalg_vander; aten linalg torch: vander"),
     ("linalg.products",
      "Tensor: __matmul__ __rmatmul__; Tensor aten: addmm_; Tensor aten torch: addmm bmm dot matmul "
-     "mm mv; aten: _rmatmul _sparse_addmm linear_backward; aten nn: linear"),
+     "mm mv; aten: _rmatmul _sparse_addmm _sparse_mm_reduce_impl linear_backward; aten nn: linear"),
     ("linalg.pseudoinverse",
      "Tensor aten torch: pinverse; aten: linalg_cond linalg_cond.p_str linalg_lstsq "
      "linalg_matrix_rank linalg_matrix_rank.atol_rtol_float,atol_rtol_tensor,tol_tensor "
@@ -443,8 +443,8 @@ HOMES: Final = (
      "atleast_2d.Sequence,spread atleast_3d.Sequence,spread; aten torch: atleast_1d atleast_2d "
      "atleast_3d"),
     ("views.facts",
-     "aten: _local_scalar_dense _pin_memory _unsafe_view alias dim is_same_size item numel size "
-     "size.int storage_offset stride stride.int"),
+     "aten: _local_scalar_dense _pin_memory _unsafe_view dim is_same_size item numel size size.int "
+     "storage_offset stride stride.int"),
     ("views.inplace",
      "Tensor aten: set_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_; Tensor aten torch: "
      "as_strided_; aten: "
@@ -456,8 +456,8 @@ HOMES: Final = (
     ("views.reshaping",
      "Tensor aten: contiguous expand expand_as reshape_as view view_as; Tensor aten torch: "
      "broadcast_to flatten moveaxis movedim permute reshape squeeze swapaxes swapdims t transpose "
-     "unflatten unsqueeze; aten: moveaxis.intlist movedim.intlist squeeze.dim,dims view.dtype; "
-     "aten torch: broadcast_tensors"),
+     "unflatten unsqueeze; aten: alias moveaxis.intlist movedim.intlist squeeze.dim,dims "
+     "view.dtype; aten torch: broadcast_tensors"),
     ("views.splitting",
      "Tensor aten torch: unsafe_chunk unsafe_split_with_sizes; Tensor torch: dsplit hsplit "
      "tensor_split unsafe_split vsplit; aten: dsplit.array,int hsplit.array,int "

@@ -263,8 +263,19 @@ def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> 
         alike = _common_format(shape, [st for _, st in operands])
         if alike is not None:
             return alike
-    padded = [_broadcast_strides(s, st, shape) for s, st in operands]
-    # Insertion sort from the innermost dimension outwards; ambiguous pairs keep their order.
+    order = memory_order(shape, [_broadcast_strides(s, st, shape) for s, st in operands])
+    out = [0] * rank
+    step = 1
+    for dim in order:
+        out[dim] = step
+        step *= shape[dim] or 1
+    return tuple(out)
+
+
+def memory_order(shape: Shape, padded: Sequence[Shape]) -> list[int]:
+    """Dimensions from the innermost outwards, by strides of operands of one shape."""
+    # Insertion sort; ambiguous pairs keep their order.
+    rank = len(shape)
     order = list(range(rank - 1, -1, -1))
     for i in range(1, rank):
         place = i
@@ -275,12 +286,7 @@ def pointwise_strides(shape: Shape, operands: Sequence[tuple[Shape, Shape]]) -> 
                 place = j
             elif compared < 0:
                 break
-    out = [0] * rank
-    step = 1
-    for dim in order:
-        out[dim] = step
-        step *= shape[dim] or 1
-    return tuple(out)
+    return order
 
 
 # Orders in which images and volumes lie with their channels innermost.

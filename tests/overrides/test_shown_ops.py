@@ -19,7 +19,16 @@ x[1:]
 x[:, 1:3]
 x[..., 0]
 x[None]
+x[...]
+x[()]
 x[i]
+x[m]
+x[m, i]
+x[x > 3]
+x[None, m]
+x.masked_select(x > 3)
+x.index_put((m,), y)
+x.index_put_((x > 3,), y[0])
 x[:, i]
 x[i, 1]
 x + 1
@@ -83,6 +92,7 @@ def seen(lib, mode, call):
     log = []
     x, y = lib.arange(12.0).reshape(3, 4), lib.arange(4.0)
     names = {"torch": lib, "x": x, "y": y, "z": x.t().contiguous(), "i": lib.tensor([0, 2])}
+    names["m"] = lib.tensor([True, False, True])
     with Log():
         made = eval(call, names)
     return log, made
@@ -157,6 +167,32 @@ def test_what_is_seen_in_backward_and_in_a_class():
                 refused()
         with pytest.raises(RuntimeError, match="data pointer on an invalid python storage"):
             kept.untyped_storage().data_ptr()
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("how", ["sum", "amax"])
+def test_products_of_sparse_matrices_that_join_otherwise(how):
+    """Classes see the op whole, whichever matrix is theirs, and may call it."""
+    found = []
+    for lib in (torch, pt):
+        log = []
+
+        class Kept(lib.Tensor):
+            @staticmethod
+            def __new__(cls, data, lib=lib):
+                made = lib.Tensor._make_wrapper_subclass(cls, data.shape, dtype=data.dtype)
+                made.held = data
+                return made
+
+            @classmethod
+            def __torch_dispatch__(cls, func, types, args=(), kwargs=None, log=log):
+                log.append((str(func), *(type(a).__name__ for a in args)))
+                return func(*(a.held if isinstance(a, cls) else a for a in args), **(kwargs or {}))
+
+        rows, dense = lib.tensor([[1.0, 2.0], [0.0, 3.0]]).to_sparse_csr(), lib.ones(2, 3)
+        many = [(Kept(rows), dense), (Kept(rows), Kept(dense))]
+        made = [lib.sparse.mm(*pair, how).tolist() for pair in many]
+        found.append((made, log))
     assert found[0] == found[1]
 
 

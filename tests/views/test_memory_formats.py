@@ -179,3 +179,32 @@ def test_gradients_pass_changes_of_format():
     made = x.to(memory_format=torch.channels_last).contiguous().clone() * weights
     made.sum().backward()
     assert x.grad.tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "t.empty(2, 3, 5, 7)",
+        "t.empty(2, 3, 5, 7).transpose(1, 2)",
+        "t.empty(2, 3, 5, 7, memory_format=t.channels_last)",
+        "t.empty(2, 1, 6, 6, memory_format=t.channels_last)",
+        "t.empty(1, 2, 3, 4)",
+        "t.empty(())",
+        "t.empty(3, 1).expand(3, 4)",
+        "t.empty(2, 3, 4).permute(2, 0, 1)",
+        "t.empty(5).as_strided((2, 2), (1, 1))",
+    ],
+)
+@pytest.mark.parametrize(
+    "check",
+    ["False", "True", "[]", "[t.contiguous_format, t.channels_last]", "[t.channels_last]", "1", "[1]"],
+)  # fmt: skip
+def test_orders_of_dimensions(make, check):
+    found = []
+    for lib in (torch, pt):
+        x, how = (eval(text, {"t": lib}) for text in (make, check))
+        try:
+            found.append(x.dim_order(ambiguity_check=how))
+        except (TypeError, RuntimeError) as error:
+            found.append((type(error), str(error)))
+    assert found[0] == found[1]

@@ -13,7 +13,7 @@ from ...opdefs import rules
 from ...opdefs.define import op
 from ...opdefs.formulas import conj
 from ...tensors.tensor import Tensor
-from ...values.dtypes import BOOL, COMPLEX, INTEGER, checked_number, dtype
+from ...values.dtypes import BOOL, COMPLEX, INTEGER, checked_number, dtype, int64
 from ...values.shapes import broadcast, numel, show
 from ..elementwise.composed import by_name, has_kernel
 
@@ -238,6 +238,18 @@ op(
     ),
     namespaces=(),
 )
+op(
+    "_sparse_mm_reduce_impl(Tensor self, Tensor other, str reduce) -> (Tensor, Tensor)",
+    doc="`torch.sparse.mm` with a reduction, by the name that PyTorch's op has; the second result is empty.",
+    decomposition=lambda self, other, reduce: _joined(self, other, reduce),
+    namespaces=(),
+)
+
+
+def _joined(self: Tensor, other: Tensor, reduce: str) -> tuple[Tensor, Tensor]:
+    from ...frontend.sparse_functions import joined_products  # makes a class of tensors
+
+    return joined_products(self, other, reduce), other.new_empty(0, dtype=int64)
 
 
 def _addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> Tensor:

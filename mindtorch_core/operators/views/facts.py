@@ -61,9 +61,3 @@ op(
     namespaces=(),
     decomposition=lambda self, size: self.view(size),
 )
-op(
-    "alias(Tensor(a) self) -> Tensor(a)",
-    doc="The same elements as another tensor, in the same memory.",
-    namespaces=(),
-    decomposition=lambda self: self.view_as(self),
-)

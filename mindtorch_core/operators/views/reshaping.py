@@ -56,6 +56,13 @@ def _view(self: Tensor, size: Sequence[int]) -> TensorSpec:
 
 
 view(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    "The same elements as another tensor, in the same memory.",
+    lambda self: spec(self, self._shape, self._geometry()[0]),
+    lambda g: g,
+    namespaces=(),
+)
+view(
     "view(Tensor(a) self, int[] size) -> Tensor(a)",
     "The same elements in another shape, without copying; one size may be -1.",
     _view,
@@ -228,15 +235,15 @@ view(
 )
 
 
-def _t(self: Tensor) -> Tensor:
+def _t(self: Tensor) -> TensorSpec:
     if len(self._shape) > 2:
         raise RuntimeError(
             f"t() expects a tensor with <= 2 dimensions, but self is {len(self._shape)}D"
         )
-    return self.transpose(0, 1) if len(self._shape) == 2 else self.view(self._shape)
+    return spec(self, self._shape[::-1], self._geometry()[0][::-1])
 
 
-op("t(Tensor(a) self) -> Tensor(a)", doc="Transpose of a matrix.", decomposition=_t)
+view("t(Tensor(a) self) -> Tensor(a)", "Transpose of a matrix.", _t, lambda g: g.t())
 
 
 def _movedim(self: Tensor, source: Sequence[int], destination: Sequence[int]) -> Tensor:
