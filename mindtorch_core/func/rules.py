@@ -24,7 +24,7 @@ _DIMS: Final = frozenset({"dim", "dims", "dim0", "dim1", "dim2", "start_dim", "e
 _SAME_SHAPE_NAMES: Final = """
     clone contiguous detach _to_dtype _to_device empty_like zeros_like ones_like full_like conj
     _conj _neg_view resolve_conj resolve_neg zero_ zero fill_.Scalar fill.Scalar detach_copy
-    alias_copy _real _imag real imag view_as_real view_as_complex tril triu linalg_inv linalg_inv_ex
+    alias alias_copy _real _imag real imag view_as_real view_as_complex tril triu linalg_inv linalg_inv_ex
     inverse linalg_det det _linalg_det linalg_cholesky linalg_cholesky_ex cholesky linalg_qr
     linalg_svdvals linalg_slogdet _linalg_slogdet slogdet logdet linalg_eigvals linalg_eigvalsh
     linalg_eigh _linalg_eigh _linalg_svd linalg_svd linalg_matrix_exp matrix_exp one_hot bernoulli
@@ -107,7 +107,7 @@ def _written(entry: OpEntry) -> bool:
 
 # Ops with a gradient of their own whose parts have rules.
 _BY_PARTS_NAMES: Final = """
-    mse_loss smooth_l1_loss huber_loss _fused_rms_norm _cdist_forward
+    stack mse_loss smooth_l1_loss huber_loss _fused_rms_norm _cdist_forward
     _recurrent_steps _lu_order quantile.scalar linalg_pinv.atol_rtol_tensor cov
 """
 _BY_PARTS: Final = frozenset(_BY_PARTS_NAMES.split())

@@ -1,6 +1,7 @@
 """Memory formats: what they print, which layouts have them, who keeps and who changes them."""
 
 import copy
+import itertools
 import pickle
 
 import pytest
@@ -208,3 +209,17 @@ def test_orders_of_dimensions(make, check):
         except (TypeError, RuntimeError) as error:
             found.append((type(error), str(error)))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 4, 5), (1, 3, 1, 2), (3, 1, 1, 4)])
+def test_where_stacked_tensors_lie(shape):
+    orders = list(itertools.permutations(range(len(shape))))
+    for order, at in itertools.product(orders, range(len(shape) + 1)):
+        back = [order.index(i) for i in range(len(shape))]
+        found = []
+        for lib, on in ((torch, "cpu"), (torch, "meta"), (pt, "cpu")):
+            x = lib.ones([shape[i] for i in order], device=on).permute(back)
+            made = lib.stack([x, x], at)
+            assert not made._is_view()
+            found.append(made.stride())
+        assert found[0] == found[1] == found[2], (order, at)

@@ -10,8 +10,9 @@ from ...dispatch.opdef import TensorSpec
 from ...opdefs.define import op
 from ...opdefs.rules import format_of_all, laid
 from ...tensors.tensor import Tensor
+from ...values.memory_formats import contiguous_format, memory_format, suggested
 from ...values.promotion import result_type
-from ...values.shapes import show, wrap_dim
+from ...values.shapes import show, view_strides, wrap_dim
 
 
 def _refuse_one(name: str, tensors: Any) -> None:
@@ -100,7 +101,7 @@ for _alias in ("concat", "concatenate"):
     )
 
 
-def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+def _stack_rule(tensors: Sequence[Tensor], dim: int = 0) -> TensorSpec:
     _refuse_one("stack", tensors)
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
@@ -112,12 +113,45 @@ def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{show(t._shape)} at entry {i}"
             )
     at = wrap_dim(dim, len(first) + 1)
-    return fn.cat([t.unsqueeze(at) for t in tensors], at)
+    if at == len(first):
+        d = tensors[0]._dtype
+        if any(t._dtype is not d for t in tensors):
+            d = result_type(*tensors)
+        return laid((*first, len(tensors)), d, _format_of_columns(tensors))
+    whole = _cat_rule(tensors, at)
+    shape = (*first[:at], len(tensors), *first[at:])
+    if whole.strides is None:
+        return TensorSpec(shape, whole.dtype)
+    return TensorSpec(shape, whole.dtype, view_strides(whole.shape, whole.strides, shape))
+
+
+def _format_of_columns(tensors: Sequence[Tensor]) -> memory_format:
+    """The memory format of tensors with one more dimension behind."""
+    if len(tensors[0]._shape) < 3:
+        return contiguous_format
+    found = {suggested((*t._shape, 1), (*t._geometry()[0], 1)) for t in tensors}
+    return found.pop() if len(found) == 1 else contiguous_format
+
+
+def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    shape = _stack_rule(tensors, dim).shape
+    at = wrap_dim(dim, len(shape))
+    if at == len(shape) - 1:
+        return fn.cat([t.unsqueeze(at) for t in tensors], at)
+    made: Tensor = fn.cat(tensors, at).view(shape)
+    made._base = None  # nobody has what it is a view of
+    return made
+
+
+def _stack_grad(g: Any, tensors_dtype: Any, dim: int) -> list[Any]:
+    return [part.to(d) for part, d in zip(g.unbind(dim), tensors_dtype, strict=True)]
 
 
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     doc="Tensors one after another along a new dimension.",
+    rule=_stack_rule,
+    grad={"tensors": _stack_grad},
     decomposition=_stack,
     out=True,
     namespaces=("torch",),

@@ -136,6 +136,7 @@ for _overload, _type in (("Scalar", "Scalar"), ("Tensor", "Tensor")):
             "end": lambda g, weight: g * conj(weight),
         }
         | ({"weight": lambda g, self, end: g * conj(end - self)} if _type == "Tensor" else {}),
+        node_names=(f"LerpBackward{int(_type == 'Tensor')}",),
         decomposition=_lerp,
         broadcasts=True,
         inplace=True,

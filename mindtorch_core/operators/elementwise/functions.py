@@ -196,6 +196,7 @@ op(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     doc="Nearest multiple of ``10**-decimals``, halves to even.",
     grad={"self": _zero},
+    node_names=("RoundBackward1",),
     decomposition=_round_decimals,
     inplace=True,
     inplace_namespaces=EVERYWHERE,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...dispatch.opdef import NONDIFF
 from ...frontend.python_values import only_element
 from ...opdefs.define import op
+from ...tensors.tensor import Tensor
 
 __all__: list[str] = []
 
@@ -55,9 +58,16 @@ op(
     data_dependent=True,
 )
 
+
+def _apart(self: Tensor, size: Sequence[int]) -> Tensor:
+    made = self.view(size)
+    made._base = None
+    return made
+
+
 op(
     "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
     doc="A view of another shape that counts as a tensor of its own.",
     namespaces=(),
-    decomposition=lambda self, size: self.view(size),
+    decomposition=lambda self, size: _apart(self, size),
 )

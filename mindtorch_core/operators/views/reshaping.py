@@ -345,6 +345,7 @@ view(
     "Without those of the given dimensions that are of size 1.",
     lambda self, dim: _squeezed(self, set(wrap_dims(dim, len(self._shape))) if dim else set()),
     lambda g, self_shape: g.reshape(self_shape),
+    node_names=("SqueezeBackward2",),
     varargs="dim",
 )
 
