@@ -16,7 +16,6 @@ import ml_dtypes
 import numpy as np
 
 from mindtorch_core.backend import (
-    COMPLEX,
     DTYPES,
     FLOAT8,
     FLOAT8_FORMATS,
@@ -204,11 +203,15 @@ def converted(a: Any, d: dtype) -> Any:
     """An array in another dtype, dense, in its order of dimensions."""
     if a.dtype.names is not None or d.name in FLOAT8:
         return of_float8(a, d)
-    if a.dtype.kind == "c" and d.category < COMPLEX:
-        a = a.real
+    a = without_imaginary(a, NUMPY_OF[d])
     if a.flags.c_contiguous or 0 not in a.strides:
         return quietly(a.astype, NUMPY_OF[d])
     return relaid(a, NUMPY_OF[d])
+
+
+def without_imaginary(a: Any, d: Any) -> Any:
+    """What goes into an array of a dtype: of complex numbers the real parts, all of them into booleans."""
+    return a.real if a.dtype.kind == "c" and d.kind not in "cb" else a
 
 
 def of_float8(a: Any, d: dtype) -> Any:
@@ -236,15 +239,12 @@ def of_float8(a: Any, d: dtype) -> Any:
 
 
 def relaid(a: Any, d: Any = None, memory_format: memory_format | None = None) -> Any:
-    """A dense copy, in the array's own layout as far as it is dense, or in a memory format.
-
-    What is real takes the real parts of complex numbers.
-    """
+    """A dense copy, in the array's own layout as far as it is dense, or in a memory format."""
     size = a.itemsize
     strides = tuple(s // size for s in a.strides)
     wanted = like_strides(a.shape, strides, memory_format)
-    if a.dtype.kind == "c" and d is not None and np.dtype(d).kind != "c":
-        a = a.real
+    if d is not None:
+        a = without_imaginary(a, np.dtype(d))
     if wanted == contiguous_strides(a.shape):
         return quietly(a.astype, d or a.dtype, "C")
     copy = laid_out(a.shape, wanted, lambda shape: np.empty(shape, d or a.dtype))

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import COMPLEX, FLOAT8, contiguous_format, memory_format
+from mindtorch_core.backend import FLOAT8, contiguous_format, memory_format
 
-from ..arrays import CPU, NUMPY_OF, cast, exact, of_float8, quietly, relaid, wrap
+from ..arrays import CPU, NUMPY_OF, cast, exact, of_float8, quietly, relaid, without_imaginary, wrap
 from ..register import kernel, rule_of
 
 
@@ -47,9 +47,7 @@ def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
         rule_of("copy")(self, src)
     if src.raw_device is not CPU:
         src = src.to(CPU)
-    data = src.raw_data
-    if data.dtype.kind == "c" and self.raw_dtype.category != COMPLEX:
-        data = data.real
+    data = without_imaginary(src.raw_data, self.raw_data.dtype)
     if data.dtype is not self.raw_data.dtype and (data.dtype.names or self.raw_data.dtype.names):
         data = of_float8(data, self.raw_dtype)
     quietly(np.copyto, self.raw_data, data, "unsafe")
