@@ -53,7 +53,7 @@ def _tell_of(leaves: Iterable[AutogradMeta]) -> None:
 
 
 def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
-    """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded.
+    """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded, or dense and that sparse.
 
     A first gradient is taken over as it is when nobody else holds it and it lies in memory as the
     leaf does. Otherwise it is copied, so that changing one ``grad`` in place never changes another
@@ -65,8 +65,9 @@ def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
         return
     if meta.grad is not None:
         if create_graph or (
-            (g._payload is None or meta.grad._payload is None)  # it is pending, or perhaps sparse
-            and (g.layout is not strided or meta.grad.layout is not strided)
+            meta.grad._payload is None  # it is pending, or perhaps sparse, and cannot become dense
+            and meta.grad.layout is not strided
+            and g.layout is strided
         ):
             meta.grad = meta.grad + g
         else:

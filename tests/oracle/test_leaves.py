@@ -204,6 +204,23 @@ def test_data_on_another_device():
     assert (p.device.type, p.requires_grad, (p * 2).device.type) == ("meta", True, "meta")
 
 
+@pytest.mark.parametrize("first", ["sparse", "dense"])
+@pytest.mark.parametrize("second", ["sparse", "dense"])
+def test_sums_of_sparse_and_dense_gradients(first, second):
+    def call(lib):
+        table = lib.ones(4, 2, requires_grad=True)
+        uses = {
+            "sparse": lambda: lib.nn.functional.embedding(lib.tensor([1, 1]), table, sparse=True),
+            "dense": lambda: table * 2,
+        }
+        uses[first]().sum().backward()
+        held = table.grad
+        uses[second]().sum().backward()
+        return table.grad.to_dense(), table.grad is held, table.grad.is_sparse
+
+    both(call)
+
+
 def test_data_that_is_put_in_place_brings_no_version():
     def call(lib):
         p = lib.ones(2, requires_grad=True)
