@@ -396,6 +396,28 @@ def lazy_modules(t):
 
 
 @scenario
+def what_lazy_modules_begin_with(t):
+    found = []
+    for features in (1, 2):
+        t.manual_seed(0)
+        layers = [t.nn.LazyLinear(2), t.nn.LazyBatchNorm1d(), t.nn.LazyInstanceNorm1d(affine=True)]
+        layers += [t.nn.LazyConv1d(2, 1), t.nn.LazyConvTranspose1d(2, 1)]
+        for m in layers:
+            x = t.zeros(2, features, features)
+            m.eval()(x)
+            found.append([(name, numbers(held)) for name, held in m.state_dict().items()])
+    return found
+
+
+@scenario
+def adding_modules_by_another_name(t):
+    m = t.nn.Module()
+    m.register_module("act", t.nn.ReLU())
+    m.register_module("none", None)
+    return [repr(m), m.none, attempt(lambda: m.register_module("act", 3))[0]]
+
+
+@scenario
 def parameters_as_objects(t):
     p = t.nn.Parameter(t.ones(2))
     data = t.zeros(3)

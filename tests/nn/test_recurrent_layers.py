@@ -82,6 +82,19 @@ def recurrent_arguments(t):
 
 
 @scenario
+def recurrent_of_one_sequence(t):
+    found = []
+    for kind in ("RNN", "GRU", "LSTM"):
+        for batch_first in (True, False):
+            m = fill(t, getattr(t.nn, kind)(3, 4, 2, batch_first=batch_first, bidirectional=True))
+            out, state = m(values(t, 5, 3))
+            again = m(values(t, 5, 3), state)[0]
+            states = state if kind == "LSTM" else (state,)
+            found.append([numbers(out), numbers(again), *map(numbers, states)])
+    return found
+
+
+@scenario
 def sequences(t):
     rnn = t.nn.utils.rnn
     parts = [t.arange(3.0), t.arange(1.0), t.arange(2.0)]

@@ -19,6 +19,8 @@ PROGRAMS = [
       for d in ("float32", "int32", "bool")),
     *(POOLED.format(n=2, ones="1, 1, 2, 2", indices=f"t.ones(1, 1, 2, 2, {LONG})", more=f", output_size={size}")
       for size in ((9, 4), [4, 2], (4, 6), (4,), (1, 1, 9, 9))),
+    *(f"F.multi_head_attention_forward(*[t.ones(2, 1, 4)] * 3, 4, 2, t.ones(12, 4), t.ones(12), None, None, False, {p}, "
+      "t.ones(4, 4), t.zeros(4))" for p in (1.5, 2.0)),
     *(f"t.{name}_indices(3, 3, dtype=t.{d})" for name in ("tril", "triu")
       for d in ("float32", "float16", "bfloat16", "uint8", "int16", "uint32", "bool", "complex64")),
 ]  # fmt: skip
@@ -32,6 +34,11 @@ PHRASES = {
     "padding_idx must be within num_embeddings": ("nn.EmbeddingBag(4, 3, padding_idx=4)",),
     "Padding_idx must be within num_embeddings": ("nn.Embedding(4, 3, padding_idx=-5)",),
     "have the same type as": ("F.embedding_bag(t.ones(1, 1, dtype=t.int64), t.ones(3, 2), mode='sum', per_sample_weights=t.ones(1, 1, dtype=t.float64))",),
+    "input has to be a 1D or 2D Tensor": [
+      f"t.embedding_bag(t.ones(3, 2), t.zeros({shape}, dtype=t.int64), t.tensor([0]))" for shape in ("()", "(1, 1, 1)")],
+    **{f"{name} must be of size batch_size": [
+      f"F.ctc_loss(t.zeros(3, 2, 4), t.ones(2, 2, dtype=t.int64), **{{'input_lengths': {right}, 'target_lengths': {right}, '{name}': {bad}}})"
+      for right, bad in (("[2, 2]", "[2]"), ("t.tensor([2, 2])", "t.tensor([2])"), ("t.tensor([2, 2])", "t.tensor([2, 2, 2])"))] for name in ("input_lengths", "target_lengths")},
     "Expected idx >= 0 && idx < num_embeddings but found idx to be 4": [
       f"F.embedding_bag(t.tensor([[1, 4], [-7, 0]]), t.ones(4, 2, dtype=t.float64), mode={mode!r}, padding_idx={padding})"
       for mode in ("sum", "mean", "max") for padding in (0, 2)],

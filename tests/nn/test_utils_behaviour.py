@@ -7,6 +7,8 @@ import pytest
 import torch.nn.utils.prune  # noqa: F401  (PyTorch does not import it itself)
 from module_scenarios import Scenarios, attempt, fill, numbers, play, values, warned
 
+import mindtorch_core as mt
+
 scenario = Scenarios()
 
 
@@ -418,12 +420,41 @@ def fast_path_of_encoders(t):
     layer = t.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
     m = fill(t, t.nn.TransformerEncoder(layer, 2)).eval()
     x, padding = values(t, 2, 5, 4), t.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    found = [numbers(m(x, src_key_padding_mask=padding)), m.use_nested_tensor]
     with t.no_grad():
-        inference = numbers(m(x, src_key_padding_mask=padding))
-    recorded = numbers(m(x, src_key_padding_mask=padding))
-    return [inference, recorded, m.use_nested_tensor]
+        found.append(numbers(m(x, src_key_padding_mask=padding)))
+        found.append(numbers(m(x, t.zeros(5, 5), padding)))
+        found.append(numbers(m(x, src_key_padding_mask=padding.flip(1))))
+    return found
+
+
+@scenario
+def encoders_that_have_no_fast_path(t):
+    layer = t.nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
+    m, other = (fill(t, t.nn.TransformerEncoder(layer, 2, None, fast)) for fast in (True, False))
+    x, padding = values(t, 2, 5, 4), t.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    with t.no_grad():
+        found = [numbers(m(x, src_key_padding_mask=padding))]  # in training
+        found.append(numbers(m.eval()(x[1], src_key_padding_mask=padding[1])))
+        found.append(numbers(other.eval()(x, src_key_padding_mask=padding)))
+        t.set_autocast_enabled("cuda", True)  # whatever computes
+        try:
+            found.append(numbers(m(x, src_key_padding_mask=padding)))
+        finally:
+            t.set_autocast_enabled("cuda", False)
+    return found
 
 
 @pytest.mark.parametrize("each", scenario, ids=lambda f: f.__name__)
 def test_the_same_happens(each):
     play(each)
+
+
+def test_encoders_without_data_leave_nothing_out():
+    layer = mt.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, device="meta")
+    m = mt.nn.TransformerEncoder(layer, 2).eval()
+    with mt.no_grad():
+        made = m(
+            mt.empty(2, 5, 4, device="meta"), src_key_padding_mask=mt.ones(2, 5, device="meta") > 0
+        )
+    assert made.shape == (2, 5, 4)

@@ -135,3 +135,13 @@ def test_a_given_choice_of_weights_agrees_with_pytorch(masked):
         expected = run(pt)
     for found, want in zip(run(torch), expected, strict=True):
         torch.testing.assert_close(torch.tensor(found), torch.tensor(want))
+
+
+def test_multihead_attention_may_drop_everything():
+    for lib in (torch, pytest.importorskip("torch")):
+        x = lib.ones(2, 1, 4)
+        made, weights = lib.nn.functional.multi_head_attention_forward(
+            x, x, x, 4, 2, lib.ones(12, 4), lib.ones(12), None, None, False, 1.0, lib.ones(4, 4), lib.zeros(4)
+        )  # fmt: skip
+        assert made.count_nonzero() == 0
+        assert weights.count_nonzero() == 0

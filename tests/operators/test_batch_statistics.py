@@ -59,6 +59,18 @@ def test_two_batches_of_instance_norm():
     assert torch.allclose(x.grad, 2 * once)
 
 
+@pytest.mark.parametrize("training", [True, False])
+def test_statistics_of_instance_norm(training):
+    found = []
+    for lib in (torch, pytest.importorskip("torch")):
+        x = lib.arange(24.0, dtype=lib.float64).view(2, 3, 4).sin()
+        mean, var = lib.arange(3.0).double(), lib.ones(3, dtype=lib.float64)
+        y = lib.nn.functional.instance_norm(x, mean, var, use_input_stats=training, momentum=0.3)
+        found.append((mean.tolist(), var.tolist(), y.flatten().tolist()))
+    for mine, expected in zip(*found, strict=True):
+        assert mine == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("name", ["batch_norm", "native_batch_norm", "_native_batch_norm_legit"])
 def test_evaluation_keeps_the_statistics_it_used(name):
     x, (weight, mean, var) = batch(1), arguments()

@@ -261,6 +261,23 @@ def test_chains_are_multiplied_in_the_cheapest_order():
     close(linalg.multi_dot([a, b, c]), a @ b @ c)
 
 
+@pytest.mark.parametrize(
+    "chain",
+    [
+        "[x]", "[x, x.double()]", "[x, x, x.double()]", "[x, x[0], x]", "[x, x[None], x]", "[x[None], x]",
+        "[x, x[None]]", "[x, y]", "[x, x, y]", "[x[0], y]", "[x, x.to('meta')]", "[x[0, 0], x]",
+    ],
+)  # fmt: skip
+def test_chains_that_pytorch_refuses(chain):
+    found = []
+    for lib in (torch, pytest.importorskip("torch")):
+        with pytest.raises(RuntimeError) as error:
+            lib.linalg.multi_dot(eval(chain, {"x": lib.ones(2, 2), "y": lib.ones(3, 2)}))
+        found.append(str(error.value).replace("must have be the", "must have the"))
+    if "meta" not in chain:  # refused before, as by every op
+        assert found[0] == found[1]
+
+
 # ---- without data, and deferred -----------------------------------------------------------------
 
 

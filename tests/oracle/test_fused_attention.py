@@ -83,6 +83,15 @@ def test_second_gradients_are_those_of_the_formula(mask):
     same(ours, run(pt, composed), 1e-9)
 
 
+@pytest.mark.parametrize("scale", [None, 0.3, -0.5, 0.0])
+def test_scales_of_the_formula(scale):
+    def run(library):
+        q, k, v = (t.detach() for t in operands(library, (2, 3, 4, 5, 6), "float64"))
+        return library._scaled_dot_product_attention_math(q, k, v, scale=scale)
+
+    same(run(torch), run(pt), 1e-12)
+
+
 def test_what_the_op_returns():
     def run(library):
         return getattr(library, FUSED)(*operands(library, (2, 3, 4, 5, 6), "float64"), 0.0, True)

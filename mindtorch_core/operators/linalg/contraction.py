@@ -148,11 +148,6 @@ def _multi_dot(tensors: Sequence[Tensor]) -> Any:
                 f"multi_dot(): all tensors must have the same dtype but tensor 0 is {c_name(first)} "
                 f"and tensor {i} {c_name(t)}"
             )
-        if t._device != first._device:
-            raise RuntimeError(
-                f"multi_dot(): all tensors must be on the same device but tensor 0 is on "
-                f"{first._device} and tensor {i} on {t._device}"
-            )
     row, column = len(first._shape) == 1, len(last._shape) == 1
     chain = [
         first.unsqueeze(0) if row else first,

@@ -36,6 +36,11 @@ assert torch.equal(out, t)
 said = [{"epoch": 3}]
 dist.broadcast_object_list(said)
 assert said == [{"epoch": 3}]
+found = [None]
+dist.gather_object({"a": 1}, found)
+assert found == [{"a": 1}]
+with pytest.raises(RuntimeError, match="No backend type associated with device type meta"):
+    dist.group.WORLD._get_backend(torch.device("meta"))
 dist.barrier()
 with pytest.raises(RuntimeError, match="no other rank that could send"):
     dist.recv(t)

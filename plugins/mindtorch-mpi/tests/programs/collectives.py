@@ -179,9 +179,10 @@ assert found == [1, None]
 found = [None]
 dist.scatter_object_list(found, [f"for {r}" for r in range(size)] if rank == 0 else None, src=0)
 assert found == [f"for {rank}"]
-found = [None] * size if rank == 0 else None
-dist.gather_object(rank * rank, found, dst=0)
-assert found is None or found == [r * r for r in range(size)]
+for root in (0, size - 1):
+    found = [None] * size if rank == root else None
+    dist.gather_object(rank * rank, found, dst=root)
+    assert found is None or found == [r * r for r in range(size)]
 
 # Groups.
 evens = dist.new_group(range(0, size, 2))
