@@ -3,6 +3,7 @@
 import gc
 import threading
 import time
+import types
 import weakref
 
 import pytest
@@ -233,6 +234,13 @@ def test_the_next_block_begins_with_what_was_left_over(interrupt):
     assert (left.tolist(), y.tolist()) == ([2, 2, 2], [4, 4, 4])
 
 
+def holders(held):
+    """What holds an object, and what holds that, for whoever sees a test fail."""
+    found = [r for r in gc.get_referrers(held) if not isinstance(r, types.FrameType)]
+    above = [a for r in found for a in gc.get_referrers(r) if a is not found]
+    return "\n".join(f"{type(o).__name__}: {o!r:.300}" for o in (*found, *above))
+
+
 def test_nothing_that_nobody_can_see_is_kept(interrupt):
     operand = [torch.ones(1000)]
     gone = weakref.ref(operand[0])
@@ -241,7 +249,7 @@ def test_nothing_that_nobody_can_see_is_kept(interrupt):
     assert left[0]._pending
     left.clear()
     gc.collect()
-    assert gone() is None
+    assert gone() is None, holders(gone())
 
 
 def test_the_next_block_does_not_run_what_nobody_can_see(interrupt):
