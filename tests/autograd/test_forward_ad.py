@@ -425,3 +425,22 @@ def test_detach_in_place_takes_the_tangent_off():
             dual.detach_()
             assert fw.unpack_dual(dual).tangent is None
             assert fw.unpack_dual(dual * 2).tangent is None
+
+
+VIEWS = [
+    "reshape(6)", "flatten()", "chunk(2)[0]", "reshape_as(x)", "unbind()[1]", "split(2, 1)[0]", "view(3, 2)", "ravel()",
+    "split([1, 2], 1)[1]", "tensor_split(2)[0]", "t()", "contiguous()", "to(x.dtype)", "expand(2, 2, 3)[0]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_written_into_a_view_reaches_the_bases_tangent(view):
+    found = []
+    for lib in LIBRARIES:
+        forward = lib.autograd.forward_ad
+        with forward.dual_level():
+            x = forward.make_dual(lib.ones(2, 3), lib.arange(6.0).view(2, 3))
+            y = eval(f"x.{view}")
+            y.mul_(3)
+            found.append([forward.unpack_dual(t).tangent.tolist() for t in (x, y)])
+    assert found[0] == found[1]

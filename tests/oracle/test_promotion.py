@@ -316,3 +316,17 @@ def test_zero_dimensional_tensors_do_not_widen():
     ours = from_pytorch(pt.ones(2, dtype=pt.float32)) + torch.tensor(1.0, dtype=torch.float64)
     assert ours.dtype is torch.float32
     assert (torch.ones(2, dtype=torch.int8) + torch.tensor(1000)).dtype is torch.int8
+
+
+@pytest.mark.parametrize("first", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("second", ["float32", "float64", "complex64", "complex128"])
+def test_gradients_have_the_dtypes_of_their_operands(first, second):
+    found = []
+    for lib in (torch, pt):
+        x = lib.tensor([1.0, 2.0]).to(getattr(lib, first)).requires_grad_()
+        y = lib.tensor([3.0, 4.0]).to(getattr(lib, second))
+        y = (y * (1 + 1j) if y.is_complex() else y).requires_grad_()
+        z = x * y
+        z.backward(lib.ones_like(z) * (1 + 2j if z.is_complex() else 1))
+        found.append([(str(t.grad.dtype).partition(".")[2], t.grad.tolist()) for t in (x, y)])
+    assert found[0] == found[1]
