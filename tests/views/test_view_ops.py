@@ -353,3 +353,12 @@ def test_strides_of_sizes_of_one_decide(shape, strides, reshape, pipeline):
     with torch.pipeline() if pipeline else contextlib.nullcontext():
         ours = made(torch)
     assert ours == made(pt)
+
+
+def test_a_result_is_given_no_memory_that_its_history_does_not_know():
+    x = torch.ones(2, requires_grad=True)
+    for made in (x, x * 2, (x * 2)[:1]):  # PyTorch refuses leaves only
+        with pytest.raises(RuntimeError, match=r"history would not know|a leaf Variable"):
+            made.set_(torch.zeros(3))
+    with torch.no_grad():
+        assert x.set_(torch.zeros(3)).shape == (3,)
