@@ -53,3 +53,15 @@ def test_ctc_loss_reads_lengths_wherever_they_are():
 
     for lengths in ("cpu", "bare"):
         torch.testing.assert_close(computed("bare", lengths), computed("cpu", "cpu"))
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, None), (None, 2), (0.5, None), (None, 1.5), (0, 2.5)], ids=str
+)
+@pytest.mark.parametrize("kind", [torch.int64, torch.float16, torch.float64], ids=str)
+def test_numbers_limit_elements(bounds, kind):
+    x = torch.arange(-2, 5, dtype=kind)
+    expected = torch.clamp(x, *bounds)
+    found = torch.clamp(x.to("bare"), *bounds)
+    assert found.dtype is expected.dtype
+    assert found.tolist() == expected.tolist()
