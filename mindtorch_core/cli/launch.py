@@ -6,7 +6,6 @@ all can begin again, or, where the MPI can do it, one that dies is replaced whil
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -19,11 +18,12 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from ..communication.launchers import mpiexec, replaces
 from .outputs import Output
-from .rank import GRACE, end_with_parent
+from .rank import GRACE, end_with_parent, has_gone, note_end
+from .replacements import Replacements
 
 __all__ = ["launch"]
 
@@ -93,19 +93,17 @@ def _terminable() -> Iterator[None]:
 
 
 class _Attempt:
-    """One start of all processes.
-
-    Attributes:
-        replaced: how many processes were.
-    """
+    """One start of all processes."""
 
     def __init__(self, folder: Path, count: int, labelled: bool, grace: float) -> None:
         self._folder, self._count, self._grace = folder, count, grace
         self._outputs = [Output(folder, rank, labelled=labelled) for rank in range(count)]
-        self._deaths = [0] * count
-        self._left = 0  # how many may still be replaced
-        self._store: Any = None
-        self.replaced = 0
+        self._replacements: Replacements | None = None
+
+    @property
+    def replaced(self) -> int:
+        """How many processes were."""
+        return 0 if self._replacements is None else self._replacements.used
 
     def run(
         self, command: Sequence[str], env: Mapping[str, str], done: int, limit: int, elastic: bool
@@ -118,8 +116,8 @@ class _Attempt:
             "TORCHELASTIC_MAX_RESTARTS": str(limit),
         }
         if elastic:
-            self._left = limit - done
-            more |= self._serve(start)
+            self._replacements = Replacements(self._count, limit - done)
+            more |= self._replacements.variables(start)
         started = self._start(start, {**_variables(self._count, env), **more}, elastic)
         try:
             self._await(started)
@@ -129,20 +127,6 @@ class _Attempt:
         for output in self._outputs:
             output.finish()
         return self._report(started)
-
-    def _serve(self, start: list[str]) -> dict[str, str]:
-        """Serve the store, which outlives every process; returns what tells them so."""
-        from datetime import timedelta
-
-        from ..communication.tcp_store import TCPStore
-
-        self._store = TCPStore("127.0.0.1", 0, None, True, timedelta(seconds=30))
-        return {
-            "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(self._store.port),
-            "TORCHELASTIC_USE_AGENT_STORE": "True",
-            "MINDTORCH_ELASTIC": json.dumps(start),
-        }
 
     def _start(
         self, command: list[str], env: dict[str, str], elastic: bool
@@ -158,6 +142,10 @@ class _Attempt:
 
     def _endings(self) -> dict[int, int]:
         """Exit statuses by rank, in the order in which the processes ended."""
+        for rank, output in enumerate(self._outputs):
+            if has_gone(self._folder, rank):
+                output.note_end()
+                note_end(self._folder, rank, -signal.SIGKILL)
         files = [self._folder / f"{rank}.end" for rank in range(self._count)]
         there = sorted((f for f in files if f.exists()), key=lambda f: f.stat().st_mtime_ns)
         return {int(f.stem): int(f.read_text("ascii")) for f in there}
@@ -169,10 +157,11 @@ class _Attempt:
             time.sleep(_PAUSE)
             endings = self._endings()
             failed = [rank for rank, status in endings.items() if status]
-            if limit == float("inf") and failed:
-                if all(self._replace(rank, endings[rank]) for rank in failed):
+            if limit == float("inf") and (failed or self._is_hopeless()):
+                refused = [rank for rank in failed if not self._replace(rank, endings[rank])]
+                if failed and not refused:
                     continue
-                limit = time.monotonic() + self._grace
+                limit = time.monotonic() + (self._grace if failed else 0)
             if not failed:
                 for output in self._outputs:
                     output.show_if_old()
@@ -180,24 +169,33 @@ class _Attempt:
                 limit = min(limit, time.monotonic() + _GRACE)
             if time.monotonic() > limit:
                 _stop(started)
+        self._restore()
+
+    def _is_hopeless(self) -> bool:
+        return self._replacements is not None and self._replacements.hopeless()
 
     def _replace(self, rank: int, status: int) -> bool:
         """Let the others start a process in place of one that has failed, or forbid it."""
-        if self._store is None:
+        if self._replacements is None:
             return False
-        output, number = self._outputs[rank], self._deaths[rank] + 1
+        output, number = self._outputs[rank], self._replacements.deaths(rank) + 1
         output.await_process(number)
-        may = self._left > 0 and not output.is_consequence()
+        may = self._replacements.allow(rank, caused=not output.is_consequence())
         if may:
-            self._left -= 1
-            self.replaced += 1
-            self._deaths[rank] = number
             _say(f"rank {rank} ended with {_how(status)}: another takes its place")
             output.show_held()
             ended = self._folder / f"{rank}.end"
+            ended.with_suffix(".here").unlink(missing_ok=True)
             ended.rename(ended.with_suffix(f".end{number}"))
-        self._store.set(f"elastic/{rank}/{number}", "replace" if may else "stop")
         return may
+
+    def _restore(self) -> None:
+        """Remember how those ended whose place nobody has taken."""
+        if self._replacements is not None:
+            for rank in self._replacements.missing():
+                ended = self._folder / f"{rank}.end"
+                if not ended.exists():
+                    ended.with_suffix(f".end{self._replacements.deaths(rank)}").rename(ended)
 
     def _report(self, started: list[subprocess.Popen[bytes]]) -> int:
         """Show the first failure, then the others'; returns the exit status."""

@@ -104,6 +104,11 @@ class Output:
             while min(self._ended) < number and (left := end - time.monotonic()) > 0:
                 self._read_one.wait(left)
 
+    def note_end(self) -> None:
+        """Say in place of a process that it has ended."""
+        for pipe in self._pipes:
+            os.write(pipe, ENDED.encode())
+
     def finish(self) -> None:
         """Read what is left."""
         for pipe in self._pipes:

@@ -9,6 +9,7 @@ ranks start it in place of one that has died, it is told which, and how often th
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import select
 import signal
@@ -45,6 +46,7 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
         rank = next(env[name] for name in _RANKS if name in env)
         local = next((env[name] for name in _LOCAL if name in env), rank)
     env |= {"RANK": rank, "ROLE_RANK": rank, "LOCAL_RANK": local}
+    _stay(folder, rank)
     for number, name in ((1, "out"), (2, "err")):
         pipe = os.open(folder / f"{rank}.{name}", os.O_WRONLY)
         os.dup2(pipe, number)
@@ -78,14 +80,39 @@ def main(folder: Path, command: list[str], instead: str = "") -> int:
     with suppress(OSError):  # nobody reads it any more
         for number in (1, 2):
             os.write(number, ENDED.encode())
-    written = folder / f"{rank}.ending"
-    written.write_text(str(status), encoding="ascii")
-    written.rename(folder / f"{rank}.end")  # whole, or not there
+    note_end(folder, rank, status)
     if status and "MINDTORCH_ELASTIC" in env:
         os.kill(os.getpid(), signal.SIGKILL)  # MPI's launcher tells ranks of those that die alone
     if status:
         _await_others(folder, int(env["WORLD_SIZE"]))
     return status if status >= 0 else 128 - status
+
+
+def _stay(folder: Path, rank: str) -> None:
+    """Let the launcher see that this process is there: it holds a lock until it ends, however that is."""
+    taken = folder / f"{rank}.taking"
+    fcntl.flock(os.open(taken, os.O_CREAT | os.O_WRONLY), fcntl.LOCK_EX)
+    taken.rename(folder / f"{rank}.here")
+
+
+def has_gone(folder: Path, rank: int) -> bool:
+    """Whether a rank's process was killed before it could say how its command ended."""
+    here, end = folder / f"{rank}.here", folder / f"{rank}.end"
+    if end.exists() or not here.exists():
+        return False
+    with open(here, encoding="ascii") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return not end.exists()
+
+
+def note_end(folder: Path, rank: int | str, status: int) -> None:
+    """Say how a rank's process ended."""
+    written = folder / f"{rank}.ending"
+    written.write_text(str(status), encoding="ascii")
+    written.rename(folder / f"{rank}.end")  # whole, or not there
 
 
 def _is_unread(pipe: int) -> bool:

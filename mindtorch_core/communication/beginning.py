@@ -166,6 +166,7 @@ def init_process_group(
     else:
         _establish(Start(backend, made, found, limit), str(number))
     if not number:
+        _tell_whole(generation)
         atexit.register(_at_end)  # so it runs before what the engines do at the end
     if multiprocessing.parent_process() is not None:  # a forked one ends without atexit's functions
         multiprocessing.util.Finalize(None, _at_end, exitpriority=0)
@@ -230,6 +231,14 @@ def renew(generation: int, command: Callable[[Sequence[int]], list[list[str]]]) 
     _forget()
     forget_failures()
     _establish(start, f"elastic/{generation}", connected=dict.fromkeys(old.communicators, again))
+    _tell_whole(generation)
+
+
+def _tell_whole(generation: int) -> None:
+    """Let the launcher know that this process's group is made: from now on others can replace it."""
+    if "MINDTORCH_ELASTIC" in os.environ and WORLD.start is not None:
+        found = WORLD.start.found
+        found.store.set(f"elastic/whole/{found.rank}", str(generation))
 
 
 def _watch(store: Store, found: Found, limit: timedelta, *, again: bool) -> Watch | None:

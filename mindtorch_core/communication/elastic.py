@@ -325,6 +325,7 @@ def _commands(generation: int, dead: Sequence[int]) -> list[list[str]]:
         DistBackendError: if it does not.
     """
     store = _store()
+    store.set(f"elastic/anew/{generation}", json.dumps([*dead]))
     start = json.loads(os.environ[COMMAND])
     at = next(i for i, word in enumerate(start) if word.endswith("rank.py")) + 1
     made = []

@@ -47,6 +47,17 @@ def test_ranks_that_die_are_replaced(train, undisturbed):
     assert "begin again" not in said
 
 
+def test_deaths_of_all_and_while_starting_have_all_begin_again(train, undisturbed):
+    if not replaces():
+        pytest.skip("this MPI has no ULFM, so no rank can be replaced")
+    deaths = ["1:start", "0:5", "1:5"]
+    options = "--elastic", "--max-restarts", "3"
+    ends, said = train(*options, deaths=deaths, checkpoint="checkpoint")
+    assert ends == undisturbed
+    assert "rank 1 failed first, with signal 9" in said
+    assert "all processes begin again (1 of 3)" in said
+
+
 def test_without_ulfm_all_begin_again_from_the_checkpoint(train, undisturbed):
     ends, said = train("--max-restarts", "1", deaths=["1:5"], checkpoint="checkpoint")
     assert ends == undisturbed

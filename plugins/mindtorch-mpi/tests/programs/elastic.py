@@ -1,4 +1,7 @@
-"""Training in which ranks die: ``elastic.py FOLDER CHECKPOINT RANK:STEP...``; prints what the parameters end with."""
+"""Training in which ranks die: ``elastic.py FOLDER CHECKPOINT RANK:STEP...``; prints what the parameters end with.
+
+A step ``start`` is before the group is made.
+"""
 
 import os
 import signal
@@ -12,8 +15,7 @@ from mindtorch_core import nn
 elastic = dist.elastic
 folder, checkpoint = Path(sys.argv[1]), sys.argv[2] == "checkpoint"
 deaths = sys.argv[3:]
-dist.init_process_group("mpi")
-rank = dist.get_rank()
+rank = int(os.environ["RANK"])
 
 
 def maybe_die(step):
@@ -22,6 +24,10 @@ def maybe_die(step):
         if death == f"{rank}:{step}" and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+maybe_die("start")
+dist.init_process_group("mpi")
 
 
 @elastic.run
