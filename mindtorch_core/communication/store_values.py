@@ -6,9 +6,9 @@ import struct
 from collections.abc import Sequence
 from datetime import timedelta
 
-from .errors import QueueEmptyError
+from .errors import DistStoreError, QueueEmptyError
 
-__all__ = ["Table", "as_key", "as_keys", "as_timeout", "as_value", "frames", "packed"]
+__all__ = ["Table", "as_key", "as_keys", "as_timeout", "as_value", "frames", "packed", "pairs"]
 
 
 def packed(parts: Sequence[bytes]) -> bytes:
@@ -63,6 +63,19 @@ def as_keys(keys: Sequence[str]) -> list[str]:
     return [as_key(key) for key in keys]
 
 
+def pairs(keys: Sequence[str], values: Sequence[str | bytes]) -> list[tuple[str, bytes]]:
+    """Keys with their values.
+
+    Raises:
+        DistStoreError: if there are not as many of both.
+    """
+    if len(keys) != len(values):
+        raise DistStoreError(
+            f"multiSet keys and values vectors must be of same size: {len(keys)} keys, {len(values)} values"
+        )
+    return [(as_key(key), as_value(value)) for key, value in zip(keys, values, strict=True)]
+
+
 def as_timeout(timeout: timedelta | float) -> timedelta:
     """A length of time, of which PyTorch's stores take a number of seconds too.
 
@@ -86,6 +99,10 @@ class Table:
     def has(self, key: str) -> bool:
         """Whether there is a value, or something in a queue."""
         return key in self.values or bool(self.queues.get(key))
+
+    def get(self, key: str) -> bytes:
+        """A value; empty for a queue, which `pop` takes values of."""
+        return self.values.get(key, b"")
 
     def push(self, key: str, value: bytes) -> None:
         """See `Store.queue_push`."""

@@ -6,22 +6,38 @@ Stores carry addresses, the parts of a rendezvous and news of failures; no tenso
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from operator import index
+from pathlib import Path
 from typing import Final
 
 from .errors import DistStoreError
-from .store_values import Table, as_key, as_keys, as_timeout, as_value, frames, packed
+from .store_values import (
+    Table,
+    as_key,
+    as_keys,
+    as_timeout,
+    as_value,
+    frames,
+    packed,
+    pairs,
+)
 
 __all__ = ["DEFAULT_TIMEOUT", "FileStore", "HashStore", "PrefixStore", "Store"]
 
 DEFAULT_TIMEOUT: Final = timedelta(seconds=300)
 _PAUSE: Final = 0.01  # between two looks into a file, in seconds
+_MOMENT: Final = 0.2  # how long a finalizer waits for it
+# Keys of a file by which its stores are counted: those there are, and those that were let go of.
+_USERS: Final = "\0users"
+_GONE: Final = "\0gone"
 
 
 class Store:
@@ -125,8 +141,12 @@ class Store:
         return [self.get(key) for key in keys]
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
-        """Set several keys."""
-        for key, value in zip(keys, values, strict=True):
+        """Set several keys.
+
+        Raises:
+            DistStoreError: if there are not as many values.
+        """
+        for key, value in pairs(keys, values):
             self.set(key, value)
 
     def barrier(self, key: str, world_size: int, timeout: timedelta | None = None) -> None:
@@ -183,7 +203,7 @@ class _LockedStore(Store, ABC):
         """See `Store.get`."""
         self.wait([key])
         with self._open() as table:
-            return table.values[key]
+            return table.get(key)
 
     def add(self, key: str, amount: int) -> int:
         """See `Store.add`."""
@@ -270,9 +290,11 @@ class HashStore(_LockedStore):
 class FileStore(_LockedStore):
     """A store in a file that all processes reach; use a new one for each run.
 
+    The file is removed when the last of its stores is let go of, and as many were as use it.
+
     Args:
         file_name: its path; it is made if it is not there.
-        world_size: how many processes use it; kept for PyTorch's sake.
+        world_size: how many processes use it; the file stays where it is not given.
     """
 
     def __init__(self, file_name: str | os.PathLike[str], world_size: int = -1) -> None:
@@ -281,13 +303,30 @@ class FileStore(_LockedStore):
         self.world_size = world_size
         self._lock = threading.RLock()
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        with self._open() as table:
+            table.add(_USERS, 1)
+        self._process = os.getpid()
+
+    def __del__(self) -> None:
+        if self.__dict__.get("_process") != os.getpid() or sys.is_finalizing():
+            return  # it was not made, or is a forked process's copy
+        with contextlib.suppress(OSError), self._open(_MOMENT) as table:
+            gone = table.add(_GONE, 1)
+            if table.add(_USERS, -1) == 0 and 0 <= self.world_size <= gone:
+                Path(self.path).unlink()
+
+    def has_extended_api(self) -> bool:
+        """See `Store.has_extended_api`."""
+        return False
+
+    def list_keys(self) -> list[str]:
+        """See `Store.list_keys`."""
+        return [key for key in super().list_keys() if key not in (_USERS, _GONE)]
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[Table]:
-        import fcntl  # not on all systems
-
+    def _open(self, patience: float = math.inf) -> Iterator[Table]:
         with self._lock, open(self.path, "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            _lock_file(file.fileno(), patience)
             data = file.read()
             rows = frames(data) if data else []
             keys = [key.decode() for key in rows[::2]]
@@ -295,13 +334,33 @@ class FileStore(_LockedStore):
             before = dict(table.values)
             yield table
             if table.values != before:
-                pairs = [p for key, value in table.values.items() for p in (key.encode(), value)]
+                each = [p for key, value in table.values.items() for p in (key.encode(), value)]
                 file.seek(0)
-                file.write(packed(pairs))
+                file.write(packed(each))
                 file.truncate()
 
     def _rest(self, seconds: float) -> None:
         time.sleep(min(seconds, _PAUSE))
+
+
+def _lock_file(descriptor: int, patience: float) -> None:
+    """Have a file for this user alone, who waits so long for it.
+
+    Raises:
+        BlockingIOError: if another has it for longer: in a finalizer that may be what it has interrupted.
+    """
+    import fcntl  # not on all systems
+
+    at_once = 0 if patience == math.inf else fcntl.LOCK_NB
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | at_once)
+            return
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(1e-3)
 
 
 class PrefixStore(Store):

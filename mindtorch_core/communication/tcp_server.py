@@ -154,7 +154,7 @@ class Server:
             return []
         if wanted == "pop":
             return [self.table.pop(keys[0])]
-        return [self.table.values[key] for key in keys]
+        return [self.table.get(key) for key in keys]
 
     def _send(self, peer: _Peer, parts: Sequence[bytes], flag: int = 0) -> None:
         data = packed(parts)

@@ -15,13 +15,14 @@ from operator import index
 from typing import Any, Final
 
 from .errors import DistNetworkError, DistStoreError, QueueEmptyError
-from .store_values import as_key, as_keys, as_timeout, as_value, frames, packed
+from .store_values import as_key, as_keys, as_timeout, as_value, frames, packed, pairs
 from .stores import DEFAULT_TIMEOUT, Store, too_late
 from .tcp_server import EVENT, FAILED, Server
 
 __all__ = ["TCPStore"]
 
 _INIT: Final = "init/"  # counts the processes that have come
+_MS: Final = timedelta(milliseconds=1)
 _SOON: Final = timedelta(seconds=2)  # news are not worth more
 
 
@@ -100,10 +101,22 @@ class TCPStore(Store):
         while (come := self.add(_INIT, 0)) < count:
             if time.monotonic() > end:
                 raise DistStoreError(
-                    f"Timed out after {self._timeout.seconds} seconds waiting for clients. {come}/{count} "
-                    f"clients joined."
+                    f"Timed out after {self._timeout.total_seconds():g} seconds waiting for clients. "
+                    f"{come}/{count} clients joined."
                 )
             time.sleep(0.01)
+
+    def __repr__(self) -> str:
+        client, server = "<nullptr>", "<nullptr>"
+        if self._connection is not None:
+            here, there = self._connection.getsockname(), self._connection.getpeername()
+            client = (
+                f"TCPClient(SocketImpl(fd={self._connection.fileno()}, addr=[{here[0]}]:{here[1]}, "
+                f"remote=[{there[0]}]:{there[1]}))"
+            )
+        if self._server is not None:
+            server = f"TCPServer(port={self.port})"
+        return f"TCPStore(client={client}, server={server})"
 
     def has_extended_api(self) -> bool:
         """See `Store.has_extended_api`."""
@@ -148,8 +161,8 @@ class TCPStore(Store):
                     raise self._gone() from error
                 if time.monotonic() > end:
                     raise DistNetworkError(
-                        f"The client socket has failed to connect to ({host}, {self.port}) within "
-                        f"{self._timeout.total_seconds():g} s: {error}"
+                        f"The client socket has timed out after {self._timeout // _MS}ms while trying to "
+                        f"connect to ({host}, {self.port}): {error}"
                     ) from error
                 time.sleep(0.05)
 
@@ -244,8 +257,7 @@ class TCPStore(Store):
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         """See `Store.multi_set`."""
-        pairs = [(as_key(key), as_value(value)) for key, value in zip(keys, values, strict=True)]
-        self._ask(["set", *(part for pair in pairs for part in pair)])
+        self._ask(["set", *(part for pair in pairs(keys, values) for part in pair)])
 
     def queue_push(self, key: str, value: str | bytes) -> None:
         """See `Store.queue_push`."""

@@ -1,6 +1,8 @@
 """Stores: PyTorch's names and answers, in threads and processes."""
 
 import multiprocessing
+import os
+import re
 import socket
 import struct
 import threading
@@ -44,6 +46,12 @@ def test_values(store):
     assert store.delete_key("a") is False
     store.multi_set(["k", "l"], ["1", "2"])
     assert store.multi_get(["l", "k"]) == [b"2", b"1"]
+
+
+def test_several_keys_want_as_many_values(store):
+    with pytest.raises(dist.DistStoreError, match="must be of same size"):
+        store.multi_set(["k"], ["1", "2"])
+    assert not store.check(["k"])
 
 
 def test_compare_set_answers_as_pytorch_does(store):
@@ -238,7 +246,10 @@ def test_processes_share_a_tcp_store():
 
 
 def test_a_store_that_is_not_there():
-    with pytest.raises(dist.DistNetworkError, match=r"failed to connect to \(localhost, 9\)"):
+    with pytest.raises(
+        dist.DistNetworkError,
+        match=r"timed out after \d+ms while trying to connect to \(localhost, 9\)",
+    ):
         dist.TCPStore("localhost", 9, None, False, timedelta(seconds=0.2))
     store = dist.TCPStore("localhost", 0, None, True)
     with pytest.raises(dist.DistNetworkError, match="failed to listen"):
@@ -262,3 +273,50 @@ def test_errors_are_runtime_errors():
     for name in ("DistBackendError", "DistNetworkError", "DistStoreError", "DistributedError"):
         assert issubclass(getattr(dist, name), dist.DistError)
     assert issubclass(dist.DistError, RuntimeError)
+
+
+def test_a_queue_is_no_value():
+    made = dist.HashStore()
+    made.queue_push("q", "v")
+    assert made.get("q") == b""
+    assert made.queue_pop("q") == b"v"
+
+
+def file_stores(dist, path, sizes):
+    """Whether the file is there after each of several stores was made and let go of; and its keys."""
+    found = []
+    for size in sizes:
+        one, two = dist.FileStore(path, size), dist.FileStore(path, size)
+        two.set("k", "v")
+        found.append((one.num_keys(), one.has_extended_api()))
+        del one
+        found.append(os.path.exists(path))
+        del two
+        found.append(os.path.exists(path))
+    return found
+
+
+@pytest.mark.parametrize("sizes", [[1], [2, 2], [3, 3], [-1, -1]], ids=str)
+def test_a_file_is_removed_after_the_last_store_as_in_pytorch(tmp_path, sizes):
+    pytorch = pytest.importorskip("torch").distributed
+    mine = file_stores(dist, str(tmp_path / "mine"), sizes)
+    assert mine == file_stores(pytorch, str(tmp_path / "theirs"), sizes)
+
+
+def test_a_file_stays_where_a_forked_process_lets_go_of_it(tmp_path):
+    made = dist.FileStore(str(tmp_path / "file"), 1)
+    child = multiprocessing.get_context("fork").Process(target=made.__del__)
+    child.start()
+    child.join()
+    assert os.path.exists(made.path)
+    assert made.num_keys() == 1
+
+
+def test_a_store_shows_its_sockets():
+    served = dist.TCPStore("localhost", 0, 1, True)
+    assert re.fullmatch(
+        r"TCPStore\(client=TCPClient\(SocketImpl\(fd=\d+, addr=\[.*\]:\d+, remote=\[.*\]:\d+\)\), "
+        r"server=TCPServer\(port=\d+\)\)",
+        repr(served),
+    )
+    assert repr(served.clone()) == "TCPStore(client=<nullptr>, server=<nullptr>)"
