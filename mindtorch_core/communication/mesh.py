@@ -413,7 +413,10 @@ class DeviceMesh:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if self._groups is not None:
-            self._groups = [group_named(str(name)) for name in self._groups]
+            try:
+                self._groups = [group_named(str(name)) for name in self._groups]
+            except ValueError:  # it was made in another run: what it describes can still be read
+                self._groups = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceMesh) and self._key() == other._key()

@@ -16,7 +16,7 @@ from ..mesh_setup import CURRENT
 from .layouts import DTensorSpec, TensorMeta, checked, laid_out, part_of
 from .placements import Partial, Placement, Replicate, Shard
 
-__all__ = ["ANSWER", "DTensor", "default_mesh"]
+__all__ = ["ANSWER", "DTensor", "default_mesh", "rebuilt"]
 
 ANSWER: Final[list[Callable[..., Any]]] = []  # what `rules` makes of an op and its arguments
 
@@ -261,11 +261,17 @@ class DTensor(Tensor):
             memo[id(self)] = made
         return made
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        raise RuntimeError(
-            "a DTensor is no part of a file of one process: save with torch.distributed.checkpoint, or save "
-            "its full_tensor()"
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        """In a file: this rank's part, and how the whole lies on the mesh."""
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_local_tensor", "_spec")}
+        arguments = (
+            self._local_tensor,
+            self.device_mesh,
+            self.placements,
+            tuple(self.shape),
+            self.stride(),
         )
+        return rebuilt, (*arguments, self.requires_grad, kept)
 
     def __create_chunk_list__(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Where this rank's part begins, and its shape; empty where it has none."""
@@ -280,6 +286,22 @@ class DTensor(Tensor):
     ) -> Any:
         """Ops on such tensors, by `rules`."""
         return ANSWER[0](func, args, kwargs or {})
+
+
+def rebuilt(
+    local: Tensor,
+    mesh: DeviceMesh,
+    placements: tuple[Placement, ...],
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    requires_grad: bool,
+    more: dict[str, Any],
+) -> DTensor:
+    """A DTensor of a file, in which its rank's part is."""
+    spec = DTensorSpec(mesh, placements, TensorMeta(shape, stride, local.dtype))
+    made: DTensor = DTensor(local, spec, requires_grad=requires_grad)
+    made.__dict__.update(more)
+    return made
 
 
 class _FromLocal(Function):

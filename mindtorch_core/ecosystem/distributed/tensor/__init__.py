@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....communication.mesh import DeviceMesh, init_device_mesh
-from ....communication.sharded.dtensor import DTensor
+from ....communication.sharded.dtensor import DTensor, rebuilt
 from ....communication.sharded.making import (
     distribute_module,
     distribute_tensor,
@@ -15,6 +15,7 @@ from ....communication.sharded.making import (
     zeros,
 )
 from ....communication.sharded.placements import Partial, Placement, Replicate, Shard
+from ....serialization import add_safe_globals
 from ...absent import names_of
 
 __all__ = [
@@ -34,5 +35,8 @@ __all__ = [
     "randn",
     "zeros",
 ]
+
+# What files of DTensors name.
+add_safe_globals([rebuilt, DTensor, DeviceMesh, Shard, Replicate, Partial])
 
 __getattr__ = names_of(__name__)

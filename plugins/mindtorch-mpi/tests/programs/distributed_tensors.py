@@ -2,6 +2,7 @@
 
 import copy
 import io
+import pickle
 
 import pytest
 
@@ -124,8 +125,22 @@ for refused in (
         refused()
 with pytest.raises(RuntimeError, match="ask its to_local"):
     leaf.numpy()
-with pytest.raises(RuntimeError, match=r"torch\.distributed\.checkpoint"):
-    torch.save(leaf, io.BytesIO())
+
+# In a file: each rank's part, and how the whole lies on the mesh.
+for each in (parts, nn.Parameter(parts)):
+    file = io.BytesIO()
+    torch.save({"of": each}, file)
+    file.seek(0)
+    for found in (torch.load(file)["of"], pickle.loads(pickle.dumps(each)), copy.copy(each)):
+        assert type(found) is DTensor
+        assert (
+            isinstance(found, nn.Parameter) == isinstance(each, nn.Parameter) == found.requires_grad
+        )
+        assert (found.placements, found.device_mesh) == (each.placements, mesh)
+        assert (found.shape, found.stride(), found.dtype) == (full.shape, full.stride(), full.dtype)
+        close(found.to_local(), parts.to_local())
+        close(found.full_tensor(), full)
+    assert torch.load(file)["of"].to_local().data_ptr() != parts.to_local().data_ptr()
 with pytest.raises(ValueError, match=r"same length as `device_mesh\.ndim`"):
     tensors.distribute_tensor(full, mesh, [Shard(0), Shard(1)])
 with pytest.raises(IndexError, match="names no dimension"):
