@@ -21,6 +21,7 @@ from types import FrameType
 from typing import IO, Final
 
 from ..communication.launchers import mpiexec, replaces
+from .logs import NO_LOGS, Logs
 from .outputs import Output
 from .rank import GRACE, end_with_parent, has_gone, note_end
 from .replacements import Replacements
@@ -42,6 +43,7 @@ def launch(
     elastic: bool = False,
     labelled: bool = True,
     grace: float = 5.0,
+    logs: Logs = NO_LOGS,
 ) -> int:
     """Run a command in several processes, and return the exit status: the first failure's, or 0.
 
@@ -53,15 +55,19 @@ def launch(
         elastic: whether a process that dies is replaced, if the MPI can do it.
         labelled: whether lines begin with the rank.
         grace: how long the others may take to end by themselves after a failure, in seconds.
+        logs: where their lines go.
     """
     if elastic and not replaces():
         _say("this MPI cannot replace a process: after a failure all begin again")
         elastic = False
     done = 0
+    if logs.folder is not None:
+        _say(f"logs are written into {logs.folder}")
     with _terminable():
         while True:
             with tempfile.TemporaryDirectory(prefix="mindtorch-run-") as name:
-                attempt = _Attempt(Path(name), count, labelled, grace)
+                logs.begin(done, count)
+                attempt = _Attempt(Path(name), count, labelled, grace, logs)
                 status = attempt.run(command, env, done, restarts, elastic)
             done += attempt.replaced
             if status == 0 or done >= restarts:
@@ -95,9 +101,11 @@ def _terminable() -> Iterator[None]:
 class _Attempt:
     """One start of all processes."""
 
-    def __init__(self, folder: Path, count: int, labelled: bool, grace: float) -> None:
-        self._folder, self._count, self._grace = folder, count, grace
-        self._outputs = [Output(folder, rank, labelled=labelled) for rank in range(count)]
+    def __init__(self, folder: Path, count: int, labelled: bool, grace: float, logs: Logs) -> None:
+        self._folder, self._count, self._grace, self._logs = folder, count, grace, logs
+        self._outputs = [
+            Output(folder, rank, labelled=labelled, logs=logs) for rank in range(count)
+        ]
         self._replacements: Replacements | None = None
 
     @property
@@ -211,7 +219,9 @@ class _Attempt:
                     f"rank {gone} ended first, with exit status 0, while rank {first} waited for it"
                 )
             else:
-                _say(f"rank {first} failed first, with {_how(status)}")
+                errors = self._logs.place(first, 1)
+                where = f": what it wrote is in {errors}" if errors is not None else ""
+                _say(f"rank {first} failed first, with {_how(status)}{where}")
             self._outputs[first].show_held()
         for output in self._outputs:
             output.show_held()

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Final, TextIO
 
+from .logs import NO_LOGS, Logs
 from .rank import ENDED
 
 __all__ = ["Output"]
@@ -39,10 +40,15 @@ class Output:
         folder: where its pipes are made.
         rank: whose it is.
         labelled: whether its lines begin with its rank.
+        logs: which files its lines go into, and whether they are shown.
     """
 
-    def __init__(self, folder: Path, rank: int, *, labelled: bool = True) -> None:
+    def __init__(
+        self, folder: Path, rank: int, *, labelled: bool = True, logs: Logs = NO_LOGS
+    ) -> None:
         self.rank = rank
+        self._files = [logs.file(rank, stream) for stream in (0, 1)]
+        self._shown = [logs.shows(rank, stream) for stream in (0, 1)]
         self.held: list[str] = []
         self._last: list[str] = []  # the last tracebacks, shown or not
         self._since = 0.0
@@ -67,6 +73,8 @@ class Output:
                 line, ended, _ = line.partition(_END)
                 line, gone, _ = line.partition(ENDED)
                 if line:
+                    if file := self._files[number]:
+                        file.write(line)
                     self._take(line, stream)
                 if gone:
                     with self._read_one:
@@ -93,6 +101,8 @@ class Output:
         self._show(line, stream)
 
     def _show(self, line: str, stream: TextIO) -> None:
+        if not self._shown[stream is sys.stderr]:
+            return
         with _LOCK:
             stream.write(f"{self._label}{line.rstrip(chr(10))}\n")
             stream.flush()
@@ -113,8 +123,10 @@ class Output:
         """Read what is left."""
         for pipe in self._pipes:
             os.write(pipe, _END.encode())
-        for thread in self._readers:
+        for thread, file in zip(self._readers, self._files, strict=True):
             thread.join(_GRACE)
+            if file is not None and not thread.is_alive():
+                file.close()
 
     def show_if_old(self) -> None:
         """Show what is held back of a process that has gone on after a traceback."""

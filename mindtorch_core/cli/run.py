@@ -23,9 +23,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .usage import UsageError, add_json, output_aside, print_json
+
+if TYPE_CHECKING:
+    from .logs import Logs
 
 __all__ = ["add_arguments", "run"]
 
@@ -68,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with -n: how long the others may take to end by themselves after a failure (5)",
     )
     parser.add_argument("--plain", action="store_true", help="with -n: lines without ranks")
+    _add_logs(parser)
     add_json(parser)
     _add_options_of_python(parser)
     rest = argparse.REMAINDER
@@ -76,6 +80,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the Python file to run")
     args = parser.add_argument("args", nargs=rest, metavar="...", help="its arguments")
     args.required = False
+
+
+def _add_logs(parser: argparse.ArgumentParser) -> None:
+    """Torchrun's options about what processes write."""
+    for flag, metavar, meaning in (
+        ("--log-dir", "DIR", "where files of what processes write are made"),
+        (
+            "--redirects",
+            "STREAMS",
+            "what goes into files: 1 stdout, 2 stderr, 3 both, or by rank as 0:3,1:2",
+        ),
+        ("--tee", "STREAMS", "what goes into files and is shown too"),
+        ("--local-ranks-filter", "RANKS", "the ranks of which anything is shown, as 0,2"),
+    ):
+        parser.add_argument(flag, metavar=metavar, help=f"with -n: {meaning}")
 
 
 def _add_options_of_python(parser: argparse.ArgumentParser) -> None:
@@ -101,13 +120,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"-n wants a number of processes, got {options.count}")
     sys.stdout.flush()
     sys.stderr.flush()
-    if options.count is None and (
-        options.elastic
-        or options.max_restarts is not None
-        or options.grace is not None
-        or options.plain
-    ):
-        raise UsageError("--elastic, --max-restarts, --grace and --plain go with -n")
+    if options.count is None:
+        _refuse_options_of_several(options)
     if options.grace is not None and not 0 <= options.grace < float("inf"):
         raise UsageError(f"--grace wants a number of seconds, got {options.grace:g}")
     if options.max_restarts is not None and options.max_restarts < 0:
@@ -126,6 +140,35 @@ def run(options: argparse.Namespace) -> int:
     return _status(command, env, options)
 
 
+def _refuse_options_of_several(options: argparse.Namespace) -> None:
+    """Refuse what one process cannot have.
+
+    Raises:
+        UsageError: if anything of it is asked for.
+    """
+    given = (options.max_restarts, options.grace, options.log_dir, options.redirects, options.tee)
+    if options.elastic or options.plain or {*given, options.local_ranks_filter} != {None}:
+        raise UsageError(
+            "--elastic, --max-restarts, --grace, --plain, --log-dir, --redirects, --tee and "
+            "--local-ranks-filter go with -n"
+        )
+
+
+def _logs(options: argparse.Namespace) -> Logs:
+    """Where what processes write goes.
+
+    Raises:
+        UsageError: for texts that mean nothing, or a folder that is a file.
+    """
+    from .logs import Logs
+
+    run, shown = os.environ.get("TORCHELASTIC_RUN_ID", "none"), options.local_ranks_filter or ""
+    try:
+        return Logs(options.log_dir, run, options.redirects or "0", options.tee or "0", shown)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from None
+
+
 def _status(command: list[str], env: dict[str, str], options: argparse.Namespace) -> int:
     """Run the program, or so many processes of it, to its end."""
     if options.count is None:
@@ -138,6 +181,7 @@ def _status(command: list[str], env: dict[str, str], options: argparse.Namespace
         command, env, options.count, elastic=options.elastic, labelled=not options.plain,
         restarts=(3 if options.elastic else 0) if restarts is None else restarts,
         grace=5.0 if options.grace is None else options.grace,
+        logs=_logs(options),
     )  # fmt: skip
 
 

@@ -40,15 +40,15 @@ _VALUES: tuple[tuple[str, Any, str], ...] = (
     ("start-method", "spawn", ""),
     ("event-log-handler", "null", ""),
     ("role", "default", "as ROLE_NAME"),
-    ("log-dir", None, ""),
-    ("local-ranks-filter", "", ""),
-    ("duplicate-stdout-filters", "", ""),
-    ("duplicate-stderr-filters", "", ""),
+    ("log-dir", None, "where files of what processes write are made"),
+    ("local-ranks-filter", "", "the ranks of which anything is shown, as 0,2"),
+    ("duplicate-stdout-filters", "", "refused: filter the files of --tee"),
+    ("duplicate-stderr-filters", "", "refused: filter the files of --tee"),
     ("node-rank", 0, "number of this machine, which must be 0"),
     ("master-addr", "127.0.0.1", "where the store is"),
     ("master-port", None, "the store's port; a free one by default"),
     ("local-addr", None, ""),
-    ("logs-specs", None, ""),
+    ("logs-specs", None, "refused: say where lines go by --log-dir, --redirects and --tee"),
     ("numa-binding", None, ""),
     ("signals-to-handle", "SIGTERM,SIGINT,SIGHUP,SIGQUIT", ""),
     ("shutdown-timeout", None, ""),
@@ -94,8 +94,13 @@ def get_args_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--no-python", "--no_python", action="store_true", help="run a command that is no script"
     )
-    parser.add_argument("-r", "--redirects", default="0", help=taken)
-    parser.add_argument("-t", "--tee", default="0", help="lines with their ranks, if it is not 0")
+    for name, text in (
+        ("redirects", "what goes into files: 1 stdout, 2 stderr, 3 both, or by rank as 0:3,1:2"),
+        ("tee", "what goes into files and is shown too, with ranks"),
+    ):
+        parser.add_argument(
+            f"-{name[0]}", f"--{name}", default="0", help=text, action=_FromEnvironment
+        )
     parser.add_argument("training_script", help="the script")
     parser.add_argument("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
     return parser
@@ -141,6 +146,12 @@ def _command(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
             f"--nnodes {args.nnodes} --node-rank {args.node_rank}: torchrun serves one machine; "
             "on several, start the processes by mpiexec or srun"
         )
+    for name in ("duplicate_stdout_filters", "duplicate_stderr_filters", "logs_specs"):
+        if getattr(args, name):
+            raise ValueError(
+                f"--{name.replace('_', '-')} is not supported: lines go where --log-dir, --redirects, "
+                "--tee and --local-ranks-filter say"
+            )
     if args.module and args.no_python:
         raise ValueError(
             "Don't use both the '--no-python' flag and the '--module' flag at the same time."
@@ -150,6 +161,9 @@ def _command(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     start += ["--max-restarts", str(args.max_restarts)]
     if str(args.tee) == "0":
         start.append("--plain")
+    for name in ("log-dir", "redirects", "tee", "local-ranks-filter"):
+        if given := getattr(args, name.replace("-", "_")):
+            start.append(f"--{name}={given}")
     if args.no_python:
         code = "import os, sys; os.execvp(sys.argv[1], sys.argv[1:])"
         start += ["-c", code, args.training_script]
