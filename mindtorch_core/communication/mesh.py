@@ -55,7 +55,7 @@ class DeviceMesh:
             raise TypeError(
                 "The mesh argument is required (the ranks, as nested lists or a tensor)"
             )
-        given = mesh.detach() if isinstance(mesh, Tensor) else make(mesh)
+        given = mesh.detach() if isinstance(mesh, Tensor) else make(mesh, device="cpu")
         ranks = tuple(int(rank) for rank in given.flatten().tolist())
         axes = row_major(tuple(given.shape))
         if backend_override is not None and len(backend_override) != len(axes):
@@ -476,5 +476,5 @@ def init_device_mesh(
             f"Device type with index is not supported but got {device_type}. If you maintained a "
             f"'torch.device' object, it's recommended to pass in 'device.type'."
         )
-    whole = make([*range(math.prod(mesh_shape))]).reshape(list(mesh_shape))
+    whole = make([*range(math.prod(mesh_shape))], device="cpu").reshape(list(mesh_shape))
     return DeviceMesh(device_type, whole, mesh_dim_names=mesh_dim_names, backend_override=backends)

@@ -141,6 +141,16 @@ ELSEWHERE: Final = {
         for name in ("_fully_shard", "api", "fully_sharded_data_parallel")
     },
     **{
+        f"distributed.optim.{name}": ".ecosystem.distributed.optim"
+        for name in ("post_localSGD_optimizer", "zero_redundancy_optimizer")
+    },
+    "distributed.rendezvous": ".communication.rendezvous",
+    "distributed.tensor._api": ".ecosystem.distributed.tensor",
+    **{
+        f"distributed.tensor.parallel.{name}": ".ecosystem.distributed.tensor.parallel"
+        for name in ("api", "loss", "style")
+    },
+    **{
         f"nn.parallel.{name}": f".ecosystem.of_nn.parallel.{name}"
         for name in ("_functions", "comm", "parallel_apply", "replicate", "scatter_gather")
     },

@@ -89,6 +89,7 @@ def set_model_state_dict(
     given = dict(model_state_dict)
     with in_parts(model):
         own = model.state_dict()
+    anew = wanted.full_state_dict and any(isinstance(t, Tensor) and t.is_meta for t in own.values())
     with no_grad():
         if wanted.broadcast_from_rank0:
             names = _from_first(sorted(given))
@@ -100,7 +101,8 @@ def set_model_state_dict(
             if wanted.full_state_dict and isinstance(target, Tensor):
                 value = cut_like(value, target)
             found[named.get(name, name)] = value
-    return model.load_state_dict(found, strict=wanted.strict)
+    more = {"assign": True} if anew else {}  # else meta tensors would swallow the values
+    return model.load_state_dict(found, strict=wanted.strict, **more)
 
 
 def _from_first(value: Any) -> Any:
@@ -128,15 +130,10 @@ def _sent(value: Any) -> Any:
 
 
 def _begun(optimizer: Any) -> None:
-    """Have an optimizer's states, by a step that changes nothing."""
-    if optimizer.state:
-        return
+    """Have an optimizer's states, by a step that changes nothing; where there are gradients, it has none."""
     params = [p for group in optimizer.param_groups for p in group["params"]]
-    if any(p.grad is not None for p in params):
-        raise RuntimeError(
-            "an optimizer without a state has no gradients yet: call zero_grad() before its state is asked "
-            "for, or make a step"
-        )
+    if optimizer.state or any(p.grad is not None for p in params):
+        return
     rates = [group["lr"] for group in optimizer.param_groups if "lr" in group]
     for p in params:
         if p.requires_grad:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...tensors.tensor import Tensor
+from ...values.user_warnings import warn_user
 from ..groups import default_group
 from ..membership import get_rank, is_initialized
 from ..sharded.dtensor import DTensor
@@ -119,6 +120,12 @@ def prefixes_of(model: Any, submodules: Any) -> Iterator[str]:
     Raises:
         ValueError: if the model does not have one.
     """
+    if submodules:
+        warn_user(
+            "Getting submodules only model/optim state_dict is deprecated and will be removed in 2.5. This "
+            "feature can be achieved by manually filtering out the state_dict returned from get_state_dict.",
+            FutureWarning,
+        )
     names = {id(m): clean(model, name) for name, m in model.named_modules()}
     for each in submodules:
         if id(each) not in names:
@@ -156,7 +163,9 @@ def cut_like(value: Any, like: Tensor) -> Any:
     if isinstance(like, DTensor) and isinstance(value, Tensor) and not isinstance(value, DTensor):
         mesh = like.device_mesh
         spec = DTensorSpec(mesh, (Replicate(),) * mesh.ndim, like._spec.tensor_meta)
-        value = value.detach().to(like._local_tensor.device)
+        value = value.detach()
+        if not like.is_meta:
+            value = value.to(like._local_tensor.device)
         local = laid_out(value, spec, like.placements)
         return DTensor(local, like._spec.like(like._spec.shape, local.dtype), requires_grad=False)
     if isinstance(value, DTensor) and not isinstance(like, DTensor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from ...dispatch.functions import fn
 from ...gradients.grad_mode import no_grad
 from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
+from ...values.user_warnings import warn_user
 from ..collectives import broadcast
 from ..mesh import DeviceMesh
 from .dtensor import DTensor, default_mesh
@@ -48,6 +50,10 @@ def distribute_tensor(
         ValueError: for partial placements.
     """
     mesh = default_mesh(device_mesh)
+    if not tensor.is_leaf:
+        raise RuntimeError(
+            "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
+        )
     placed = checked(placements, mesh, tensor.ndim)
     if any(isinstance(each, Partial) for each in placed):
         raise ValueError(
@@ -60,10 +66,6 @@ def distribute_tensor(
                 f"redistribute"
             )
         return tensor
-    if not tensor.is_leaf:
-        raise RuntimeError(
-            "`distribute_tensor` should be used to distribute leaf tensors! but found non-leaf tensor!"
-        )
     whole = tensor.detach()
     if mesh.get_coordinate() is None:
         whole = whole.new_empty(0)
@@ -119,11 +121,32 @@ def distribute_module(
             if t is not None and not isinstance(t, DTensor):
                 each._buffers[key] = distribute_tensor(t, mesh)
     if input_fn is not None:
-        module.register_forward_pre_hook(lambda own, inputs: input_fn(own, inputs, mesh))
+        before = _of_three(input_fn, "input_fn")
+        module.register_forward_pre_hook(lambda own, inputs: before(own, inputs, mesh))
     if output_fn is not None:
-        module.register_forward_hook(lambda own, _, outputs: output_fn(own, outputs, mesh))
+        after = _of_three(output_fn, "output_fn")
+        module.register_forward_hook(lambda own, _, outputs: after(own, outputs, mesh))
     module._distribute_module_applied = True
     return module
+
+
+def _of_three(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A function that is given the module too, as those that PyTorch had first were not.
+
+    Raises:
+        ValueError: if it takes neither two arguments nor three.
+    """
+    count = len(inspect.signature(function).parameters)
+    if count == 2:
+        warn_user(
+            f"Deprecating {name} that takes two arguments (inputs, device_mesh), please use {name} that "
+            "takes in (module, inputs, device_mesh) instead!",
+            FutureWarning,
+        )
+        return lambda _, values, mesh: function(values, mesh)
+    if count != 3:
+        raise ValueError(f"{name} should take in 3 arguments, but got {count} arguments!")
+    return function
 
 
 def _made(

@@ -1,5 +1,6 @@
 """Checkpoints of sharded training: `checkpoints.py WHAT FOLDER`."""
 
+import copy
 import os
 import signal
 import sys
@@ -118,6 +119,23 @@ def whole_states():
     third = torch.optim.AdamW(other.parameters(), lr=0.3)
     states.set_optimizer_state_dict(other, third, table, options=flat)
     check_same(other, third, alone, expected)
+    for options in (WHOLE, sent):
+        given = copy.deepcopy(alone.state_dict()) if options is WHOLE or rank == 0 else {}
+        with torch.device("meta"):
+            empty = network(1)
+        states.set_model_state_dict(empty, given, options=options)
+        step(empty, torch.optim.AdamW(empty.parameters(), lr=0.01), 7)
+        got, other = (
+            states.get_model_state_dict(m, options=WHOLE) for m in (empty, stepped(alone))
+        )
+        close(got, other)
+
+
+def stepped(model):
+    """A copy after one more step."""
+    made = copy.deepcopy(model)
+    step(made, torch.optim.AdamW(made.parameters(), lr=0.01), 7)
+    return made
 
 
 def beside():
