@@ -144,7 +144,6 @@ ELSEWHERE: Final = {
         f"distributed.optim.{name}": ".ecosystem.distributed.optim"
         for name in ("post_localSGD_optimizer", "zero_redundancy_optimizer")
     },
-    "distributed.rendezvous": ".communication.rendezvous",
     "distributed.tensor._api": ".ecosystem.distributed.tensor",
     **{
         f"distributed.tensor.parallel.{name}": ".ecosystem.distributed.tensor.parallel"

@@ -121,7 +121,6 @@ def test_what_is_no_leaf_is_refused_first(torch):
         ("tensor.parallel.loss", "loss_parallel"),
         ("tensor._api", "distribute_tensor"),
         ("optim.zero_redundancy_optimizer", "ZeroRedundancyOptimizer"),
-        ("rendezvous", "register_rendezvous_handler"),
     ],
 )
 # PyTorch's own

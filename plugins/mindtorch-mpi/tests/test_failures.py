@@ -73,6 +73,13 @@ def test_a_rank_that_ends_too_early_is_named_and_not_who_waits_for_it(ranks, tmp
     assert "failed first" not in done.stderr
 
 
+@pytest.mark.parametrize("what", ["all_reduce", "recv"])
+def test_memory_of_a_call_that_is_interrupted_stays_mpis(ranks, what):
+    done = ranks(2, "interrupted.py", what)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("done") == 2
+
+
 def is_gone(pid):
     """Whether a process ends; it may be a zombie that nobody has asked for yet."""
     end = time.monotonic() + 30

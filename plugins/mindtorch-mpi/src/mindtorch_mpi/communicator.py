@@ -24,7 +24,7 @@ from mindtorch_core.communication import (
     Task,
 )
 
-from .memory import OPS, PIECE, TYPES, Spare, as_bytes
+from .memory import KEPT, OPS, PIECE, TYPES, Spare, as_bytes
 from .messages import Messages
 
 __all__ = ["MPICommunicator"]
@@ -45,7 +45,6 @@ class MPICommunicator(Communicator):
         self._lane = Lane()
         self._messages = Messages(comm)
         self._broken: BaseException | None = None
-        self._kept: list[Any] = []  # memory that MPI may still write, after a failure
 
     # ---- what every call goes through --------------------------------------------------------------
 
@@ -128,14 +127,17 @@ class MPICommunicator(Communicator):
         return self._queue(steps(), self._lane, call)
 
     def _until(self, call: Call, request: MPI.Request, *, moving: bool, kept: Any) -> Steps:
-        """Wait for a request; `moving` says whether all ranks are known to be there."""
-        while not request.Test():
-            yield moving
-            try:
+        """Wait for a request; `moving` says whether all ranks are known to be there.
+
+        Whatever ends that, also an interrupt, leaves MPI the memory that it may still write.
+        """
+        try:
+            while not request.Test():
+                yield moving
                 call.check()
-            except DistributedError:
-                self._kept.append((request, kept))
-                raise
+        except BaseException:
+            KEPT.append((request, kept))
+            raise
 
     def _agree(self, call: Call) -> Steps:
         """Compare what all ranks call.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from itertools import cycle
-from typing import Final
+from typing import Any, Final
 
 from mpi4py import MPI
 
 from mindtorch_core import Tensor
 
-__all__ = ["OPS", "PIECE", "TYPES", "Spare", "as_bytes", "keep_small_memory"]
+__all__ = ["KEPT", "OPS", "PIECE", "TYPES", "Spare", "as_bytes", "keep_small_memory"]
 
+# Requests that were given up, with the memory that MPI may still write: they outlive their group.
+KEPT: Final[list[Any]] = []
 TYPES: Final = {
     "float32": MPI.FLOAT,
     "float64": MPI.DOUBLE,

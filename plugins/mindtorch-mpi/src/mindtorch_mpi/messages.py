@@ -8,9 +8,9 @@ from typing import Any, Final
 from mpi4py import MPI
 
 from mindtorch_core import Tensor
-from mindtorch_core.communication import REPORT, Call, DistributedError, Steps, Task
+from mindtorch_core.communication import REPORT, Call, Steps, Task
 
-from .memory import as_bytes
+from .memory import KEPT, as_bytes
 
 __all__ = ["Messages"]
 
@@ -29,7 +29,6 @@ class Messages:
         self._numbers = count()
         limit = comm.Get_attr(MPI.TAG_UB)
         self._tags = ((32_767 if limit is None else limit) + 1) // 3
-        self._kept: list[Any] = []
 
     def send(self, call: Call, tensor: Tensor, peer: int, tag: int) -> Steps:
         """Announce a message, hear what the receiver expects, and send the data."""
@@ -70,15 +69,15 @@ class Messages:
         kept: Any,
         status: MPI.Status | None = None,
     ) -> Steps:
-        while not (
-            requests[0].Test(status) if status is not None else MPI.Request.Testall(requests)
-        ):
-            yield moving
-            try:
+        try:
+            while not (
+                requests[0].Test(status) if status is not None else MPI.Request.Testall(requests)
+            ):
+                yield moving
                 call.check()
-            except DistributedError:
-                self._kept.append((requests, kept))
-                raise
+        except BaseException:  # also an interrupt
+            KEPT.append((requests, kept))
+            raise
 
 
 def _compare(call: Call, peer: int, sent: bytes | bytearray, expected: bytes | bytearray) -> None:
