@@ -6,7 +6,7 @@ import functools
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, Final, Union
+from typing import Any, Final
 
 from .absent_row import Absent
 from .compiled_module import OptimizedModule
@@ -16,7 +16,7 @@ from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR, 
 
 __all__ = ["COMPILERS"]
 
-_FX: Final = "mindtorch traces no modules into graphs; hooks on modules reach what is inside them"
+_FX: Final = "graphs come of torch.fx.symbolic_trace, and sizes in them are numbers or values"
 _EXPORT: Final = "mindtorch exports no programs; save the state with torch.save or safetensors"
 _ONNX: Final = (
     "mindtorch exports no ONNX; save the state, and export it with PyTorch on a machine that has it"
@@ -52,29 +52,7 @@ def _warned_once(msg: str, stacklevel: int = 1) -> None:
 
 COMPILERS: Final[dict[str, Absent]] = {
     # ---- torch.fx --------------------------------------------------------------------------------
-    "fx": Absent(
-        _FX,
-        classes="CodeGen Graph GraphModule Interpreter Node Proxy ProxyableClassMeta Tracer Transformer",
-        functions="map_arg replace_pattern symbolic_trace subgraph_rewriter",
-    ),
-    "fx.graph": Absent(_FX, classes="CodeGen Graph"),
-    "fx.graph_module": Absent(
-        _FX,
-        classes="GraphModule _CodeOnlyModule",
-        functions="_copy_attr reduce_graph_module",
-        values={"_USER_PRESERVED_ATTRIBUTES_KEY": "_user_preserved_attributes"},
-    ),
-    "fx.node": Absent(
-        _FX,
-        classes="Node",
-        functions="map_arg map_aggregate",
-        values={"Target": Union[Callable[..., Any], str], "Argument": Any},  # noqa: UP007 (at run time)
-    ),
-    "fx.proxy": Absent(
-        _FX,
-        classes="Attribute GraphAppendingTracer ParameterProxy Proxy TracerBase",
-        errors="TraceError",
-    ),
+    "fx": Absent(),
     "fx.experimental": Absent(),
     "fx.experimental.symbolic_shapes": Absent(
         _FX,
@@ -85,15 +63,10 @@ COMPILERS: Final[dict[str, Absent]] = {
         values={"guard_or_false": bool, "guard_or_true": bool, "statically_known_true": bool},
     ),
     "fx.experimental.sym_node": Absent(_FX, classes="SymNode"),
-    "fx.interpreter": Absent(_FX, classes="Interpreter Transformer"),
-    "fx.immutable_collections": Absent(_FX, classes="immutable_dict immutable_list"),
-    "fx.operator_schemas": Absent(_FX, functions="normalize_function normalize_module"),
-    "fx.traceback": Absent(_FX, functions="annotate preserve_node_meta set_current_meta"),
     "fx.passes.graph_drawer": Absent(_FX, classes="FxGraphDrawer"),
     "fx.passes.infra": Absent(_FX),
     "fx.passes.infra.pass_base": Absent(_FX, classes="PassBase PassResult"),
     "fx.passes.infra.pass_manager": Absent(_FX, classes="PassManager"),
-    "fx.passes.shape_prop": Absent(_FX, classes="ShapeProp TensorMetadata"),
     "fx.passes.split_module": Absent(_FX, functions="split_module"),
     "fx.experimental.proxy_tensor": Absent(
         _FX,
@@ -102,7 +75,6 @@ COMPILERS: Final[dict[str, Absent]] = {
         values={"get_proxy_mode": lambda: None},
     ),
     "fx.passes": Absent(),
-    "fx._compatibility": Absent(_FX, functions="compatibility"),
     # ---- torch.export, torch.onnx ----------------------------------------------------------------
     "export": Absent(
         _EXPORT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..dispatch.written_functions import overridable
 from ..frontend.creation import as_tensor
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64
@@ -27,6 +28,7 @@ __all__ = [
 _Message = Callable[[], Any] | None
 
 
+@overridable
 def _assert(condition: Any, message: str) -> None:
     """Raise AssertionError with a message unless a condition holds."""
     if not condition:

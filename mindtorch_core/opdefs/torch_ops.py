@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Final, NoReturn
@@ -20,7 +20,9 @@ from ..dispatch.calls.overload_choice import key_of_types, pick, tensors_first
 from ..dispatch.entry import OpEntry
 from ..dispatch.keys import DispatchKey
 from ..dispatch.nearest import nearest
+from ..dispatch.overrides import handle, overloaded
 from ..dispatch.registry import registry
+from ..tensors.tensor import Tensor
 from .op_overload import OpOverload, as_candidate, schema_of
 from .packets import front
 
@@ -105,17 +107,20 @@ class OpOverloadPacket:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the first overload whose schema takes the arguments."""
-        only = self._only
+        only: Callable[..., Any] | None = self._only
         if only is None:
             only = self._chosen.get(key_of_types(args, kwargs)) or self._choose(args, kwargs)
         return only(*args, **kwargs)
 
-    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> OpOverload:
-        """The first overload that takes the arguments.
+    def _choose(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The first overload that takes the arguments; or what hands the call to one that is no tensor.
 
         Raises:
             RuntimeError: if there is none; the text says why for each.
         """
+        values = (*args, *kwargs.values())
+        if any(not isinstance(each, Tensor) for each in overloaded(values)):
+            return lambda *a, **k: handle(self, values, a, k, written_in_python=True)
         overloads = self.op_overloads() or [self.default]  # which raises
         if len({o._entry for o in overloads}) == 1:
             self._only = overloads[0]

@@ -154,7 +154,6 @@ def test_scripts_are_python():
     assert torch.jit.ignore(len) is len
     assert torch.jit.ignore(drop=True)(len) is len
     assert torch.jit.unused(len) is len
-    assert torch.fx.wrap(len) is len
     assert not torch.jit.is_scripting()
     assert not torch.jit.is_tracing()
     with pytest.raises(NotImplementedError, match=r"torch.jit.trace is not part of mindtorch"):
