@@ -16,12 +16,14 @@ from .exchanged import as_it_was, exchange
 from .keys import FUNCTION_MODES, MASKS
 from .overrides import TENSOR, active, beneath, handle
 
-__all__ = ["arm_functions", "ask_first", "overridable", "overridable_functions"]
+__all__ = ["GIVEN", "arm_functions", "ask_first", "overridable", "overridable_functions"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FUNCTIONS: Final[dict[FunctionType, bool]] = {}  # and whether modes alone are asked
 _ARMED: Final[list[bool]] = []
+Given = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+GIVEN: Final[dict[str, Given]] = {}  # functions that say themselves what handlers are given
 
 
 def overridable(function: F, *, by_modes_alone: bool = False) -> F:
@@ -42,7 +44,7 @@ def overridable(function: F, *, by_modes_alone: bool = False) -> F:
 
 
 def _arm(function: FunctionType, by_modes_alone: bool) -> None:
-    given = None if by_modes_alone else _by_signature(function)
+    given = None if by_modes_alone else GIVEN.get(function.__name__) or _by_signature(function)
     ask_first(function, function, given, asked=0 if by_modes_alone else None)
 
 
@@ -57,9 +59,6 @@ def arm_functions() -> None:
         _ARMED.append(True)
         for function, by_modes_alone in tuple(_FUNCTIONS.items()):
             _arm(function, by_modes_alone)
-
-
-Given = Callable[[tuple[Any, ...], dict[str, Any]], tuple[tuple[Any, ...], dict[str, Any]]]
 
 
 def _by_signature(function: FunctionType) -> Given:

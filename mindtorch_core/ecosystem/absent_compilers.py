@@ -64,9 +64,6 @@ COMPILERS: Final[dict[str, Absent]] = {
     ),
     "fx.experimental.sym_node": Absent(_FX, classes="SymNode"),
     "fx.passes.graph_drawer": Absent(_FX, classes="FxGraphDrawer"),
-    "fx.passes.infra": Absent(_FX),
-    "fx.passes.infra.pass_base": Absent(_FX, classes="PassBase PassResult"),
-    "fx.passes.infra.pass_manager": Absent(_FX, classes="PassManager"),
     "fx.passes.split_module": Absent(_FX, functions="split_module"),
     "fx.experimental.proxy_tensor": Absent(
         _FX,

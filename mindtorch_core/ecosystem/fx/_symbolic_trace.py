@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools  # noqa: F401  (libraries that trace in their own way take it from here)
+from types import FunctionType  # noqa: F401  (likewise)
+from typing import Any, Final
 
 import mindtorch_core as torch
 
+from .._C import ScriptObject  # noqa: F401  (likewise)
 from ..absent import names_of
+from ._compatibility import compatibility  # noqa: F401  (likewise)
+from .graph import Graph  # noqa: F401  (likewise)
 from .graph_module import GraphModule
+from .node import map_aggregate  # noqa: F401  (likewise)
+from .proxy import Proxy, TracerBase  # noqa: F401  (likewise)
 from .root_arguments import PH, PHBase, PHWithMeta, _assert_is_none
 from .tracer import ProxyableClassMeta, Tracer, is_fx_tracing
-from .wrapping import wrap
+from .wrapping import Patcher as _Patcher
+from .wrapping import _autowrap_check, _patch_wrapped_functions, wrap
 
 __all__ = [
     "PH",
@@ -18,7 +26,10 @@ __all__ = [
     "PHWithMeta",
     "ProxyableClassMeta",
     "Tracer",
+    "_Patcher",
     "_assert_is_none",
+    "_autowrap_check",
+    "_patch_wrapped_functions",
     "is_fx_symbolic_tracing",
     "is_fx_tracing",
     "symbolic_trace",
@@ -28,6 +39,8 @@ __all__ = [
 __getattr__ = names_of(__name__)
 
 is_fx_symbolic_tracing = is_fx_tracing
+_orig_module_call: Final = torch.nn.Module.__call__
+_orig_module_getattr: Final = torch.nn.Module.__getattr__
 
 
 def symbolic_trace(root: Any, concrete_args: dict[str, Any] | None = None) -> GraphModule:

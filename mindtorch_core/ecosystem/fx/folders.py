@@ -29,7 +29,7 @@ def to_folder(module: Any, folder: Any, module_name: str) -> None:
     texts = tuple(getattr(torch.nn, name) for name in _TEXTS)
     for name, child in module.named_children():
         if type(child) in texts:
-            lines.append(f"setattr(self, '{name}', {child!r})")
+            lines.append(f"setattr(self, '{name}', torch.nn.{child!r})")
             continue
         file = folder / f"{name}.pt"
         torch.save(child, file)
@@ -47,7 +47,7 @@ def to_folder(module: Any, folder: Any, module_name: str) -> None:
     made = "".join(f"        {line}\n" for line in lines)
     code = module.code.replace("\n", "\n    ")
     (folder / "module.py").write_text(
-        f"{imports}\n\nfrom {torch.__name__}.nn import *\n\n\nclass {module_name}(torch.nn.Module):\n"
+        f"{imports}\n\n\nclass {module_name}(torch.nn.Module):\n"
         f"    def __init__(self):\n        super().__init__()\n{made}{code}\n"
     )
     (folder / "__init__.py").write_text("from .module import *\n")

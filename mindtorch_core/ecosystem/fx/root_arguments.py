@@ -11,10 +11,11 @@ import mindtorch_core as torch
 from ...utils import _pytree as pytree
 from ...utils._own_frames import warn_user
 from .codegen import _PyTreeCodeGen, _PyTreeInfo
+from .naming import is_of_torch
 from .proxy import BASE_TYPES
 from .wrapping import wrap
 
-__all__ = ["PH", "PHBase", "PHWithMeta", "arguments_for"]
+__all__ = ["PH", "PHBase", "PHWithMeta", "annotations_of", "arguments_for"]
 
 _SPREAD: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
@@ -97,8 +98,8 @@ class _Arguments:
 
     def __init__(self, tracer: Any, function: Any, concrete: dict[str, Any]) -> None:
         self.tracer = tracer
-        self.function = function
         self.parameters = inspect.signature(function).parameters
+        self.annotations = annotations_of(function)
         self.concrete = concrete
 
     def make(self, name: str) -> Any:
@@ -107,7 +108,7 @@ class _Arguments:
         has_default = parameter is not None and parameter.default is not parameter.empty
         default = (parameter.default,) if has_default else ()  # type: ignore[union-attr]
         if name not in self.concrete:
-            kind = self.function.__annotations__.get(name)
+            kind = self.annotations.get(name)
             return self.tracer.create_proxy("placeholder", name, default, {}, type_expr=kind)
         number = 0
 
@@ -135,6 +136,18 @@ class _Arguments:
                 f"It is up to the user to make sure that your inputs match the inputs you specialized the "
                 f"function with."
             )
+
+
+def annotations_of(function: Any) -> dict[str, Any]:
+    """A function's annotations, as the graph has them; those of ours that say nothing are left out."""
+    function = inspect.unwrap(function)
+    if not is_of_torch(function):
+        return inspect.get_annotations(function)
+    try:
+        found = inspect.get_annotations(function, eval_str=True)
+    except NameError:  # of a module that type checkers alone import
+        return {}
+    return {name: kind for name, kind in found.items() if kind is not Any}
 
 
 def _placeholder(tracer: Any, name: str, default: tuple[Any, ...], value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import inspect
 import math
 import threading
 from collections.abc import Callable
@@ -15,8 +14,8 @@ import mindtorch_core as torch
 
 from .graph import Graph
 from .proxy import ParameterProxy, Proxy, Scope, TracerBase
-from .root_arguments import arguments_for
-from .wrapping import Patcher, find_proxy, wrapped_names
+from .root_arguments import annotations_of, arguments_for
+from .wrapping import Patcher, _patch_wrapped_functions, find_proxy
 
 __all__ = ["ProxyableClassMeta", "Tracer", "is_fx_tracing"]
 
@@ -266,11 +265,10 @@ class Tracer(TracerBase):
 
     def _run(self, function: FunctionType, is_module: bool, concrete_args: Any) -> None:
         call, args = self.create_args_for_root(function, is_module, concrete_args)
-        returns = inspect.get_annotations(inspect.unwrap(call)).get("return")
+        returns = annotations_of(call).get("return")
         with Patcher() as patcher:
             self._patch_modules(patcher)
-            for names, name in wrapped_names():
-                patcher.function(names, name)
+            _patch_wrapped_functions(patcher)
             known = self._autowrap_function_ids
             patcher.functions_among(function.__globals__, known)
             for module in self._autowrap_search:
@@ -301,8 +299,8 @@ class Tracer(TracerBase):
             forward = functools.partial(plain_call, mod)
             return self.call_module(mod, forward, args, kwargs)
 
-        patcher.method(kind, "__getattr__", module_getattr)
-        patcher.method(kind, "__call__", module_call)
+        patcher.patch_method(kind, "__getattr__", module_getattr)
+        patcher.patch_method(kind, "__call__", module_call)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         made = type(self).__new__(type(self))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 if TYPE_CHECKING:
     from .proxy import Proxy
 
-__all__ = ["Patcher", "find_proxy", "wrap", "wrapped_names"]
+__all__ = ["Patcher", "_autowrap_check", "_patch_wrapped_functions", "find_proxy", "wrap"]
 
 _T = TypeVar("_T")
 
@@ -47,11 +47,6 @@ def wrap(fn_or_name: _T) -> _T:
         raise NotImplementedError("wrap must be called at the top level of a module")
     _WRAPPED[id(frame.f_globals), name] = frame.f_globals
     return fn_or_name
-
-
-def wrapped_names() -> list[tuple[dict[str, Any], str]]:
-    """The functions that `wrap` was given, as namespaces and names in them."""
-    return [(names, name) for (_, name), names in _WRAPPED.items()]
 
 
 def find_proxy(*values: Any) -> Proxy | None:
@@ -95,13 +90,22 @@ class Patcher:
             self._undo[-1]()
             self._undo.pop()
 
-    def method(self, cls: type, name: str, function: Callable[..., Any]) -> None:
-        """Exchange a method of a class, which may have inherited it."""
+    def patch_method(
+        self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
+    ) -> None:
+        """Exchange a method of a class, which may have inherited it.
+
+        Args:
+            cls: the class.
+            name: of the method.
+            new_fn: what stands in its place.
+            deduplicate: not asked; PyTorch has this argument.
+        """
         if name in vars(cls):
             self._undo.append(functools.partial(setattr, cls, name, vars(cls)[name]))
         else:
             self._undo.append(lambda: delattr(cls, name) if name in vars(cls) else None)
-        setattr(cls, name, function)
+        setattr(cls, name, new_fn)
 
     def function(self, names: dict[str, Any], name: str) -> None:
         """Have calls of a module's function recorded; a builtin's, in this module alone."""
@@ -120,3 +124,14 @@ class Patcher:
         for name, value in [*names.items()]:
             if name[0] != "_" and id(value) in known and callable(value):
                 self.function(names, name)
+
+
+def _patch_wrapped_functions(patcher: Patcher) -> None:
+    """Have calls of the functions recorded that `wrap` was given."""
+    for (_, name), names in [*_WRAPPED.items()]:
+        patcher.function(names, name)
+
+
+def _autowrap_check(patcher: Patcher, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
+    """`Patcher.functions_among`."""
+    patcher.functions_among(frame_dict, function_ids)

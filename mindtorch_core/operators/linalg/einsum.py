@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dispatch.functions import fn
+from ...dispatch.written_functions import GIVEN
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.promotion import result_type
@@ -238,6 +239,18 @@ def einsum(*args: Any) -> Any:
     else:
         operands = args[::2]
     return fn._einsum(equation, list(operands))
+
+
+def _one_by_one(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Operands that come in a list, each as an argument: so handlers are given them."""
+    if len(args) == 2 and isinstance(args[1], list | tuple):
+        args = (args[0], *args[1])
+    return args, kwargs
+
+
+GIVEN["einsum"] = _one_by_one
 
 
 def _letter(number: int) -> str:
