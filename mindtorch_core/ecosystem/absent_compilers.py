@@ -64,7 +64,6 @@ COMPILERS: Final[dict[str, Absent]] = {
     ),
     "fx.experimental.sym_node": Absent(_FX, classes="SymNode"),
     "fx.passes.graph_drawer": Absent(_FX, classes="FxGraphDrawer"),
-    "fx.passes.split_module": Absent(_FX, functions="split_module"),
     "fx.experimental.proxy_tensor": Absent(
         _FX,
         classes="ProxyTorchDispatchMode",

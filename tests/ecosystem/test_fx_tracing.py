@@ -4,6 +4,7 @@ import importlib
 import math
 import operator
 import threading
+from typing import Dict, List, Optional, Tuple, Union  # noqa: UP035  (as programs write them)
 
 import pytest
 
@@ -76,6 +77,20 @@ def test_functions_have_the_names_that_pytorch_writes():
     ours, theirs = (lib.fx.symbolic_trace(functions(lib)) for lib in (mt, pt))
     assert ours.code == theirs.code
     assert str(ours.graph) == str(theirs.graph)
+
+
+def test_annotations():
+    def program(lib):
+        def annotated(
+            x: List[str], y: Dict[str, lib.Tensor], z: Optional[int], a: list[int], b: "Tensor",  # noqa: F821, UP006, UP045
+            c: Tuple[int, ...], d: Union[int, str], e: int | None, f: lib.nn.Module, g: Tuple[()],  # noqa: UP006, UP007
+        ) -> List[lib.Tensor]:  # fmt: skip  # noqa: UP006
+            return x
+
+        traced = lib.fx.symbolic_trace(annotated)
+        return traced.code, str(traced.graph)
+
+    assert program(mt) == program(pt)
 
 
 def test_a_traced_module_does_what_the_module_does():

@@ -9,6 +9,7 @@ import inspect
 import keyword
 import math
 import re
+import sys
 import types
 from typing import Any, Final
 
@@ -49,6 +50,7 @@ _SHARED: Final = frozenset({
 })  # fmt: skip
 _ILLEGAL: Final = re.compile("[^0-9a-zA-Z_]+")
 _NUMBERED: Final = re.compile(r"([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?")
+_OWN_PATH: Final = re.compile(r"\bmindtorch_(?:core|nn)(?:\.\w+)+")
 _CASES: Final = re.compile(r"(?<=[a-z])([A-Z])")
 
 
@@ -83,7 +85,14 @@ def type_name(value: Any) -> str:
         return "..."
     if isinstance(value, types.FunctionType):
         return value.__name__
-    return repr(value).replace("mindtorch_core.", "torch.")
+    return _OWN_PATH.sub(_public_path, repr(value))
+
+
+def _public_path(found: re.Match[str]) -> str:
+    """The path of one of our types in programs."""
+    path, _, name = found[0].rpartition(".")
+    kind = getattr(sys.modules.get(path), name, None)
+    return (_public_name(kind) if kind is not None else "") or f"{_shown(path)}.{name}"
 
 
 def _shown(module: str) -> str:

@@ -10,6 +10,7 @@ import mindtorch_core as torch
 
 from ...opdefs.torch_ops import OpOverload, OpOverloadPacket
 from ..absent import names_of
+from .naming import is_of_torch
 
 __all__ = [
     "ArgsKwargsPair",
@@ -136,10 +137,13 @@ def check_for_mutable_operation(
     """
     name = getattr(target, "__name__", "")
     schema = getattr(target, "_schema", None)
-    of_torch = (getattr(target, "__module__", "") or "").startswith(("torch", "mindtorch"))
-    changes = schema.is_mutable if schema is not None else of_torch and name.endswith("_")
-    if changes or kwargs.get("out") is not None or kwargs.get("inplace") is True:
+    out = ".out" if kwargs.get("out") is not None else ""
+    changes = (
+        schema.is_mutable if schema is not None else is_of_torch(target) and name.endswith("_")
+    )
+    if changes or out or kwargs.get("inplace") is True:
+        shown = schema or f"aten::{name}{out}"
         raise RuntimeError(
-            f"Tried to trace mutable operation {name}. FX only supports functional code, so operations that "
+            f"Tried to trace mutable operation {shown}. FX only supports functional code, so operations that "
             f"mutate operands in-place (e.g. via `out` arguments) are not supported"
         )
