@@ -79,6 +79,36 @@ def test_functions_have_the_names_that_pytorch_writes():
     assert str(ours.graph) == str(theirs.graph)
 
 
+AMONG_PLAIN_ARGUMENTS = [
+    lambda lib, x: lib.zeros(x.shape),
+    lambda lib, x: lib.full((x.shape[0], 2), 1.0),
+    lambda lib, x: lib.ones(2, device=x.device),
+    lambda lib, x: lib.arange(x.size(0)) + lib.eye(x.size(0)),
+    lambda lib, x: lib.ones(2).repeat(x.size(0), 1),
+    lambda lib, x: lib.ones(2).to(x.device).type_as(x),
+    lambda lib, x: (lib.ones(2) == x) | (lib.ones(2) ** x < x),
+    lambda lib, x: lib.ones(2)[x] + lib.ones(2).view(x),
+    lambda lib, x: lib.ops.aten.add(x, 1) + lib.ops.aten.view(x, [2]),
+]
+
+
+@pytest.mark.parametrize("program", AMONG_PLAIN_ARGUMENTS)
+def test_values_that_are_not_there_among_sizes_devices_and_constants(program):
+    ours, theirs = (lib.fx.symbolic_trace(lambda x: program(lib, x)) for lib in (mt, pt))
+    assert ours.code == theirs.code
+
+
+def test_what_pytorch_refuses_is_recorded_too():
+    traced = mt.fx.symbolic_trace(lambda x: mt.ones(4)[: x.size(0)] + mt.ones(x.size(0), 1))
+    assert traced(mt.ones(2)).tolist() == [[2.0, 2.0], [2.0, 2.0]]
+
+
+def test_a_device_that_is_none_is_refused_elsewhere():
+    proxy = mt.fx.Proxy(mt.fx.Graph().placeholder("x"))
+    with pytest.raises(TypeError, match=r"must be str or torch.device, not Attribute"):
+        mt.ones(2, device=proxy.device)
+
+
 def test_annotations():
     def program(lib):
         def annotated(

@@ -22,6 +22,7 @@ __all__ = [
     "OURS",
     "Namespace",
     "is_of_torch",
+    "public_name",
     "qualified_name",
     "snake_case",
     "surroundings",
@@ -79,7 +80,7 @@ def type_name(value: Any) -> str:
     if isinstance(value, type) and not isinstance(value, types.GenericAlias):
         if value.__module__ == "builtins":
             return value.__qualname__
-        public = _public_name(value) if is_of_torch(value) else ""
+        public = public_name(value) if is_of_torch(value) else ""
         return public or f"{_shown(value.__module__)}.{value.__qualname__}"
     if value is ...:
         return "..."
@@ -92,7 +93,7 @@ def _public_path(found: re.Match[str]) -> str:
     """The path of one of our types in programs."""
     path, _, name = found[0].rpartition(".")
     kind = getattr(sys.modules.get(path), name, None)
-    return (_public_name(kind) if kind is not None else "") or f"{_shown(path)}.{name}"
+    return (public_name(kind) if kind is not None else "") or f"{_shown(path)}.{name}"
 
 
 def _shown(module: str) -> str:
@@ -115,7 +116,7 @@ def _module(path: str) -> Any:
 
 
 @functools.cache
-def _public_name(function: Any) -> str:
+def public_name(function: Any) -> str:
     """The path by which programs know one of our functions or types; empty if it is nowhere public."""
     own = function.__name__
     for path, pattern in _PLACES[isinstance(function, type) :]:
@@ -142,7 +143,7 @@ def qualified_name(function: Any) -> str:
     if is_of_torch(function):
         if getattr(function, "__qualname__", "") == f"Tensor.{name}":
             return f"torch.Tensor.{name}"
-        if isinstance(function, types.FunctionType | type) and (public := _public_name(function)):
+        if isinstance(function, types.FunctionType | type) and (public := public_name(function)):
             return public
     if name == "<lambda>":
         try:

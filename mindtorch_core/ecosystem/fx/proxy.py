@@ -20,14 +20,14 @@ import mindtorch_core as torch
 from ...dispatch.overrides import arm
 from ...opdefs.torch_ops import OpOverload
 from ...tensors.tensor import FIELDS, Tensor
-from ...utils import _pytree as pytree
 from ...values.devices import device
 from ...values.dtypes import dtype
 from ...values.layouts import layout
 from ...values.memory_formats import memory_format
 from ...values.named_only import SymBool, SymFloat, SymInt
 from . import traceback as kept
-from .naming import is_of_torch, qualified_name
+from .immutable_collections import frozen
+from .naming import is_of_torch, public_name, qualified_name
 from .node import Node, map_arg
 from .writing import magic_methods, reflectable_magic_methods
 
@@ -303,9 +303,7 @@ class Proxy:
     ) -> Proxy:
         args, kwargs = args or (), kwargs or {}
         tracers: dict[TracerBase, None] = {}
-        for each in pytree.tree_leaves((args, kwargs)):
-            if isinstance(each, cls):
-                tracers[each.tracer] = None
+        frozen((args, kwargs), lambda v: tracers.setdefault(v.tracer) if isinstance(v, cls) else v)
         if len(tracers) > 1:
             raise RuntimeError(
                 f"Found multiple different tracers {[*tracers]} while trying to trace operations "
@@ -313,12 +311,23 @@ class Proxy:
             )
         tracer = next(iter(tracers))
         name = orig_method.__name__
-        if name == "__get__" or getattr(orig_method, "__qualname__", "").startswith("Tensor."):
+        if name == "__get__" or _is_method(orig_method):
+            name = {"__eq__": "eq", "__pow__": "pow"}.get(name, name)
             return tracer.create_proxy("call_method", name, args, kwargs)
         if isinstance(orig_method, FunctionType) and is_of_torch(orig_method):
             name = qualified_name(orig_method).rpartition(".")[2]
         shown = tracer.graph._target_to_str(name)
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=shown)
+
+
+def _is_method(function: Any) -> bool:
+    """Whether a function is one of tensors, and none of torch."""
+    name = function.__name__
+    if getattr(function, "__qualname__", "").startswith(("Tensor.", "__")):
+        return True
+    if not isinstance(function, FunctionType) or not is_of_torch(function):
+        return False
+    return hasattr(Tensor, name) and not public_name(function)
 
 
 class Attribute(Proxy):

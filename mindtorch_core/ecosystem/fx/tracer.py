@@ -12,7 +12,10 @@ from typing import Any, Final
 
 import mindtorch_core as torch
 
+from ...frontend.overriding import TorchFunctionMode
+from ...values.devices import STAND_INS, concrete
 from .graph import Graph
+from .node import map_aggregate
 from .proxy import ParameterProxy, Proxy, Scope, TracerBase
 from .root_arguments import annotations_of, arguments_for
 from .wrapping import Patcher, _patch_wrapped_functions, find_proxy
@@ -33,6 +36,40 @@ _thread = _Thread()
 def is_fx_tracing() -> bool:
     """Whether this thread is tracing a program."""
     return _thread.tracing > 0
+
+
+class _Device:
+    """What a call takes for a device, on its way to the tracer."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self.proxy = proxy
+        self.type = concrete(None).type
+
+
+def _device_for(value: Any) -> _Device | None:
+    return _Device(value) if isinstance(value, Proxy) and is_fx_tracing() else None
+
+
+STAND_INS.append(_device_for)
+
+
+class _Recording(TorchFunctionMode):
+    """Hands calls to the proxies in them also where tensors are not expected, as among sizes."""
+
+    def __torch_function__(
+        self,
+        func: Any,
+        types: tuple[type, ...],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        own = map_aggregate((args, kwargs), lambda v: v.proxy if isinstance(v, _Device) else v)
+        proxy = find_proxy(own)
+        if proxy is None:
+            return func(*args, **kwargs)
+        args, kwargs = own
+        return proxy.__torch_function__(func, types, args, kwargs)
 
 
 class ProxyableClassMeta(type):
@@ -266,7 +303,7 @@ class Tracer(TracerBase):
     def _run(self, function: FunctionType, is_module: bool, concrete_args: Any) -> None:
         call, args = self.create_args_for_root(function, is_module, concrete_args)
         returns = annotations_of(call).get("return")
-        with Patcher() as patcher:
+        with Patcher() as patcher, _Recording():
             self._patch_modules(patcher)
             _patch_wrapped_functions(patcher)
             known = self._autowrap_function_ids
