@@ -391,9 +391,13 @@ class Pipeline(Replaying):
             if self.observer is not None:
                 self.observer.entered()
             elif not stack:
-                user = _getframe(1)
-                site = SITES.get((id(user.f_code), user.f_lasti, self.max_ops, self.max_bytes))
-                self.site = site = self.place or site or site_here(self.max_ops, self.max_bytes)
+                user, site = _getframe(1), self.entered_last
+                if self.place is not None:
+                    site = self.place
+                elif site is None or user.f_code is not site.code or user.f_lasti != site.at:
+                    site = SITES.get((id(user.f_code), user.f_lasti, self.max_ops, self.max_bytes))
+                    self.entered_last = site = site or site_here(self.max_ops, self.max_bytes)
+                self.site = site
                 if site is not None:
                     site.entered += 1
                     if site.known:

@@ -75,9 +75,9 @@ def claim_key(lock: Any = None, claim: Claim | None = None) -> Claim:
         claim.lock = lock
         claim.ref = weakref.ref(claim, _LEAVE)
     _CLAIMS.add(claim.ref)
-    if included[0] & _KEY == 0:  # nothing is called from here on, so nothing comes between
-        included[0] |= _KEY
-        active += (1,)
+    if not included[0]:  # nothing is called from here on, so nothing comes between
+        active += (1,)  # before the other: calls ask which one of the list this is
+        included[0] = _KEY
     return claim
 
 
@@ -91,8 +91,8 @@ def release_key(claim: Claim | None = None) -> None:
     included, active = PROCESS_INCLUDE, ACTIVE
     if claim is not None:
         _LEAVE(claim.ref)
-    if not _CLAIMS and included[0] & _KEY != 0:  # as above: who claims now, puts it in again
-        included[0] &= ~_KEY
+    if included[0] and not _CLAIMS:  # as above: who claims now, puts it in again
+        included[0] = 0
         del active[-1:]
 
 

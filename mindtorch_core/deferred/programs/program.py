@@ -260,6 +260,8 @@ class Executable(Protocol):
     where it computes one instruction after the other in the memory of its inputs, so that it is right
     also for inputs that share memory in another way than the program's did. ``trusted``, if true, says
     that each output is as its value says, and has memory of its own: nobody looks whether it has.
+    ``calls_ops``, if it is there and false, says that it calls no op: those of others are run at once,
+    below autograd and the pipeline.
     """
 
     def __call__(self, inputs: list[Any], numbers: list[Any]) -> Sequence[Any] | Checked:

@@ -6,7 +6,7 @@ import sys
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from types import CodeType
 from typing import Any, Final
 
@@ -26,7 +26,6 @@ from .identities import Identities
 
 _getrefcount = sys.getrefcount
 _weakrefs = weakref.getweakrefcount
-_storage_of, _dict_of = attrgetter("_storage"), attrgetter("__dict__")
 
 __all__ = [
     "END", "NOTHING", "Expected", "Known", "Ready", "Unmade", "are_apart", "getter", "partition",
@@ -129,13 +128,15 @@ class Ready:
             out again by the next run, and the places of all other values.
         in_order: whether it is right however the inputs share memory, see `Executable`.
         trusted: whether nobody looks at what it gives, see there.
+        calls_ops: whether it may call ops, see there.
         inputs: gives what it takes, of the values.
         plain: whether what it gives is all that there is to settle: nobody looks, and nothing but new
             tensors is made.
     """
 
     __slots__ = (
-        "did", "executable", "in_order", "inputs", "plain", "program", "seen", "spare", "trusted",
+        "calls_ops", "did", "executable", "in_order", "inputs", "plain", "program", "seen", "spare",
+        "trusted",
     )  # fmt: skip
 
     plain: bool
@@ -153,6 +154,7 @@ class Ready:
         self.did: Final = size, len(program.positions), int(getattr(executable, "peak_bytes", 0))
         self.in_order: bool = getattr(executable, "in_order", False)
         self.trusted: bool = getattr(executable, "trusted", False)
+        self.calls_ops: bool = getattr(executable, "calls_ops", True)
 
 
 class Known:
@@ -336,11 +338,9 @@ class Known:
         except KeyError:
             again_of, gone = ready.spare[made] = self._spare_of(ready, values)
         again = again_of(values)
-        storages = [*map(_storage_of, again)]
-        if any(map(_weakrefs, again)) or any(map(_weakrefs, storages)) or any(map(_dict_of, again)):
-            return
-        for t, s in zip(again, storages, strict=True):
-            if t._payload is not None:
+        for t in again:
+            s = t._storage
+            if t._payload is not None or t.__dict__ or _weakrefs(t) or _weakrefs(s):
                 return
             s.pending = s.views = t._autograd = None
             s.version = 0
@@ -360,11 +360,9 @@ class Known:
         """Places of what was made that somebody refers to, to itself or its storage."""
         made = self._of_made(values)
         # What the same counts say is known.
-        counts: tuple[Any, ...] = (
-            *map(_getrefcount, made),
-            *map(_getrefcount, map(_storage_of, made)),
-        )
-        del made
+        storages = [t._storage for t in made]
+        counts: tuple[Any, ...] = (*map(_getrefcount, made), *map(_getrefcount, storages))
+        del made, storages
         if self.hidden:
             counts += tuple([values[n].__class__ for n in self.hidden])
         found = self._seen.get(counts)

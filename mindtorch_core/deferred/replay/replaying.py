@@ -44,6 +44,7 @@ class Replaying(Following):
 
     Attributes:
         place: where its blocks begin; None for that of the statement.
+        entered_last: where a statement has entered it last.
         site: where the open block began; None where nothing is replayed.
         part: how often the block has flushed.
         walks: backward passes that this part of the block has recorded and that may be replayed.
@@ -57,8 +58,8 @@ class Replaying(Following):
     """
 
     __slots__ = (
-        "_unprepared", "before", "came", "counted", "identities", "part", "place", "retold",
-        "site", "taken", "through_backward", "uncounted", "usual", "walks",
+        "_unprepared", "before", "came", "counted", "entered_last", "identities", "part", "place",
+        "retold", "site", "taken", "through_backward", "uncounted", "usual", "walks",
     )  # fmt: skip
 
     through_backward: bool
@@ -69,6 +70,7 @@ class Replaying(Following):
         self.uncounted: tuple[Any, ...] | None = None
         self.counted: Counts | None = None
         self.place: Site | None = None
+        self.entered_last: Site | None = None
         self.site: Site | None = None
         self.part = 0
         self.walks: Sequence[Any] = ()
@@ -248,7 +250,8 @@ class Replaying(Following):
             for t in inputs:
                 if t._payload is None:
                     t._settled()
-            found = computed(ready.executable, inputs, numbers)
+            run = ready.executable
+            found = computed(run, inputs, numbers) if ready.calls_ops else run(inputs, numbers)
         except BaseException as error:  # noqa: BLE001 (raised when nothing is half done)
             wrong, raised = True, error
         while True:
@@ -273,7 +276,8 @@ class Replaying(Following):
             del values[:], found, raised, interrupt, retold  # only entries refer to results
             return False
         did = reason, (site.place if ends else None) or user_line(), ready.did, _clock() - start
-        self._note(known, ready, site, values, numbers, did)
+        self._note(known, site, values, numbers, did)
+        known.keep_spare(ready, values)
         if interrupt is not None:
             raise interrupt
         return True
@@ -281,7 +285,6 @@ class Replaying(Following):
     def _note(
         self,
         known: Known,
-        ready: Ready,
         site: Site,
         values: list[Any],
         numbers: list[Any],
@@ -294,7 +297,6 @@ class Replaying(Following):
             self.counts.replayed(*did)
         if len(site.known) > 1 or self.before is not None:
             self._keep_for_backward(known, site, values, numbers)
-        known.keep_spare(ready, values)
         if site.missed > -HOPELESS:
             site.missed -= 1
         if known.next_time is not None or site.known.get(known.part) is not known:
@@ -435,8 +437,8 @@ def _look_at(program: Program, values: list[Any], results: Sequence[Any]) -> Non
 
 def _settle(values: list[Any], places: Sequence[int], results: Sequence[Any]) -> None:
     """Move results into the tensors that were handed out for them; may be called again."""
-    for n, result in zip(places, results, strict=True):
-        t = values[n]
+    for at, n in enumerate(places):
+        t, result = values[n], results[at]
         storage = t._storage
         if storage is None or storage.memory is not None:
             continue  # it was settled before an interrupt

@@ -256,12 +256,14 @@ def look_up(names: Iterable[str], varargs: str = "") -> str:
 KERNEL: Final = own("@kernel")
 _LOOK_UP: Final = Template("""\
 if @ACTIVE:
-    @own = @MASKS.__dict__
-    @keys |= @PROCESS_INCLUDE[0]
-    if @own['include'] != 0:
-        @keys |= @own['include']
-    if (@kept := @own['keep']) != -1:
-        @keys &= @kept
+    if @included := @PROCESS_INCLUDE[0]:
+        @keys |= @included
+    if not @included or @len(@ACTIVE) > 1:  # else no thread's masks differ
+        @own = @MASKS.__dict__
+        if @own['include'] != 0:
+            @keys |= @own['include']
+        if (@kept := @own['keep']) != -1:
+            @keys &= @kept
 try:
     @kernel = @KERNELS[@keys]
 except @KeyError:

@@ -61,6 +61,7 @@ class Executable:
         source: the function's text; a debugger shows it.
         in_order: whether it is right however the inputs share memory.
         trusted: what it gives is what kernels give that the tests cover.
+        calls_ops: whether it may call ops, as kernels do: not where all is done on arrays.
     """
 
     trusted: Final = True
@@ -77,6 +78,7 @@ class Executable:
         self._at = writer.instruction_at
         self._names = writer.names
         self._under_way = writer.under_way
+        self.calls_ops: Final = writer.calls_kernels
         # What one kernel computes and writes, it may have read before.
         self.in_order = not self._under_way
 

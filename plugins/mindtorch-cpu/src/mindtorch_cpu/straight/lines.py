@@ -41,6 +41,7 @@ class Writer:
         instruction_at: by number of a line, the position of the instruction that it belongs to.
         names: by value, the name that holds it once the instruction at a position has run.
         under_way: by number of a line, how many instructions are computed there, where it writes.
+        calls_kernels: whether there are ops that are calls of their kernels.
     """
 
     def __init__(self, program: Program, empty: Callable[..., Tensor]) -> None:
@@ -52,6 +53,7 @@ class Writer:
         self.instruction_at: dict[int, int] = {}
         self.names: dict[int, tuple[str, int]] = {}
         self.under_way: dict[int, int] = {}
+        self.calls_kernels = False
         self._lines: list[str] = ["def run(inputs, numbers):"]
         self._at = 0
         self._indent = "    "
@@ -262,6 +264,7 @@ class Writer:
     def _kernel(self, instruction: Instruction) -> None:
         """Write an op as a call of what a launch calls."""
         op, outs = instruction.op, instruction.outs
+        self.calls_kernels = True
         fn = self._constant("k", op.impl)
         given = [self._given(v) for v in instruction.args]
         given += [f"{k}={self._given(v)}" for k, v in instruction.kwargs.items()]
