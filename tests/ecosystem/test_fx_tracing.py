@@ -207,6 +207,29 @@ def test_other_threads_do_not_notice():
     assert [n.op for n in traced.graph.nodes] == ["placeholder", "call_module", "output"]
 
 
+def test_threads_trace_one_after_the_other():
+    both, ended, graphs = threading.Event(), threading.Event(), {}
+
+    class First(mt.nn.Module):
+        def forward(self, x):
+            second.start()
+            both.wait(0.3)  # nobody comes while this thread has exchanged the methods
+            return x + 1
+
+    class Second(mt.nn.Module):
+        def forward(self, x):
+            both.set()
+            ended.wait(30)
+            return x * 2
+
+    second = threading.Thread(target=lambda: graphs.update(b=mt.fx.symbolic_trace(Second())))
+    graphs["a"] = mt.fx.symbolic_trace(First())
+    ended.set()
+    second.join()
+    assert [graphs[k](mt.ones(1)).item() for k in "ab"] == [2, 2]
+    assert "__call__" not in vars(mt.nn.Module)
+
+
 @pytest.mark.parametrize(
     ("program", "concrete"),
     [

@@ -14,6 +14,7 @@ import mindtorch_core as torch
 
 from ...frontend.overriding import TorchFunctionMode
 from ...values.devices import STAND_INS, concrete
+from ...values.forks import fork_safe
 from .graph import Graph
 from .node import map_aggregate
 from .proxy import ParameterProxy, Proxy, Scope, TracerBase
@@ -24,6 +25,10 @@ __all__ = ["ProxyableClassMeta", "Tracer", "is_fx_tracing"]
 
 _LEAVES: Final = ("torch.nn", "torch.ao.nn", "mindtorch_core.nn", "mindtorch_nn.")
 _PROXYABLE: Final[dict[type, None]] = {}
+
+
+# Methods are exchanged while a thread traces, and put back in the opposite order.
+_TURN: Final = fork_safe(threading.RLock())
 
 
 class _Thread(threading.local):
@@ -303,7 +308,7 @@ class Tracer(TracerBase):
     def _run(self, function: FunctionType, is_module: bool, concrete_args: Any) -> None:
         call, args = self.create_args_for_root(function, is_module, concrete_args)
         returns = annotations_of(call).get("return")
-        with Patcher() as patcher, _Recording():
+        with _TURN, Patcher() as patcher, _Recording():
             self._patch_modules(patcher)
             _patch_wrapped_functions(patcher)
             known = self._autowrap_function_ids
