@@ -17,7 +17,7 @@ __all__: list[str] = []
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-def _embed_rule(self: Tensor, offset: int, dim1: int, dim2: int) -> TensorSpec:
+def _embed_rule(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> TensorSpec:
     if not self._shape:
         raise IndexError("diag_embed: the diagonal needs a dimension, but the tensor has none")
     rank = len(self._shape) + 1

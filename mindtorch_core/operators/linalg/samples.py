@@ -280,7 +280,10 @@ SAMPLES: Final = FamilySamples(
         "torch.norm": call(t(2, 3), 2, 1),
         "Tensor.norm": call(t(2, 3), 1, 0, True),
     },
-    untested={"_scaled_mm": "its matrices are of 8-bit floats, which backends need not have"}
+    untested={
+        "_scaled_mm": "its matrices are of 8-bit floats, which backends need not have",
+        "_sparse_mm_reduce_impl": "it takes matrices in compressed rows, which are made above the ops",
+    }
     | dict.fromkeys(
         ("torch.svd_lowrank", "torch.pca_lowrank", "torch.lobpcg"),
         "draws random numbers, so that two devices give different results",
