@@ -17,6 +17,10 @@ from mindtorch_core.dispatch.keys import DispatchKey
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "mindtorch_core"]
+NEEDS_RANKS = (
+    "--elastic, --max-restarts, --grace, --plain, --log-dir, --redirects, --tee and --local-ranks-filter go "
+    "with -n"
+)
 
 
 def run(*arguments, cwd=ROOT, **env):
@@ -151,10 +155,10 @@ def test_explain_sees_what_a_module_registers(tmp_path):
         (["run"], "name a script, or a module after -m, or a text after -c"),
         (["run", "no_such.py"], "there is no file 'no_such.py'"),
         (["run", "-n", "0", "-c", "1"], "-n wants a number of processes, got 0"),
-        (["run", "--elastic", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
-        (["run", "--plain", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
-        (["run", "--grace", "1", "-c", "1"], "--elastic, --max-restarts, --grace and --plain go with -n"),
-        (["run", "--max-restarts", "0", "-c", "1"], "--max-restarts, --grace and --plain go with -n"),
+        (["run", "--elastic", "-c", "1"], NEEDS_RANKS),
+        (["run", "--plain", "-c", "1"], NEEDS_RANKS),
+        (["run", "--grace", "1", "-c", "1"], NEEDS_RANKS),
+        (["run", "--max-restarts", "0", "-c", "1"], NEEDS_RANKS),
         (["run", "-n", "2", "--grace", "-1", "-c", "1"], "--grace wants a number of seconds, got -1"),
         (["run", "-n", "2", "--grace", "inf", "-c", "1"], "--grace wants a number of seconds, got inf"),
         (["run", "-n", "2", "--max-restarts", "-1", "-c", "1"], "not negative, got -1"),

@@ -1,5 +1,6 @@
 """`torch.fx`: what tracing records, beside what PyTorch records of the same programs."""
 
+import builtins
 import importlib
 import math
 import operator
@@ -121,6 +122,12 @@ def test_annotations():
         return traced.code, str(traced.graph)
 
     assert program(mt) == program(pt)
+
+
+def test_a_name_of_the_shell_is_not_pythons(monkeypatch):
+    monkeypatch.setattr(builtins, "_", 3, raising=False)
+    graph = mt.fx.Graph()
+    assert graph.placeholder("_").name == "_"
 
 
 def test_a_traced_module_does_what_the_module_does():

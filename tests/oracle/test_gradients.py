@@ -126,6 +126,7 @@ CASES = {
     "transpose": ("x", lambda l, x: x.transpose(0, 2)),
     "permute": ("x", lambda l, x: x.permute(2, 0, 1)),
     "t": ("m", lambda l, m: m.t()),
+    "alias": ("x", lambda l, x: l.ops.aten.alias(x)),
     "movedim": ("x", lambda l, x: x.movedim(0, 2)),
     "expand": ("one", lambda l, one: one.expand(2, 4, 3)),
     "squeeze": ("one", lambda l, one: one.squeeze() + one.squeeze(0) + one.squeeze((0, 1))),

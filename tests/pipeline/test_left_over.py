@@ -1,9 +1,9 @@
 """What becomes of a tensor's older self and of ops that an interrupt has left over."""
 
 import gc
+import sys
 import threading
 import time
-import types
 import weakref
 
 import pytest
@@ -235,10 +235,15 @@ def test_the_next_block_begins_with_what_was_left_over(interrupt):
 
 
 def holders(held):
-    """What holds an object, and what holds that, for whoever sees a test fail."""
-    found = [r for r in gc.get_referrers(held) if not isinstance(r, types.FrameType)]
-    above = [a for r in found for a in gc.get_referrers(r) if a is not found]
-    return "\n".join(f"{type(o).__name__}: {o!r:.300}" for o in (*found, *above))
+    """What holds an object, what holds that, and so on, for whoever sees a test fail."""
+    lines, seen, level = [], {id(held)}, [held]
+    for depth in range(8):
+        above = [r for each in level for r in gc.get_referrers(each) if id(r) not in seen]
+        seen.update(map(id, (level, above, seen)))
+        level = [r for r in above if r is not level and r is not sys._getframe()][:20]
+        seen.update(map(id, level))
+        lines += [f"{depth} {type(o).__name__}: {o!r:.200}" for o in level]
+    return "\n".join(lines)
 
 
 def test_nothing_that_nobody_can_see_is_kept(interrupt):

@@ -212,4 +212,6 @@ def _taken(name: str, obj: Any) -> bool:
         return True
     if name in surroundings():
         return surroundings()[name][0] is not obj
+    if name == "_":  # a shell's last value is none of Python's names
+        return False
     return hasattr(builtins, name) and getattr(builtins, name) is not obj
