@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+import weakref
 
 import pytest
 
@@ -314,3 +315,24 @@ def test_one_tensor_in_several_places(learned):
             a, b = (x + 1) * 2 - y, y / z
             wanted = a, b, a * 3 + z, b - x
             assert all(map(torch.equal, names["block"](x, y, z), wanted))
+
+
+def test_results_that_come_again_bear_no_marks_and_nobody_has_them():
+    x, marks, seen = torch.ones(2), [], []
+    for _ in range(8):
+        with torch.pipeline():
+            y = x * 2
+            marks.append(getattr(y, "mark", None))
+            y.mark = len(marks)
+            z = y + 1
+            del y
+        assert z.tolist() == [3, 3]
+    for _ in range(8):
+        with torch.pipeline():
+            y = x * 2
+            seen.append(weakref.ref(y))
+            z = y + 1
+            del y
+        assert z.tolist() == [3, 3]
+    assert marks == [None] * 8
+    assert [each() for each in seen] == [None] * 8
