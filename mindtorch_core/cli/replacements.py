@@ -68,9 +68,7 @@ class Replacements:
         """
         self._look()
         may = caused and self._generation >= 0 and sum(self._deaths) < self._allowed
-        if (
-            self._anew is not None
-        ):  # else somebody who makes it anew has died, or whoever came instead
+        if self._anew is not None:  # else who makes it anew has died, or whoever came instead
             may = may and rank in self._anew - self._missing
         number = self._deaths[rank] + 1
         if may:

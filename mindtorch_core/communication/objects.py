@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import Any
 
-from ..frontend.creation import tensor as make
+from ..frontend.creation import tensor
 from ..frontend.foreign_arrays import frombuffer
 from ..tensors.tensor import Tensor
 from ..values.dtypes import int64, uint8
@@ -24,6 +25,8 @@ __all__ = [
     "unpickled",
 ]
 
+make = partial(tensor, device="cpu")  # lengths and bytes, whatever the default device is
+
 
 def pickled(value: Any) -> Tensor:
     """An object's pickle, as bytes."""
@@ -38,12 +41,12 @@ def unpickled(data: Tensor, size: int) -> Any:
 
 
 def _sizes(tensors: list[Tensor]) -> Tensor:
-    return make([t.numel() for t in tensors], dtype=int64, device="cpu")
+    return make([t.numel() for t in tensors], dtype=int64)
 
 
 def _all_sizes(data: Tensor, group: Any) -> list[int]:
     """The sizes of all ranks' pickles."""
-    known = make([0] * chosen(group).size(), dtype=int64, device="cpu")
+    known = make([0] * chosen(group).size(), dtype=int64)
     all_gather_into_tensor(known, _sizes([data]), group=group)
     return [int(n) for n in known.tolist()]
 
@@ -119,10 +122,10 @@ def broadcast_object_list(
     root = position_of(group, src, group_src, "src")
     here = root == group.position
     data = [pickled(each) for each in object_list] if here else []
-    sizes = _sizes(data) if here else make([0] * len(object_list), dtype=int64, device="cpu")
+    sizes = _sizes(data) if here else make([0] * len(object_list), dtype=int64)
     broadcast(sizes, group=group, group_src=root)
     counts = [int(n) for n in sizes.tolist()]
-    whole = make([0], dtype=uint8, device="cpu").new_empty([sum(counts)])
+    whole = make([0], dtype=uint8).new_empty([sum(counts)])
     if here:
         for part, each in zip(whole.split(counts), data, strict=True):
             part.copy_(each)
@@ -157,7 +160,7 @@ def scatter_object_list(
     root = position_of(group, src, group_src, "src")
     rows: list[Tensor] | None = None
     lengths: list[Tensor] | None = None
-    most = make([0], dtype=int64, device="cpu")
+    most = make([0], dtype=int64)
     if root == group.position:
         given = scatter_object_input_list
         if given is None or len(given) != group.size():
@@ -165,14 +168,12 @@ def scatter_object_list(
                 "Expected argument scatter_object_input_list to be a list of one object for each rank"
             )
         data = [pickled(each) for each in given]
-        most = make([max(t.numel() for t in data)], dtype=int64, device="cpu")
+        most = make([max(t.numel() for t in data)], dtype=int64)
         rows = [_padded(t, int(most.item())) for t in data]
         lengths = [_sizes([t]) for t in data]
     broadcast(most, group=group, group_src=root)
-    size, mine = (
-        make([0], dtype=int64, device="cpu"),
-        make([0], dtype=uint8, device="cpu").new_empty([int(most.item())]),
-    )
+    size = make([0], dtype=int64)
+    mine = make([0], dtype=uint8).new_empty([int(most.item())])
     scatter(size, lengths, group=group, group_src=root)
     scatter(mine, rows, group=group, group_src=root)
     scatter_object_output_list[0] = unpickled(mine, int(size.item()))
@@ -208,10 +209,10 @@ def recv_object_list(
     """Fill a list with objects that a rank sends; returns the sender's rank."""
     if outside(group, "recv_object_list"):
         return -1
-    sizes = make([0] * len(object_list), dtype=int64, device="cpu")
+    sizes = make([0] * len(object_list), dtype=int64)
     source = recv(sizes, src, group, group_src=group_src)
     for i, size in enumerate(sizes.tolist()):
-        data = make([0], dtype=uint8, device="cpu").new_empty([int(size)])
+        data = make([0], dtype=uint8).new_empty([int(size)])
         recv(data, source, group)
         object_list[i] = unpickled(data, int(size))
     return source

@@ -394,9 +394,11 @@ class Pipeline(Replaying):
                 user, site = _getframe(1), self.entered_last
                 if self.place is not None:
                     site = self.place
-                elif site is None or user.f_code is not site.code or user.f_lasti != site.at:
-                    site = SITES.get((id(user.f_code), user.f_lasti, self.max_ops, self.max_bytes))
-                    self.entered_last = site = site or site_here(self.max_ops, self.max_bytes)
+                else:
+                    key = id(user.f_code), user.f_lasti, self.max_ops, self.max_bytes
+                    if site is None or site.key != key:
+                        site = SITES.get(key) or site_here(self.max_ops, self.max_bytes)
+                        self.entered_last = site
                 self.site = site
                 if site is not None:
                     site.entered += 1

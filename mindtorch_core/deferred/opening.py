@@ -46,6 +46,6 @@ def pipeline_context(
         pipe.usual = True
     else:
         pipe = end.of
-        pipe.end = end
+        pipe.end, pipe.max_ops, pipe.max_bytes = end, MAX_OPS, MAX_BYTES
     pipe.through_backward = through_backward
     return pipe

@@ -53,7 +53,7 @@ def _tell_of(leaves: Iterable[AutogradMeta]) -> None:
 
 
 def accumulate(meta: AutogradMeta, g: Any, create_graph: bool) -> None:
-    """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded, or dense and that sparse.
+    """Add a gradient to a leaf's ``grad``: in place, unless the sum is recorded, or ``grad`` alone is sparse.
 
     A first gradient is taken over as it is when nobody else holds it and it lies in memory as the
     leaf does. Otherwise it is copied, so that changing one ``grad`` in place never changes another

@@ -9,6 +9,7 @@ import pytest
 
 import mindtorch_core as torch
 from mindtorch_core.deferred.blocks import SPARE
+from mindtorch_core.deferred.context import MAX_OPS
 from mindtorch_core.dispatch import current_pipeline
 from mindtorch_core.dispatch.keys import ACTIVE, PROCESS_INCLUDE
 from mindtorch_core.values.references import LOOK, NEVER
@@ -59,6 +60,30 @@ def test_one_that_somebody_holds_weakly_is_not_taken():
         block(lambda: refs.append(weakref.ref(current_pipeline())))
     gc.collect()
     assert [ref() for ref in refs] == [None] * 3
+
+
+def test_bounds_that_were_set_are_those_of_that_block_alone():
+    def bound():
+        current_pipeline().max_ops = 2
+
+    for _ in range(5):
+        assert block().tolist() == [3, 1]
+    block(bound)
+    assert len(SPARE) == 1
+    with torch.pipeline() as pipe:
+        assert pipe.max_ops == MAX_OPS
+
+
+def test_a_trace_of_a_block_with_other_bounds_is_not_followed():
+    pipe, flushes = torch.pipeline(), []
+    for bound in (MAX_OPS,) * 6 + (2,) * 3:
+        pipe.max_ops = bound
+        before = pipe.stats()["flushes"]
+        with pipe:
+            y = (X * 2 + 1) * 1
+        flushes.append(pipe.stats()["flushes"] - before)
+        assert y.tolist() == (X * 2 + 1).tolist()
+    assert flushes == [1] * 6 + [2] * 3
 
 
 @pytest.mark.parametrize(

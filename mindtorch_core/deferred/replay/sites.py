@@ -25,8 +25,8 @@ class Site:
     """A place where blocks begin.
 
     Attributes:
-        code, at: the instruction there, -1 once it is forgotten; or what enters the blocks, and 0.
-        place: the same; None where it is no statement.
+        key: by which `SITES` has it; None where that has not.
+        place: the instruction there; None where it is no statement.
         entered: how often.
         known: the trace of each part of the block, from one flush to the next, that came last.
         traces: all that are known of each part, the one that came last at the end: batches have two or
@@ -36,10 +36,11 @@ class Site:
             False where they were found not to.
     """
 
-    __slots__ = ("at", "code", "entered", "floating", "known", "missed", "place", "traces")
+    __slots__ = ("code", "entered", "floating", "key", "known", "missed", "place", "traces")
 
     def __init__(self, code: object, at: int = 0) -> None:
-        self.code, self.at = code, at  # held, so that no other one gets its identity
+        self.code = code  # so that no other one gets its identity
+        self.key: tuple[int, int, int, int] | None = None
         self.place = (code, at) if isinstance(code, CodeType) else None
         self.entered = 0
         self.known: dict[int, Known] = {}
@@ -127,6 +128,7 @@ def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
     found = SITES.get(key)
     if found is None:
         found = Site(owner, at)
+        found.key = key
         SITES[key] = found
         while len(SITES) > _BOUND:
             SITES.popitem(last=False)
@@ -135,10 +137,8 @@ def site_of(owner: object, at: int, max_ops: int, max_bytes: int) -> Site:
 
 def forget_sites() -> None:
     """Forget all traces: they hold what backends have compiled, and kernels."""
-    for site in [
-        *SITES.values()
-    ]:  # pipelines hold those of their last blocks, and are to look anew
-        site.at = -1
+    for site in [*SITES.values()]:
+        site.key = None  # pipelines hold those of their last blocks, and are to look anew
         site.forget()
     SITES.clear()
 

@@ -233,6 +233,10 @@ def _is_ours(file: str) -> bool:
 class Proxy:
     """A value of a graph. Operators, functions of torch, attributes and methods make further ones.
 
+    What asks for the value itself cannot be recorded: ``if``, ``for``, ``len``, ``*`` before an argument.
+    Loop over a number that is known, give it by ``concrete_args``, have the function that asks recorded as
+    one call by `wrap`, or have a `Tracer` take its module for a leaf.
+
     Args:
         node: the step that gives the value.
         tracer: what records; None for one that puts nodes into the node's graph.
