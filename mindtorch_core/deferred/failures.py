@@ -74,11 +74,18 @@ def failure_in(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failed | None:
     return None
 
 
-def error_of(entry: Entry, cause: BaseException) -> PipelineError:
-    """What is said of an op that failed, with its cause."""
+def error_of(entry: Entry, cause: BaseException, others: int = 0) -> PipelineError:
+    """What is said of an op that failed, with its cause.
+
+    Args:
+        entry: the op.
+        cause: what went wrong.
+        others: how many ops failed with it, where nobody knows which one went wrong.
+    """
     given = tensors_of((*entry.args, *entry.kwargs.values()))
     where = entry.code, entry.instruction
-    return error_from(entry.op, [(t._shape, t._dtype) for t in given], where, cause)
+    operands = [(t._shape, t._dtype) for t in given]
+    return error_from(entry.op, operands, where, cause, others)
 
 
 def error_from(
@@ -86,6 +93,7 @@ def error_from(
     operands: list[tuple[Any, Any]] | None,
     where: tuple[CodeType, int],
     cause: BaseException,
+    others: int = 0,
 ) -> PipelineError:
     """The same for an op whose operands are gone.
 
@@ -94,6 +102,7 @@ def error_from(
         operands: their shapes and dtypes; None where nobody knows them any more.
         where: its place in the user's code.
         cause: what went wrong.
+        others: how many ops failed with it, where nobody knows which one went wrong.
     """
     if isinstance(cause, MemoryError):
         cause = out_of_memory(op.name, cause)
@@ -109,6 +118,8 @@ def error_from(
         names.pop()
     for each in names:
         say_as_called(each, cause, {})
+    if others:
+        launched += f" as one with {others} more, any of which may be the cause"
     text = (
         f"{shown} failed when the pipeline launched {launched}: {type(cause).__name__}: {cause}\n"
         f"  recorded at: {location}"

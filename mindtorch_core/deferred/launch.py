@@ -188,8 +188,8 @@ class Launch:
                 self.marked.append(s)
         self.entries[i] = None
 
-    def _failed(self, entry: Entry, cause: BaseException) -> Failed:
-        error = error_of(entry, cause)
+    def _failed(self, entry: Entry, cause: BaseException, others: int = 0) -> Failed:
+        error = error_of(entry, cause, others)
         self._failures += 1
         self.first = self.first or error
         failed = Failed(error)
@@ -362,7 +362,7 @@ class Launch:
             if not pure:  # what the step has written, nobody knows
                 for entry in entries:
                     if failed is None:
-                        self._failed(entry, cause)
+                        self._failed(entry, cause, len(entries) - 1)
                     else:
                         self._fail(entry.outs, failed)
                 return None

@@ -69,6 +69,19 @@ def test_what_may_have_been_overwritten_is_not_computed_again(compiler, toy, mon
         y.tolist()
 
 
+def test_ops_that_failed_as_one_are_said_to_be_together(compiler):
+    """Nobody knows which one it was: the first of them would be looked at in vain."""
+    compiler.around = lambda run, inputs, numbers: 1 // 0
+    x, kept = ones(2), ones(2)
+    told = r"failed when the pipeline launched it as one with \d more, any of which may be the cause: Zero"
+    with pytest.raises(torch.PipelineError, match=f"^aten::add {told}"), torch.pipeline():
+        y = kept + 1
+        x.mul_(3)
+        z = x * y
+    with pytest.raises(torch.PipelineError, match=f"^aten::mul {told}"):
+        z.tolist()
+
+
 def test_a_compiler_that_raises_costs_a_warning(compiler, toy, monkeypatch):
     def broken(self, program):
         raise KeyError("unknown op")
