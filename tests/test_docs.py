@@ -231,7 +231,7 @@ def test_the_examples_of_the_pipeline_page_print_what_it_says(capsys):
             exec(compile(code, "train.py", "exec"), scope)
             assert capsys.readouterr().out == (text if following == "text" else "")
             compared += following == "text"
-    assert compared == 8
+    assert compared == 9
 
 
 def test_the_compiler_of_the_page_on_programs(toy, monkeypatch):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..dispatch.keys import AUTOGRAD, FORWARD, MASKS, is_grad_enabled, without_gradients
-from ..gradients.custom_call import FunctionCtx, FunctionNode, record_call
+from ..gradients.custom_call import ASKED_FIRST, FunctionCtx, FunctionNode, record_call
 from ..gradients.duals import LEVELS as DUAL_LEVELS
 from ..gradients.node import Error
 from ..gradients.vmap_levels import LEVELS
@@ -147,6 +147,9 @@ class Function:
         Returns:
             What ``forward`` returned, tensors with ``grad_fn`` if an input requires grad.
         """
+        for asked in ASKED_FIRST:
+            if (answer := asked(cls.apply, args, kwargs)) is not NotImplemented:
+                return answer
         separate = cls.setup_context is not Function.setup_context
         if separate:
             import inspect  # not part of the core's import, of which it would be a tenth

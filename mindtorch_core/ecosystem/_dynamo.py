@@ -21,6 +21,7 @@ from .compiler import (
     set_stance,
     substitute_in_graph,
 )
+from .compiler_backends import lookup_backend, register_backend
 from .compiler_settings import DYNAMO
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "is_compiling",
     "is_dynamo_disable_recursive",
     "list_backends",
+    "lookup_backend",
     "mark_dynamic",
     "mark_static",
     "mark_static_address",
@@ -49,6 +51,7 @@ __all__ = [
     "override_cudagraphs",
     "override_optimization_hint",
     "patch_dynamo_config",
+    "register_backend",
     "reset",
     "reset_code_caches",
     "reset_recompile_user_contexts",

@@ -9,10 +9,12 @@ from contextlib import nullcontext
 from typing import Any, Final
 
 from .absent_row import Absent
+from .compile_counters import CompileCounter, CompileCounterWithBackend
 from .compiled_module import OptimizedModule
+from .compiler_backends import list_backends, lookup_backend, register_backend
 from .compiler_errors import ERRORS
 from .compiler_options import list_mode_options, list_options
-from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR, list_backends
+from .compiler_settings import COMPILER, COUNTERS, DYNAMO, FUNCTORCH, INDUCTOR
 
 __all__ = ["COMPILERS"]
 
@@ -147,7 +149,7 @@ COMPILERS: Final[dict[str, Absent]] = {
     "compiler.config": Absent(_COMPILE, values=COMPILER),
     "_dynamo": Absent(
         _COMPILE,
-        functions="export lookup_backend register_backend replay",
+        functions="export replay",
     ),
     "_dynamo.bytecode_debugger": Absent(_COMPILE, functions="breakpoint debug"),
     "_dynamo.exc": Absent(_COMPILE, values=ERRORS),
@@ -164,9 +166,11 @@ COMPILERS: Final[dict[str, Absent]] = {
     "_dynamo.backends": Absent(_COMPILE),
     "_dynamo.backends.common": Absent(_COMPILE, functions="aot_autograd"),
     "_dynamo.backends.registry": Absent(
-        _COMPILE,
-        functions="lookup_backend register_backend",
-        values={"list_backends": list_backends},
+        values={
+            "list_backends": list_backends,
+            "lookup_backend": lookup_backend,
+            "register_backend": register_backend,
+        }
     ),
     "_dynamo.callback": Absent(_COMPILE, functions="on_compile_end on_compile_start"),
     "_dynamo.decorators": Absent(
@@ -186,7 +190,12 @@ COMPILERS: Final[dict[str, Absent]] = {
         values={"TransformGetItemToIndex": nullcontext}
     ),
     "_dynamo.testing": Absent(
-        _COMPILE, classes="CompileCounter CompileCounterWithBackend", functions="same"
+        _COMPILE,
+        functions="same",
+        values={
+            "CompileCounter": CompileCounter,
+            "CompileCounterWithBackend": CompileCounterWithBackend,
+        },
     ),
     "_functorch.config": Absent(values=FUNCTORCH),
     "_inductor": Absent(

@@ -20,7 +20,7 @@ from .compiled_handlers import catches
 from .compiler_errors import Unsupported
 from .compiler_settings import COUNTERS
 
-__all__ = ["CALLS", "compiled_call", "reset"]
+__all__ = ["CALLS", "compiled_call", "generation", "reset"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LEARNING: Final = 4  # calls until a known trace is replayed
@@ -47,6 +47,11 @@ _RESET: Final = [0]  # how often everything was forgotten
 def reset() -> None:
     """Forget what compiled functions know of their calls."""
     _RESET[0] += 1
+
+
+def generation() -> int:
+    """How often everything was forgotten."""
+    return _RESET[0]
 
 
 class _Variant:

@@ -1,4 +1,4 @@
-"""``torch._dynamo.explain``: what a call of a compiled function would record, and what breaks it."""
+"""``torch._dynamo.explain``: the graphs of a function's call, and what breaks them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..deferred import Pipeline
-
 __all__ = ["ExplainOutput", "explain"]
 
 
 @dataclass
 class ExplainOutput:
-    """What a call recorded; a graph is what lies between two breaks.
+    """The graphs of a call; one lies between two breaks.
 
     Attributes:
-        graphs: empty: ops are recorded, there are no FX graphs.
+        graphs: each a `torch.fx.GraphModule`, as a backend that is a function gets it.
         graph_count, graph_break_count, op_count: how many there were.
-        break_reasons: what looked at values before the end, and where.
+        break_reasons: what wanted values before the end, and where.
+        ops_per_graph: what the calls of each graph call.
     """
 
     graphs: list[Any] = field(default_factory=list)
@@ -26,6 +25,7 @@ class ExplainOutput:
     graph_break_count: int = 0
     break_reasons: list[str] = field(default_factory=list)
     op_count: int = 0
+    ops_per_graph: list[list[Any]] = field(default_factory=list)
 
     def __str__(self) -> str:
         lines = [
@@ -34,12 +34,15 @@ class ExplainOutput:
             f"Op Count: {self.op_count}",
             "Break Reasons:",
             *[f"  Break Reason {i}: {reason}" for i, reason in enumerate(self.break_reasons, 1)],
+            "Ops per Graph:",
         ]
+        for i, ops in enumerate(self.ops_per_graph, 1):
+            lines += [f"  Ops {i}:", *[f"    {op}" for op in ops]]
         return "\n".join(lines)
 
 
 def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any:
-    """A function that calls another one in a block, and says what that was.
+    """A function that calls another one, and says which graphs that makes.
 
     Args:
         f: the function.
@@ -54,12 +57,17 @@ def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any
     f = getattr(f, "_torchdynamo_orig_callable", f)
 
     def explained(*args: Any, **kwargs: Any) -> ExplainOutput:
-        with Pipeline() as pipe:
-            f(*args, **kwargs)
-        stats = pipe.stats()
-        lines = stats["flush_lines"].items()
-        reasons = [line for line, times in lines for _ in range(times)]
-        breaks = [line for line in reasons if not line.startswith("end of block")]
-        return ExplainOutput([], stats["flushes"], len(breaks), breaks, stats["recorded"])
+        from .compiled_graphs import graph_call
+
+        graphs: list[Any] = []
+        reasons: list[str] = []
+
+        def collect(graph: Any, inputs: list[Any]) -> Callable[..., Any]:
+            graphs.append(graph)
+            return graph.forward  # type: ignore[no-any-return]
+
+        graph_call(f, collect, broken=reasons.append)(*args, **kwargs)
+        ops = [[n.target for n in g.graph.nodes if n.op.startswith("call_")] for g in graphs]
+        return ExplainOutput(graphs, len(graphs), len(reasons), reasons, sum(map(len, ops)), ops)
 
     return explained(*extra_args, **extra_kwargs) if extra_args or extra_kwargs else explained

@@ -12,9 +12,8 @@ from ..utils._pytree import tree_map
 from ..values.interrupts import leaving
 from .absent import names_of
 from .compiled_calls import CALLS, compiled_call, reset
-from .compiler_errors import InvalidBackend
+from .compiler_backends import GraphBackend, function_of, list_backends, lookup_backend
 from .compiler_options import check_options, list_mode_options
-from .compiler_settings import BACKENDS, list_backends
 
 __all__ = [
     "allow_in_graph",
@@ -37,7 +36,7 @@ __all__ = [
 ]
 
 _STANCES: Final = ("default", "force_eager", "eager_on_recompile", "fail_on_recompile")
-_default_backend: list[str | Callable[..., Any]] = ["inductor"]
+_default_backend: list[str | GraphBackend] = ["inductor"]
 
 __getattr__ = names_of(__name__)
 
@@ -47,7 +46,7 @@ def compile(  # the name is PyTorch's
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str | Callable[..., Any] | None = None,
+    backend: str | GraphBackend | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     name: str | None = None,
@@ -71,8 +70,10 @@ def compile(  # the name is PyTorch's
         fullgraph: raise `RuntimeError` if something looks at a value before the end of the call.
         dynamic: a bool or None; sizes are never assumed.
         backend: ``inductor``, ``eager``, ``aot_eager`` or ``cudagraphs``, which mean the same here; by
-            default what `set_default_backend` said.
-        mode: for ``inductor`` checked; there is one way.
+            default what `set_default_backend` said. Or a function of your own, or the name of one that
+            `torch._dynamo.register_backend` was given: it gets each new graph of calls as a
+            `torch.fx.GraphModule`, with a list of its inputs, and returns a function of such inputs.
+        mode: for ``inductor`` checked; there is one way. A function of your own is told.
         options: the same.
         name: accepted.
         disable: give back the model as it is.
@@ -81,8 +82,7 @@ def compile(  # the name is PyTorch's
         shapes_spec: accepted.
 
     Raises:
-        RuntimeError: for both a mode and options, a mode, an option or a backend that there is not, or a
-            function as backend: there are no graphs of PyTorch's to hand to it.
+        RuntimeError: for both a mode and options, or a mode, an option or a backend that there is not.
         TypeError: for what cannot be called, and for options that are no dict.
         AssertionError: where ``dynamic`` is something else.
 
@@ -111,49 +111,37 @@ def compile(  # the name is PyTorch's
         )  # fmt: skip
     if not callable(model):
         raise TypeError(f"torch.compile() takes a function or a module, got {type(model)}")
-    _check_backend(backend)
+    function = function_of(backend, mode, options)
     if disable or hasattr(model, "__captured__"):  # that is more than what follows does
         return model
     if not (dynamic is None or isinstance(dynamic, bool)):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
+    if function is None:
+        compiled = functools.partial(compiled_call, fullgraph=fullgraph)
+    else:
+        from .compiled_graphs import graph_call
+
+        compiled = functools.partial(graph_call, backend=function, fullgraph=fullgraph)
     if isinstance(model, type):
         if any("__call__" in vars(c) for c in model.__mro__[:-1]):
-            model.__call__ = compiled_call(model.__call__, fullgraph=fullgraph)  # type: ignore[method-assign]
+            model.__call__ = compiled(model.__call__)  # type: ignore[method-assign]
         return model
     if hasattr(model, "__compiled__"):  # a module
-        return model.__compiled__(functools.partial(compiled_call, fullgraph=fullgraph))
-    return compiled_call(model, fullgraph=fullgraph)
+        return model.__compiled__(compiled)
+    return compiled(model)
 
 
-def _check_backend(backend: str | Callable[..., Any]) -> None:
-    """Refuse a backend that there is not.
-
-    Raises:
-        RuntimeError: if it is a function.
-        InvalidBackend: if its name is unknown.
-    """
-    if callable(backend):
-        raise RuntimeError(
-            "torch.compile() cannot hand a graph to a function: mindtorch records ops, it makes no FX "
-            "graphs. Leave out backend=, or let a device compile programs (mindtorch_core.backend.Program)"
-        )
-    if backend not in BACKENDS:
-        raise InvalidBackend(
-            f"Invalid backend: {backend!r}, should be one of {', '.join(BACKENDS)}"
-        )
-
-
-def set_default_backend(backend: str | Callable[..., Any]) -> None:
+def set_default_backend(backend: str | GraphBackend) -> None:
     """Say which backend `compile` means where it is given none.
 
     Raises:
-        RuntimeError: for one that there is not.
+        InvalidBackend: for one that there is not.
     """
-    _check_backend(backend)
+    lookup_backend(backend)
     _default_backend[0] = backend
 
 
-def get_default_backend() -> str | Callable[..., Any]:
+def get_default_backend() -> str | GraphBackend:
     """The backend that `compile` means where it is given none."""
     return _default_backend[0]
 

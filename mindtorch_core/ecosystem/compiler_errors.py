@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-__all__ = ["ERRORS", "InvalidBackend", "TorchDynamoException", "Unsupported"]
+__all__ = [
+    "ERRORS",
+    "BackendCompilerFailed",
+    "InvalidBackend",
+    "TorchDynamoException",
+    "Unsupported",
+]
 
 
 class TorchDynamoException(RuntimeError):
@@ -19,13 +25,31 @@ class InvalidBackend(TorchDynamoException):
     """``torch.compile`` was asked for a backend that there is not."""
 
 
+class BackendCompilerFailed(TorchDynamoException):
+    """A backend that is a function of a graph has failed to compile one.
+
+    Attributes:
+        backend_name: the name of the function.
+        inner_exception: what it raised.
+    """
+
+    def __init__(self, backend_fn: Any, inner_exception: Exception) -> None:
+        self.backend_name = getattr(backend_fn, "__name__", "?")
+        self.inner_exception = inner_exception
+        what = f"{type(inner_exception).__name__}: {inner_exception}"
+        super().__init__(f"backend={self.backend_name!r} raised:\n{what}")
+
+
 _OTHERS: Final = (
-    "BackendCompilerFailed", "FailOnRecompileLimitHit", "InternalTorchDynamoError", "PackageError",
+    "FailOnRecompileLimitHit", "InternalTorchDynamoError", "PackageError",
     "RecompileError", "ResetRequired", "RestartAnalysis", "SkipFrame", "TorchRuntimeError",
     "UncapturedHigherOrderOpError", "UserError",
 )  # fmt: skip
 ERRORS: Final[dict[str, type]] = {
-    **{c.__name__: c for c in (TorchDynamoException, Unsupported, InvalidBackend)},
+    **{
+        c.__name__: c
+        for c in (TorchDynamoException, BackendCompilerFailed, InvalidBackend, Unsupported)
+    },
     **{
         name: type(name, (TorchDynamoException,), {"__doc__": "Nothing here raises it."})
         for name in _OTHERS

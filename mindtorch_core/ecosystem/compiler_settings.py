@@ -13,20 +13,14 @@ from typing import Any, Final
 
 from ..values.interrupts import leaving
 
-__all__ = ["BACKENDS", "COMPILER", "COUNTERS", "DYNAMO", "FUNCTORCH", "INDUCTOR", "list_backends"]
+__all__ = ["COMPILER", "COUNTERS", "DYNAMO", "FUNCTORCH", "INDUCTOR"]
 
-BACKENDS: Final = ("inductor", "eager", "aot_eager", "cudagraphs")
 # What PyTorch counts, as far as it has a meaning: a frame is a set of shapes that a compiled function was
 # first called with, its graphs are what lies between its breaks.
 COUNTERS: Final[defaultdict[str, Counter[str]]] = defaultdict(Counter)
 
 _MISSING: Final = object()
 _ROOM: Final = __name__.rpartition(".")[0]
-
-
-def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """Names of backends that `compile` takes."""
-    return ["cudagraphs", "inductor"] if exclude_tags else sorted(BACKENDS)
 
 
 class _Patched(ContextDecorator):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from ..dispatch.functions import fn
 from ..dispatch.keys import AUTOGRAD, MASKS, is_recording, with_masks, without_gradients
@@ -27,9 +27,12 @@ from .node import SHOWN, Node, freed_error
 from .saved import output_parts, saved_input, saved_output
 from .within import keeps_graph
 
-__all__ = ["FunctionCtx", "FunctionNode", "record_call"]
+__all__ = ["ASKED_FIRST", "FunctionCtx", "FunctionNode", "record_call"]
 
 Saved = tuple[Any, Any]
+# Asked, with ``apply`` and its arguments, before an operation is called: an answer other than NotImplemented
+# is what the call returns.
+ASKED_FIRST: Final[list[Callable[..., Any]]] = []
 
 
 class FunctionCtx:

@@ -27,6 +27,7 @@ from .tensor import FIELDS, PREPARE_CLASS, Tensor, alias, make_tensor
 __all__ = [
     "ANY_DISPATCHES",
     "DISABLED_DISPATCH",
+    "become",
     "default_torch_function",
     "dispatches",
     "dispatching",
@@ -188,13 +189,25 @@ def instance(made: Tensor, cls: type[Any]) -> Any:
     except TypeError:
         other = object.__new__(cls)
     made._settled()
-    for field in _FIELDS:
-        field.__set__(other, field.__get__(made))
-    if made._autograd is not None and made.is_leaf:
-        made._autograd.owner = weakref.ref(other)
-    if made._base is not None:
-        made._own_storage().add_view(other)
+    _take(other, made)
     return other
+
+
+def become(t: Tensor, made: Tensor) -> None:
+    """Make a tensor whose elements were to come the one that has come, which nobody else knows."""
+    made._settled()
+    t.__dict__.clear()
+    t.__class__ = made.__class__
+    _take(t, made)
+
+
+def _take(t: Tensor, made: Tensor) -> None:
+    for field in _FIELDS:
+        field.__set__(t, field.__get__(made))
+    if made._autograd is not None and made.is_leaf:
+        made._autograd.owner = weakref.ref(t)
+    if made._base is not None:
+        made._own_storage().add_view(t)
 
 
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Any:

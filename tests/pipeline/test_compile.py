@@ -337,5 +337,6 @@ def test_a_call_is_explained():
         torch.ones(3)
     )
     assert (found.graph_count, found.graph_break_count, found.op_count) == (2, 1, 3)
+    assert [len(ops) for ops in found.ops_per_graph] == [2, 1]
     assert found.break_reasons[0].startswith(f"bool() at {__file__}:")
     assert "Graph Break Count: 1" in str(found)

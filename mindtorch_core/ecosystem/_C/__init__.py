@@ -10,6 +10,7 @@ from mindtorch_core.tensors.subclasses import DISABLED_DISPATCH as _disabled_tor
 
 from ...dispatch.keys import DispatchKey, DispatchKeySet
 from ...dispatch.masks import exclude_keys, include_keys
+from ...gradients.grad_mode import set_grad_enabled
 from ...gradients.within import current_node as _current_autograd_node
 from ...gradients.within import graph_task_id as _current_graph_task_id
 from ...random import Generator
@@ -47,6 +48,11 @@ _IncludeDispatchKeyGuard = include_keys
 
 def _log_api_usage_once(event: str) -> None:
     """Do nothing: no use is counted."""
+
+
+def _set_grad_enabled(mode: bool) -> None:
+    """Record what comes for backward from now on, or do not: what graphs say of ``no_grad``."""
+    set_grad_enabled(mode)
 
 
 def _get_tracing_state() -> None:

@@ -39,6 +39,7 @@ __all__ = [
     "TraceError",
     "TracerBase",
     "assert_fn",
+    "is_method",
 ]
 
 _OF_TENSORS: Final = {*FIELDS, *FIELDS.values()} - {"_base"}  # what tensors alone have
@@ -315,7 +316,7 @@ class Proxy:
             )
         tracer = next(iter(tracers))
         name = orig_method.__name__
-        if name == "__get__" or _is_method(orig_method):
+        if name == "__get__" or is_method(orig_method):
             name = {"__eq__": "eq", "__pow__": "pow"}.get(name, name)
             return tracer.create_proxy("call_method", name, args, kwargs)
         if isinstance(orig_method, FunctionType) and is_of_torch(orig_method):
@@ -324,7 +325,7 @@ class Proxy:
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=shown)
 
 
-def _is_method(function: Any) -> bool:
+def is_method(function: Any) -> bool:
     """Whether a function is one of tensors, and none of torch."""
     name = function.__name__
     if getattr(function, "__qualname__", "").startswith(("Tensor.", "__")):

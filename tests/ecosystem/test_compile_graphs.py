@@ -1,0 +1,464 @@
+"""``torch.compile`` with a function of a graph as backend: results are the plain call's, graphs PyTorch's."""
+
+import copy
+import operator
+
+import pytest
+
+import mindtorch_core as mt
+from mindtorch_core import nn
+from mindtorch_core.nn import functional as F
+from mindtorch_core.utils._pytree import tree_leaves
+
+torch = mt
+
+
+class Backend:
+    """Runs graphs as they are, and keeps them."""
+
+    def __init__(self):
+        self.graphs = []
+
+    def __call__(self, graph, inputs):
+        assert len(graph.graph.find_nodes(op="placeholder")) == len(inputs)
+        self.graphs.append(graph)
+        return graph.forward
+
+
+class Tripled(torch.autograd.Function):
+    """x squared, with a gradient of its own."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3 * ctx.saved_tensors[0]
+
+
+class Both(torch.autograd.Function):
+    """Two results of a tensor and a number."""
+
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.k = k
+        return x * k, x + k
+
+    @staticmethod
+    def backward(ctx, of_product, of_sum):
+        return of_product * ctx.k + of_sum, None
+
+
+def writes(x):
+    x.add_(1)
+    x[0] = 5
+    x[:, 1] *= 2
+    return x.sum(), x
+
+
+def writes_within(x):
+    y = x * 1
+    y.add_(1)
+    y[0] = 0
+    y += x
+    return y.mul_(2)
+
+
+def modes(x):
+    with torch.no_grad():
+        y = x * 2
+    z = x * y
+    with torch.no_grad(), torch.enable_grad():
+        w = z.relu()
+    return y, z, w
+
+
+def makes(x):
+    y = x + torch.arange(4) + torch.ones(4, dtype=x.dtype, device=x.device) + torch.zeros_like(x)
+    return y + x.new_ones(4) + torch.tensor([1.0, 2, 3, 4])
+
+
+def asks(x):
+    y = x * 2
+    return y.shape, y.dtype, y.device, y.requires_grad, len(y), y.size(0), (x.T * 2).stride(), y
+
+
+WHOLE = {
+    "arithmetic": lambda x: (
+        1 - x,
+        2 / x,
+        2**x,
+        -x,
+        ~(x > 0),
+        x @ x.T,
+        abs(x),
+        x // 2,
+        x % 2,
+        x <= 1,
+    ),
+    "parts": lambda x: (x[0], x[:, 1:3], x[..., None], x.view(-1), x.T, x.reshape(2, 6), x.mT),
+    "several": lambda x: (x.max(1), x.sort(), x.topk(2), x.split(2, 1), torch.unbind(x)),
+    "writes": writes,
+    "writes within": writes_within,
+    "modes": modes,
+    "makes": makes,
+    "asks": asks,
+    "draws": lambda x: (F.dropout(x, 0.5), torch.rand(3, 4), torch.randn_like(x)),
+    "function": lambda x: Tripled.apply(x.sin()) + 1,
+    "function of two": lambda x: Both.apply(x, 3),
+    "sizes": lambda x: x.view(x.shape[0], -1, 2).sum(-1) / x.numel(),
+    "lists": lambda x: torch.cat([x, x * 2]) + torch.stack([x, x]).sum(0).repeat(2, 1),
+    "einsum": lambda x: torch.einsum("ij,kj->ik", x, x),
+    "dtypes": lambda x: (x.to(torch.float64), x.half().sum(), x.int()),
+}
+
+
+def looks(x):
+    return x + 1 if x.sum() > 0 else x - 1
+
+
+def hooks(x):
+    y = x * 2
+    y.register_hook(lambda grad: grad * 10)
+    return y * 3
+
+
+def goes_back(x):
+    y = x.detach().requires_grad_()
+    (y * y).sum().backward()
+    return y.grad
+
+
+def casts(x):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = x @ x.T
+    return y, x @ x.T
+
+
+def catches(x):
+    y = x * 2
+    try:
+        return y @ torch.ones(9, 9)
+    except RuntimeError:
+        return y + 1
+
+
+IN_PARTS = {
+    "looks": looks,
+    "item": lambda x: x * x.sum().item(),
+    "numpy": lambda x: (float(x.detach().numpy().sum()), x * 2),
+    "shows": lambda x: (repr(x * 2), x * 2),
+    "loops": lambda x: [row * 2 for row in x],
+    "masks": lambda x: x[x > 0],
+    "hooks": hooks,
+    "goes back": goes_back,
+    "grad": lambda x: torch.autograd.grad((x * x).sum(), x)[0] if x.requires_grad else x,
+    "casts": casts,
+    "catches": catches,
+    "vmap": lambda x: torch.vmap(lambda row: row.sum() * row)(x),
+    "func.grad": lambda x: torch.func.grad(lambda t: (t**3).sum())(x.detach()),
+    "checkpoint": lambda x: torch.utils.checkpoint.checkpoint(
+        lambda t: (t.sin() * t).relu(), x, use_reentrant=False
+    ),
+    "copies": lambda x: copy.deepcopy(x.detach() * 2),
+    "gives back": lambda x: x,
+}
+ALL = {k: (fn, k in WHOLE) for k, fn in {**WHOLE, **IN_PARTS}.items()}
+
+
+def same(a, b):
+    """Whether two results are alike, with what leads back from them."""
+    left, right = tree_leaves(a), tree_leaves(b)
+    assert len(left) == len(right)
+    for x, y in zip(left, right, strict=True):
+        if not isinstance(x, torch.Tensor):
+            assert x == y
+            continue
+        assert type(x) is type(y)
+        assert (x.dtype, x.shape, x.stride()) == (y.dtype, y.shape, y.stride())
+        assert (x.requires_grad, x.is_leaf) == (y.requires_grad, y.is_leaf)
+        assert type(x.grad_fn).__name__ == type(y.grad_fn).__name__
+        torch.testing.assert_close(x, y, rtol=0, atol=0, equal_nan=True)
+    return [
+        [t for t in each if isinstance(t, torch.Tensor) and t.requires_grad]
+        for each in (left, right)
+    ]
+
+
+# A leaf that requires grad must not be written, and one that does not has no hooks.
+CASES = [
+    (n, g) for n in ALL for g in (False, True) if (n, g) not in {("writes", True), ("hooks", False)}
+]
+
+
+@pytest.mark.parametrize(("name", "grad"), CASES)
+def test_results_and_gradients_are_those_of_the_plain_call(name, grad):
+    fn, whole = ALL[name]
+    backend = Backend()
+    compiled = torch.compile(fn, backend=backend, fullgraph=whole)
+    for seed in range(3):
+        torch.manual_seed(seed)
+        x = torch.randn(3, 4, requires_grad=grad)
+        y = x.detach().clone().requires_grad_(grad)
+        torch.manual_seed(seed)
+        wanted = fn(x)
+        torch.manual_seed(seed)
+        given = compiled(y)
+        ends = same(wanted, given)
+        torch.testing.assert_close(x, y, rtol=0, atol=0)
+        if all(ends):
+            for each in ends:
+                sum(t.double().sum() for t in each).backward()
+            assert x.grad.equal(y.grad)
+        if whole:
+            assert len(backend.graphs) == 1  # and no other in the runs after the first
+
+
+class Net(nn.Module):
+    """A small network that draws, counts and keeps."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.out = nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.Linear(3, 2)
+        self.calls, self.kept = 0, None
+
+    def forward(self, x):
+        self.calls += 1
+        self.kept = F.relu(self.norm(self.conv(x)))
+        return self.out(F.dropout(self.kept.mean((2, 3)), 0.3, self.training))
+
+
+def test_a_network_trains_as_it_does_otherwise():
+    torch.manual_seed(0)
+    plain, backend = Net(), Backend()
+    other = copy.deepcopy(plain)
+    nets = [(plain, plain), (other, torch.compile(other, backend=backend))]
+    steps = [torch.optim.SGD(net.parameters(), 0.1, momentum=0.9) for net, _ in nets]
+    for i in range(4):
+        x, losses = torch.randn(4, 1, 6, 6), []
+        for (_, call), step in zip(nets, steps, strict=True):
+            torch.manual_seed(i)
+            losses.append(call(x).square().mean())
+            step.zero_grad()
+            losses[-1].backward()
+            step.step()
+        assert losses[0].equal(losses[1])
+    for a, b in zip(plain.state_dict().values(), other.state_dict().values(), strict=True):
+        assert a.equal(b)
+    assert len(backend.graphs) == 1
+    assert other.calls == 4  # the module's own code runs in each call
+    assert type(other.kept) is torch.Tensor
+    assert other.kept.equal(plain.kept)
+    assert nets[1][1].eval()(x).equal(plain.eval()(x))
+    assert len(backend.graphs) == 2
+
+
+SHIFT = mt.ones(2)
+
+
+def test_what_changes_beside_the_arguments_is_seen():
+    backend, state = Backend(), {"k": 1}
+    compiled = torch.compile(lambda x: x * state["k"] + SHIFT, backend=backend)
+    x = torch.ones(2)
+    assert compiled(x).tolist() == [2, 2]
+    state["k"] = 5
+    assert compiled(x).tolist() == [6, 6]
+    assert len(backend.graphs) == 2
+    SHIFT.add_(1)
+    try:
+        assert compiled(x).tolist() == [7, 7]
+    finally:
+        SHIFT.sub_(1)
+    assert len(backend.graphs) == 2
+
+
+def test_a_backend_may_rewrite_the_graph():
+    def rewritten(graph, inputs):
+        for node in graph.graph.nodes:
+            if node.target == torch.sin:
+                node.target = torch.cos
+        graph.recompile()
+        return graph
+
+    assert torch.compile(lambda x: torch.sin(x), backend=rewritten)(torch.zeros(2)).tolist() == [
+        1,
+        1,
+    ]
+
+
+def test_a_result_that_the_backend_keeps_is_not_shared():
+    """What becomes of the program's tensor is its own: in-place ops on it are no change of the other."""
+    kept = []
+
+    def keeping(graph, inputs):
+        def run(*values):
+            kept[:] = graph(*values)
+            return kept
+
+        return run
+
+    x = torch.ones(2, requires_grad=True)
+    y = torch.compile(lambda x: x * 2, backend=keeping)(x)
+    y.mul_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [6, 6]
+    assert type(kept[0].grad_fn).__name__ == "MulBackward0"
+
+
+def test_an_input_may_be_what_the_backend_returns():
+    x = torch.ones(2, requires_grad=True)
+    compiled = torch.compile(lambda x: x + 0, backend=lambda graph, inputs: lambda *values: values)
+    y = compiled(x)
+    assert y is not x
+    assert not y.is_leaf
+    y.sum().backward()
+    assert x.grad.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("backend", "told"),
+    [
+        (lambda graph, inputs: 1 / 0, "backend='<lambda>' raised:\nZeroDivisionError"),
+        (lambda graph, inputs: 3, "did not return callable"),
+    ],
+)
+def test_a_backend_that_fails(backend, told):
+    compiled = torch.compile(lambda x: x + 1, backend=backend)
+    x = torch.ones(2)
+    with pytest.raises(torch._dynamo.exc.BackendCompilerFailed) as raised:
+        compiled(x)
+    assert told in str(raised.value)
+    assert raised.value.inner_exception is raised.value.__cause__
+    with torch._dynamo.config.patch(suppress_errors=True):
+        assert compiled(x).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("given", [(), (1,), (mt.ones(2), mt.ones(2))])
+def test_what_a_compiled_graph_returns_is_looked_at(given):
+    kept = []
+
+    def fn(x):
+        kept.append(x + 1)
+        return kept[-1]
+
+    with pytest.raises(RuntimeError, match="returns 1 tensors; what its backend made of it gave"):
+        torch.compile(fn, backend=lambda graph, inputs: lambda *values: given)(torch.ones(2))
+    with pytest.raises(RuntimeError, match="a compiled graph that has failed"):
+        kept[0].tolist()
+
+
+def test_one_graph_or_an_error():
+    compiled = torch.compile(looks, backend=Backend(), fullgraph=True)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=rf"looks .*bool\(\) at {__file__}:\d+"):
+        compiled(torch.ones(2))
+
+
+def test_what_came_before_an_error_is_done():
+    def fn(x):
+        x.add_(1)
+        raise KeyError("no")
+
+    x = torch.ones(2)
+    with pytest.raises(KeyError):
+        torch.compile(fn, backend=Backend())(x)
+    assert x.tolist() == [2, 2]
+    assert torch.compile(lambda x: x + 1, backend=Backend())(x).tolist() == [3, 3]
+
+
+def test_backends_have_names():
+    told = []
+
+    def named(graph, inputs, **options):
+        told.append(options)
+        return graph.forward
+
+    torch._dynamo.register_backend(named, name="test_named")
+    try:
+        x = torch.ones(1)
+        for options in ({}, {"options": {"a": 1}}, {"mode": "fast"}, {"mode": "default"}):
+            assert torch.compile(lambda x: x + 1, backend="test_named", **options)(x).item() == 2
+        assert told == [{}, {"options": {"a": 1}}, {"mode": "fast"}, {}]
+        assert "test_named" in torch._dynamo.list_backends()
+        assert torch._dynamo.lookup_backend("test_named") is named
+        with pytest.raises(AssertionError, match="duplicate name"):
+            torch._dynamo.register_backend(named, name="test_named")
+    finally:
+        from mindtorch_core.ecosystem import compiler_backends
+
+        del compiler_backends._FUNCTIONS["test_named"], compiler_backends._TAGS["test_named"]
+    assert (
+        torch._dynamo.lookup_backend("eager")(torch.fx.symbolic_trace(looks_not), [])(x).item() == 2
+    )
+
+
+def looks_not(x):
+    return x + 1
+
+
+def test_counters_of_tests():
+    counter = torch._dynamo.testing.CompileCounterWithBackend("eager")
+    compiled = torch.compile(lambda x: x.sin() + 1, backend=counter)
+    for n in (2, 2, 3):
+        compiled(torch.ones(n))
+    assert (counter.frame_count, counter.op_count, len(counter.graphs)) == (2, 4, 2)
+    counter.clear()
+    assert (counter.frame_count, counter.op_count, counter.graphs) == (0, 0, [])
+    torch.compiler.reset()
+    compiled(torch.ones(2))
+    assert counter.frame_count == 1
+
+
+def programs(torch):
+    """Functions of which PyTorch makes one graph, and what they are called with."""
+    F = torch.nn.functional
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    shift = torch.ones(3)
+
+    def one(x, n, parts, by_name):
+        return x * n + parts[0] - by_name["k"] + shift
+
+    def two(x):
+        y = x.relu()
+        y.add_(1)
+        return (y[0] @ x.T).softmax(-1).sum(), -y, 2 - y, x.T
+
+    def three(x):
+        return torch.cat([F.gelu(x), torch.sin(x)], 1).view(x.size(0), -1).mean(dim=1, keepdim=True)
+
+    def four(x):
+        return F.cross_entropy(net(x), x.argmax(1) % 2)
+
+    x = torch.ones(2, 3)
+    return [(one, (x, 2.5, [x], {"k": x})), (two, (x,)), (three, (x,)), (four, (x,))]
+
+
+def told_of(torch, fn, args):
+    """A graph's inputs and calls, as a backend finds them."""
+    found = []
+
+    def backend(graph, inputs):
+        for node in graph.graph.nodes:
+            name = getattr(node.target, "__name__", node.target)
+            at = [str(a) for a in node.args if not hasattr(a, "op")] if "call" in node.op else []
+            found.append((node.op, name, at))
+        return graph.forward
+
+    torch.compile(fn, backend=backend, fullgraph=True)(*args)
+    inputs = sorted(name for op, name, _ in found if op == "placeholder")
+    return inputs, [each for each in found if each[0] != "placeholder"]
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_graphs_are_those_of_pytorch(n):
+    pt = pytest.importorskip("torch")
+    pytest.importorskip("torch._dynamo")
+    assert told_of(mt, *programs(mt)[n]) == told_of(pt, *programs(pt)[n])
+
+
+def test_operators_are_told_from_methods():
+    backend = Backend()
+    torch.compile(lambda x: (x + 1).add(1) - torch.sub(x, 1), backend=backend)(torch.ones(2))
+    targets = [n.target for n in backend.graphs[0].graph.nodes if n.op.startswith("call")]
+    assert targets == [operator.add, "add", torch.sub, operator.sub]
