@@ -27,6 +27,7 @@ __all__ = ["graph_call", "graph_of"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _KEPT: Final = 64  # graphs of a function
+_ITEMS: Final = 100  # of a container whose tensors get names
 
 
 def graph_call(
@@ -224,21 +225,20 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _named(name: str, value: Any) -> Iterator[tuple[int, str]]:
+def _named(name: str, value: Any, within: int = 3) -> Iterator[tuple[int, str]]:
+    """Names of the tensors in a value, of which containers hold others only so deep."""
     if isinstance(value, Tensor):
         yield id(value), f"{name}_"
-    elif isinstance(value, list | tuple):
-        for i, each in enumerate(value):
-            yield from _named(f"{name}_{i}", each)
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from _named(f"{name}_{key}", each)
-    elif hasattr(value, "named_parameters"):
+    elif isinstance(value, list | tuple | dict) and within and len(value) <= _ITEMS:
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, each in inner:
+            yield from _named(f"{name}_{key}", each, within - 1)
+    elif isinstance(value, torch.nn.Module):
         for kind, found in (
             ("parameters", value.named_parameters()),
             ("buffers", value.named_buffers()),
         ):
             for path, t in found:
                 *modules, last = path.split(".")
-                inner = "".join(f"_modules_{m}" for m in modules)
-                yield id(t), f"{name}{inner}_{kind}_{last}_"
+                between = "".join(f"_modules_{m}" for m in modules)
+                yield id(t), f"{name}{between}_{kind}_{last}_"

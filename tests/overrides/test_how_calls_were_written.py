@@ -1,5 +1,8 @@
 """What ``__torch_function__`` is given: the arguments as the call wrote them, on every version of Python."""
 
+import functools
+import operator
+
 import pytest
 
 import mindtorch_core as torch
@@ -127,3 +130,40 @@ def test_arguments_that_are_spread_are_told_apart_from_defaults():
     (args, named), (all_args, none) = seen.calls
     assert named | dict(zip(["dim"], args[1:], strict=False)) == options
     assert {**none, **dict(zip(["dim"], all_args[1:], strict=False))} == {"dim": 1}
+
+
+class Kind(torch.Tensor):
+    """A class of tensors."""
+
+
+# Calls by way of something else, whose arguments do not stand in any call of Python's.
+BY_WAY = {
+    "keyword": lambda x: functools.partial(torch.sum, dim=0)(x),
+    "two keywords": lambda x: functools.partial(torch.sum, dim=0, keepdim=True)(x),
+    "first": lambda x: functools.partial(torch.mul, x)(x),
+    "second by keyword": lambda x: functools.partial(torch.mul, other=x)(x),
+    "method": lambda x: functools.partial(x.sum, 1)(),
+    "method's keyword": lambda x: functools.partial(x.sum, keepdim=True)(1),
+    "both": lambda x: functools.partial(torch.clamp, x)(1.0, max=2.0),
+    "list": lambda x: functools.partial(torch.cat, dim=1)([x, x]),
+    "keyword alone": lambda x: functools.partial(torch.Tensor.add, alpha=2)(x, 1),
+    "map": lambda x: list(map(functools.partial(torch.clamp, min=1.0, max=3.0), [x, x])),
+    "reduce": lambda x: functools.reduce(torch.add, [x, x, x]),
+    "caller": lambda x: operator.methodcaller("sum", 1, keepdim=True)(x),
+    "spread": lambda x: functools.partial(x.view, 3)(2),
+    "factory": lambda x: x + functools.partial(torch.full, (2, 3))(3.0),
+    "written in Python": lambda x: functools.partial(torch.nn.functional.softmax, dim=0)(x),
+}
+
+
+@pytest.mark.parametrize("name", BY_WAY)
+def test_no_argument_is_lost_by_the_way(name):
+    call = BY_WAY[name]
+    wanted, kind = call(X), call(X.as_subclass(Kind))
+    with Seen():
+        in_mode = call(X)
+    assert same(in_mode, wanted)
+    of_kind = kind if isinstance(kind, list) else [kind]
+    assert all(type(t) is Kind for t in of_kind)
+    plain = [t.as_subclass(torch.Tensor) for t in of_kind]
+    assert same(plain, wanted if isinstance(wanted, list) else [wanted])

@@ -96,30 +96,42 @@ def _written(
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments of a call."""
     positional = [a for a in arguments if not a.kwarg_only]
-    by_name = {python_name(a): a for a in arguments}
     if how is not None and not set(how[1]) - {*values, "out"}:
-        count = how[0] + method
+        count, names = how[0] + method, how[1]
         if spread is not None:
             count = next(i for i, a in enumerate(positional) if python_name(a) == spread[0]) + 1
-    else:
-        how = None
-        count = sum(not a.has_default for a in positional)
-    args: list[Any] = []
-    for a in positional[:count]:
+        first = [a for a in positional[:count] if python_name(a) not in names]
+        rest = [a for a in arguments if a not in first and python_name(a) not in names]
+        # Others have come by `functools.partial`, say, whose call is not the one that stands there.
+        if all(_is_default(a, values) for a in rest):
+            return _spread(first, values, spread), {n: values[n] for n in names if n in values}
+    first = [a for a in positional if not a.has_default]
+    if spread is not None and spread[0] not in map(python_name, first):
+        first = positional[
+            : next(i for i, a in enumerate(positional) if python_name(a) == spread[0]) + 1
+        ]
+    kwargs = {
+        name: values[name]
+        for a in arguments
+        if a not in first and (name := python_name(a)) in values and not _is_default(a, values)
+    }
+    return _spread(first, values, spread), kwargs
+
+
+def _spread(
+    arguments: list[Argument], values: dict[str, Any], spread: tuple[str, tuple[Any, ...]] | None
+) -> tuple[Any, ...]:
+    """Positional arguments, with those that came spread one by one."""
+    found: list[Any] = []
+    for a in arguments:
         name = python_name(a)
-        if how is not None and name in how[1]:
-            break
-        args += values[name] if spread is not None and name == spread[0] else (values[name],)
-        by_name.pop(name)
-    kwargs = {}
-    for name, a in by_name.items():
-        if how is None:
-            given = not (a.has_default and _left_out(a, values.get(name)))
-        else:
-            given = name in how[1]
-        if given and name in values:
-            kwargs[name] = values[name]
-    return tuple(args), kwargs
+        found += values[name] if spread is not None and name == spread[0] else (values[name],)
+    return tuple(found)
+
+
+def _is_default(a: Argument, values: dict[str, Any]) -> bool:
+    name = python_name(a)
+    return name not in values or (a.has_default and _left_out(a, values[name]))
 
 
 def _left_out(a: Argument, value: Any) -> bool:
