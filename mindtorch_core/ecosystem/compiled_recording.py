@@ -43,7 +43,7 @@ _KNOWN: Final = frozenset({
 _KNOWN_ATTRIBUTES: Final = frozenset({
     "device", "dtype", "itemsize", "layout", "nbytes", "ndim", "requires_grad", "shape",
 })  # fmt: skip
-_VIEWS: Final = frozenset({"H", "T", "imag", "mH", "mT", "real"})
+_VIEWS: Final = frozenset({"H", "T", "data", "imag", "mH", "mT", "real"})
 # What needs values, memory or the graph of gradients, or changes what only the tensor itself holds.
 _WANTS_VALUES: Final = frozenset({
     "__array__", "__bool__", "__complex__", "__deepcopy__", "__dlpack__", "__float__", "__format__",

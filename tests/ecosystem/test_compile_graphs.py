@@ -111,6 +111,7 @@ WHOLE = {
     "sizes": lambda x: x.view(x.shape[0], -1, 2).sum(-1) / x.numel(),
     "lists": lambda x: torch.cat([x, x * 2]) + torch.stack([x, x]).sum(0).repeat(2, 1),
     "einsum": lambda x: torch.einsum("ij,kj->ik", x, x),
+    "data": lambda x: (x.data * 2, (x * 2).data.add_(1)),
     "dtypes": lambda x: (x.to(torch.float64), x.half().sum(), x.int()),
 }
 
