@@ -256,6 +256,10 @@ def _restricted(wanted: bool | None, module: Any) -> bool:
 def _late(name: str) -> Any:
     if name == "safetensors":  # imported when it is first used
         return importlib.import_module(f"{__name__}.{name}")
+    if name == "_get_layout":  # which pickles of PyTorch's sparse tensors call
+        from .loading import NAMES
+
+        return NAMES["torch.serialization _get_layout"].call
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

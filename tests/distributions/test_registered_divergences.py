@@ -40,3 +40,12 @@ def chosen(lib: Any, registered: tuple[str, ...]) -> list[Any]:
 def test_which_divergence_is_used(number: int) -> None:
     for registered in itertools.combinations(PAIRS, number):
         assert chosen(torch, registered) == chosen(pt, registered), registered
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_the_table_that_libraries_read(lib: Any) -> None:
+    class Own(lib.distributions.Distribution):
+        pass
+
+    rule = lib.distributions.register_kl(Own, Own)(lambda p, q: 0)
+    assert lib.distributions.kl._KL_REGISTRY[Own, Own] is rule

@@ -1,6 +1,7 @@
 """What stands under ``torch.utils`` around tensors, and modules of types and names."""
 
 import importlib
+import io
 import pickle
 import re
 import subprocess
@@ -143,6 +144,25 @@ def test_functions_that_pickles_of_tensors_call():
     assert made.tolist() == [[0, 1, 2], [3, 4, 5]]
     with pytest.raises(AttributeError, match="nonesuch"):
         _utils.nonesuch
+
+
+def test_pickles_of_pytorch_are_read():
+    pt = pytest.importorskip("torch")
+    given = {
+        "b": pt.tensor([1.5, -2], dtype=pt.bfloat16),
+        "s": pt.tensor([0.0, 3]).to_sparse(),
+        "w": pt.nn.Parameter(pt.ones(2, 3).t()),
+    }
+
+    class Unpickler(pickle.Unpickler):
+        def find_class(self, module, name):
+            home = re.sub("^torch", "mindtorch_core", module)
+            return getattr(importlib.import_module(home), name)
+
+    read = Unpickler(io.BytesIO(pickle.dumps(given))).load()
+    assert (read["b"].tolist(), read["b"].dtype) == ([1.5, -2], torch.bfloat16)
+    assert (read["s"].to_dense().tolist(), read["s"].layout) == ([0, 3], torch.sparse_coo)
+    assert (type(read["w"]), read["w"].stride()) == (torch.nn.Parameter, (1, 3))
 
 
 @pytest.mark.parametrize(

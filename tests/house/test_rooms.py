@@ -43,6 +43,7 @@ BY_NAME = {
     "plugins/private_names.py": "what the sources of a plugin name",
     "plugins/public_modules.py": "where a public name is",
     "serialization/homes.py": "classes that files name",
+    "storage.py": "the reader of files, for pickles of PyTorch's storages",
 }
 PACKAGES = ("mindtorch", "mindtorch-audio", "mindtorch-nn", "mindtorch-vision")
 ABOVE_ALL = (

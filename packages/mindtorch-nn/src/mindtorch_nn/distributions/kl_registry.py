@@ -12,7 +12,7 @@ __all__ = ["kl_divergence", "register_kl"]
 Divergence = Callable[[Any, Any], Any]
 Pair = tuple[type, type]
 
-_TABLE: Final[dict[Pair, Divergence]] = {}
+_KL_REGISTRY: Final[dict[Pair, Divergence]] = {}
 _FOUND: Final[dict[Pair, Divergence | None]] = {}
 
 
@@ -32,7 +32,7 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Divergence], Divergence]:
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {kind}")
 
     def decorate(fn: Divergence) -> Divergence:
-        _TABLE[type_p, type_q] = fn
+        _KL_REGISTRY[type_p, type_q] = fn
         _FOUND.clear()
         return fn
 
@@ -51,18 +51,18 @@ def _nearest(pairs: list[Pair], type_p: type, type_q: type, *, first: int) -> Pa
 
 
 def _find(type_p: type, type_q: type) -> Divergence | None:
-    pairs = [(p, q) for p, q in _TABLE if issubclass(type_p, p) and issubclass(type_q, q)]
+    pairs = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not pairs:
         return None
     left = _nearest(pairs, type_p, type_q, first=0)
     right = _nearest(pairs, type_p, type_q, first=1)
-    if _TABLE[left] is not _TABLE[right]:
+    if _KL_REGISTRY[left] is not _KL_REGISTRY[right]:
         warn_user(
             f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please "
             f"register_kl({left[0].__name__}, {right[1].__name__})",
             RuntimeWarning,
         )
-    return _TABLE[left]
+    return _KL_REGISTRY[left]
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
