@@ -35,6 +35,7 @@ MODULES: Final = frozenset(
         "_tensor",
         "_utils",
         "_utils_internal",
+        "_vmap_internals",
         "__config__",
         "_appdirs",
         "_compile",

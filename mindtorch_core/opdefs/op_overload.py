@@ -54,11 +54,15 @@ class OpOverload:
         "_overloadname",
         "_packet",
         "_parsed",
+        "_shown",
         "mode_rules",
     )
 
-    def __init__(self, packet: OpOverloadPacket, name: str, entry: OpEntry) -> None:
+    def __init__(
+        self, packet: OpOverloadPacket, name: str, entry: OpEntry, shown: Any = None
+    ) -> None:
         self._packet = packet
+        self._shown = shown or self  # what those who override its calls are told it is
         self._overloadname = name or "default"
         self._entry = entry
         self._call: Callable[..., Any] = self._first_call
@@ -80,7 +84,7 @@ class OpOverload:
 
     def _first_call(self, /, *args: Any, **kwargs: Any) -> Any:
         self._entry = self._packet._entry(self._overloadname)
-        self._call = call = shown_as(_caller(self._entry), self.name(), self)
+        self._call = call = shown_as(_caller(self._entry), self.name(), self._shown)
         return call(*args, **kwargs)
 
     def _call_or_explain(

@@ -123,8 +123,9 @@ class OpOverloadPacket:
             return lambda *a, **k: handle(self, values, a, k, written_in_python=True)
         overloads = self.op_overloads() or [self.default]  # which raises
         if len({o._entry for o in overloads}) == 1:
-            self._only = overloads[0]
-            return overloads[0]
+            name = overloads[0]._overloadname
+            self._only = only = OpOverload(self, name, overloads[0]._entry, shown=self)
+            return only
         if any(o._entry.definition is not None for o in overloads):
             order = tensors_first([o._entry for o in overloads])
             overloads.sort(key=lambda o: order.index(o._entry))

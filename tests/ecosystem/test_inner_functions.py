@@ -159,3 +159,25 @@ def test_a_module_below_a_devices_is_an_attribute():
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert "GradScaler" in done.stdout
     assert done.stdout.endswith("memory\n")
+
+
+@pytest.mark.parametrize("lib", [torch, pt], ids=["mindtorch", "pytorch"])
+def test_inner_names_that_libraries_ask(lib):
+    leaf = lib.ones(2, requires_grad=True)
+    end = (leaf * 2).grad_fn.next_functions[0][0]
+    assert isinstance(end, lib._C._functions.AccumulateGrad)
+    assert type(lib.nn.Parameter) is lib.nn.parameter._ParameterMeta
+    asked = lib._C._is_torch_function_mode_enabled
+    with lib.overrides.BaseTorchFunctionMode():
+        assert asked()
+    assert not asked()
+    older = importlib.import_module(f"{lib.__name__}._vmap_internals")
+    assert older._vmap(lambda x, y: x.sum() * y, (1, None), 0)(lib.ones(2, 3), 2).tolist() == [4] * 3
+
+
+def test_an_op_that_is_traced_is_recorded_as_it_was_called():
+    for lib in (torch, pt):
+        aten = lib.ops.aten
+        aten.relu(lib.ones(2))  # a call with tensors first
+        graph = lib.fx.symbolic_trace(lambda x, aten=aten: aten.relu.default(aten.relu(x))).graph
+        assert [n.target for n in graph.nodes][1:3] == [aten.relu, aten.relu.default]

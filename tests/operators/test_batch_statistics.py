@@ -71,6 +71,13 @@ def test_statistics_of_instance_norm(training):
         assert mine == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("name", ["running_mean", "running_var"])
+def test_one_statistic_of_instance_norm_is_not_enough(name):
+    for lib in (torch, pytest.importorskip("torch")):
+        with pytest.raises(ValueError, match="must either both be None or neither"):
+            lib.nn.functional.instance_norm(lib.ones(2, 3, 4), **{name: lib.ones(3)})
+
+
 @pytest.mark.parametrize("name", ["batch_norm", "native_batch_norm", "_native_batch_norm_legit"])
 def test_evaluation_keeps_the_statistics_it_used(name):
     x, (weight, mean, var) = batch(1), arguments()

@@ -58,6 +58,18 @@ def test_masked_logaddexp_without_operands():
     assert torch.autograd.gradgradcheck(call, (x, y))
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (2, 1)])
+def test_lengths_of_ctc_loss_may_have_any_shape(shape):
+    found = []
+    for lib in (torch, pytest.importorskip("torch")):
+        x = lib.arange(40.0).reshape(5, 2, 4).sin().requires_grad_()
+        steps, sizes = (lib.tensor(v).reshape(shape) for v in ([5, 4], [2, 1]))
+        labels = lib.tensor([[1, 2], [1, 3]])
+        value = lib.nn.functional.ctc_loss(x.log_softmax(2), labels, steps, sizes)
+        found.append([value.item(), *lib.autograd.grad(value, x)[0].flatten().tolist()])
+    assert found[0] == pytest.approx(found[1], abs=1e-6)
+
+
 def test_the_second_gradient_of_ctc_loss_is_refused():
     x = torch.randn(5, 1, 4, dtype=torch.float64, requires_grad=True)
     value = F.ctc_loss(x.log_softmax(2), torch.tensor([[1, 2]]), [5], [2])

@@ -179,3 +179,15 @@ def test_a_gradient_is_one_op(name):
     assert torch.allclose(torch.func.vmap(torch.func.grad(loss))(x.detach()), eager)
     on_meta = x.detach().to("meta").requires_grad_()
     assert torch.autograd.grad(CALLS[name](torch, on_meta).sum(), on_meta)[0].shape == (4, 10)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_gradients_that_are_not_finite_stay_where_they_came(name):
+    def run(lib, dtype):
+        a, b = (lib.tensor(v, requires_grad=True) for v in ([0.0, 1, 2, NAN], [1.0, 1, 1, 1]))
+        y = getattr(lib, name)(a, b)
+        return [
+            g for v in (NAN, INF, 3.0) for g in lib.autograd.grad(y, (a, b), lib.full((4,), v), True)
+        ]
+
+    agree(run, "float32")

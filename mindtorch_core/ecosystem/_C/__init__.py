@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mindtorch_core.dispatch.overrides import DISABLED as _disabled_torch_function_impl
-from mindtorch_core.dispatch.overrides import DisableTorchFunction, DisableTorchFunctionSubclass
+from mindtorch_core.dispatch.overrides import (
+    MODES,
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+)
 from mindtorch_core.tensors.subclasses import DISABLED_DISPATCH as _disabled_torch_dispatch_impl
 
 from ...dispatch.keys import DispatchKey, DispatchKeySet
@@ -62,6 +66,11 @@ def _get_tracing_state() -> None:
 def _is_tracing() -> bool:
     """False: nothing is traced."""
     return False
+
+
+def _is_torch_function_mode_enabled() -> bool:
+    """Whether calls of functions go to a mode."""
+    return bool(MODES.stack)
 
 
 def _are_functorch_transforms_active() -> bool:

@@ -7,7 +7,9 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["_VariableFunctions", "_VariableFunctionsClass", "functions_of"]
+from ...gradients.node import AccumulateGrad
+
+__all__ = ["AccumulateGrad", "_VariableFunctions", "_VariableFunctionsClass", "functions_of"]
 
 
 def _function(module: ModuleType, name: str, shown: str) -> Any:

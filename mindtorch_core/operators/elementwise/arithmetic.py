@@ -369,8 +369,8 @@ binary(
     "maximum",
     "Larger of two elements; NaN if either is NaN.",
     {
-        "self": lambda g, self, other: g * tie_share(self, other, self >= other),
-        "other": lambda g, self, other: g * tie_share(self, other, other >= self),
+        "self": lambda g, self, other: _share(g, self, other, self < other),
+        "other": lambda g, self, other: _share(g, self, other, other < self),
     },
     kinds="bif",
     inplace=False,
@@ -380,8 +380,8 @@ binary(
     "minimum",
     "Smaller of two elements; NaN if either is NaN.",
     {
-        "self": lambda g, self, other: g * tie_share(self, other, self <= other),
-        "other": lambda g, self, other: g * tie_share(self, other, other <= self),
+        "self": lambda g, self, other: _share(g, self, other, self > other),
+        "other": lambda g, self, other: _share(g, self, other, other > self),
     },
     kinds="bif",
     inplace=False,
@@ -389,11 +389,11 @@ binary(
 )
 
 
-def tie_share(a: Tensor, b: Tensor, chosen: Tensor) -> Tensor:
-    """1 where chosen, 0 elsewhere, a half where both are equal."""
-    tied: Any = a == b
-    half: Tensor = fn.where(tied, 0.5, chosen.to(result_type(a, b)))
-    return half
+def _share(g: Tensor, self: Tensor, other: Tensor, loses: Tensor) -> Tensor:
+    """The gradient of one of two operands: none where it loses, half of it where they are equal."""
+    tied: Any = self == other
+    shared: Tensor = fn.where(loses, 0, fn.where(tied, g / 2, g))
+    return shared
 
 
 def _squared_distance(self: Any, other: Any) -> Any:

@@ -9,7 +9,7 @@ from ...dispatch.functions import fn
 from ...opdefs.define import op, public
 from ...tensors.tensor import Tensor
 from ...values.dtypes import int64
-from ...values.shapes import show
+from ...values.shapes import numel, show
 from .reducing import MEAN, SUM, check_whole, reduction_of
 
 _NEVER = float("-inf")
@@ -28,11 +28,11 @@ def _lengths(given: Any, name: str, batch: int, like: Any) -> Any:
     if hasattr(given, "_keys"):
         if given._dtype.category > 1:
             raise RuntimeError(f"{name} must be integral")
-        if given._shape != (batch,):
+        if numel(given._shape) != batch:
             raise RuntimeError(
                 f"{name} must be of size batch_size {batch}, but got {show(given._shape)}"
             )
-        return given.to(device=like._device, dtype=int64)
+        return given.to(device=like._device, dtype=int64).reshape(batch)
     if len(given) != batch:
         raise RuntimeError(f"{name} must be of size batch_size {batch}, but got {len(given)}")
     out = fn.zeros((batch,), dtype=int64, device=like._device)
@@ -42,7 +42,7 @@ def _lengths(given: Any, name: str, batch: int, like: Any) -> Any:
 
 
 def _numbers(lengths: Any) -> list[int]:
-    return [int(n) for n in (lengths.tolist() if hasattr(lengths, "_keys") else lengths)]
+    return [int(n) for n in (lengths.reshape(-1).tolist() if hasattr(lengths, "_keys") else lengths)]
 
 
 def _longest(count: int, targets: Any, input_lengths: Any, target_lengths: Any) -> int:

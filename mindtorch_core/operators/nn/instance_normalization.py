@@ -17,6 +17,8 @@ def _check(running_mean: Any, running_var: Any, use_input_stats: bool) -> None:
         raise RuntimeError(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
+    if (running_mean is None) != (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
 
 
 def _rule(

@@ -88,7 +88,7 @@ def instance_norm(
         A tensor of the shape of ``input``.
 
     Raises:
-        ValueError: if a channel has one value.
+        ValueError: if a channel has one value, or if only one of the running statistics is given.
 
     Example:
         >>> torch.nn.functional.instance_norm(torch.tensor([[[1.0, 3.0], [10.0, 30.0]]]))

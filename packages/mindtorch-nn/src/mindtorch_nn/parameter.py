@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-class _Marked(type(torch.Tensor)):  # type: ignore[misc]  # the class of Tensor is not a public name
+class _ParameterMeta(type(torch.Tensor)):  # type: ignore[misc]  # the class of Tensor is not a public name
     """The type of `Parameter` and `Buffer`: tensors of other classes belong to them by a mark."""
 
     mark: str = ""
@@ -32,7 +32,7 @@ class _Marked(type(torch.Tensor)):  # type: ignore[misc]  # the class of Tensor 
         return found
 
 
-class Parameter(torch.Tensor, metaclass=_Marked):
+class Parameter(torch.Tensor, metaclass=_ParameterMeta):
     """A tensor that becomes a module's parameter when it is assigned to one.
 
     It shares memory with ``data``, and is a leaf. Ops on it return plain tensors. Of a tensor of another
@@ -90,7 +90,7 @@ class Parameter(torch.Tensor, metaclass=_Marked):
         return "Parameter containing:\n" + super().__repr__()
 
 
-class Buffer(torch.Tensor, metaclass=_Marked):
+class Buffer(torch.Tensor, metaclass=_ParameterMeta):
     """A tensor that becomes a module's buffer when it is assigned to one.
 
     Args:
