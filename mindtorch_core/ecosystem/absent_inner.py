@@ -9,6 +9,7 @@ from ..library.infer import infer_schema
 from ..tensors.tensor import Tensor
 from ..utils._pytree import tree_flatten, tree_unflatten
 from .absent_row import Absent
+from .mapped_containers import add_batch_dim, maybe_remove_batch_dim, remove_batch_dim
 
 __all__ = ["INNER"]
 
@@ -53,11 +54,17 @@ INNER: Final[dict[str, Absent]] = {
     "_decomp.decompositions": Absent(_TRACED),
     "_functorch": Absent(),
     "_functorch.vmap": Absent(
-        "call torch.vmap; tensors in other containers are not mapped",
-        functions="_add_batch_dim _broadcast_to_and_flatten _create_batched_inputs "
-        "_get_name _maybe_remove_batch_dim _process_batched_inputs _remove_batch_dim _unwrap_batched "
-        "_validate_and_get_batch_size",
-        values={"Tensor": Tensor, "tree_flatten": tree_flatten, "tree_unflatten": tree_unflatten},
+        "call torch.vmap",
+        functions="_broadcast_to_and_flatten _create_batched_inputs _get_name "
+        "_process_batched_inputs _unwrap_batched _validate_and_get_batch_size",
+        values={
+            "_add_batch_dim": add_batch_dim,
+            "_maybe_remove_batch_dim": maybe_remove_batch_dim,
+            "_remove_batch_dim": remove_batch_dim,
+            "Tensor": Tensor,
+            "tree_flatten": tree_flatten,
+            "tree_unflatten": tree_unflatten,
+        },
     ),
     "_functorch.aot_autograd": Absent(_TRACED, functions="aot_function aot_module"),
     "_guards": Absent(

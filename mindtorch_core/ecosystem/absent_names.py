@@ -13,6 +13,7 @@ from .absent_compilers import COMPILERS
 from .absent_distributed import DISTRIBUTED
 from .absent_inner import INNER
 from .absent_row import Absent
+from .mapped_containers import add_batch_dim, remove_batch_dim
 
 __all__ = ["ROWS"]
 
@@ -34,9 +35,11 @@ ROWS: Final[dict[str, Absent]] = {
     ),
     "_C._functorch": Absent(
         _INNER,
-        functions="_add_batch_dim _remove_batch_dim _vmap_decrement_nesting _vmap_increment_nesting",
+        functions="_vmap_decrement_nesting _vmap_increment_nesting",
         # vmap marks no tensors here that could be seen outside of the function.
         values={
+            "_add_batch_dim": add_batch_dim,
+            "_remove_batch_dim": remove_batch_dim,
             "get_unwrapped": lambda tensor: tensor,
             **dict.fromkeys(
                 (

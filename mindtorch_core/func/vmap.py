@@ -89,7 +89,7 @@ def _inputs(
             f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
             f"vmap over a function with no inputs. The latter is unsupported."
         )
-    leaves, spec = tree_flatten(args)
+    leaves, spec = tree_flatten(args, is_leaf=_maps_itself)
     dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
@@ -103,19 +103,19 @@ def _inputs(
             raise ValueError(
                 f"{here}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
             )
-        if not isinstance(leaf, Tensor):
+        if not isinstance(leaf, Tensor) and not _maps_itself(leaf):
             raise ValueError(
                 f"{here}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We cannot vmap "
                 f"over non-Tensor arguments, please use None as the respective in_dim"
             )
-        rank = len(leaf._shape)
+        rank = len(leaf.shape)
         if not -rank <= dim < rank:
             raise ValueError(
                 f"{here}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {rank} "
                 f"so expected in_dim to satisfy -{rank} <= in_dim < {rank}."
             )
         dims[i] = dim % rank
-    sizes = {leaf._shape[d] for leaf, d in zip(leaves, dims, strict=True) if d is not None}
+    sizes = {leaf.shape[d] for leaf, d in zip(leaves, dims, strict=True) if d is not None}
     if not sizes:
         raise ValueError(
             f"{here}at least one input should be mapped over: in_dims has None for all of them"
@@ -142,7 +142,7 @@ def _run(
     stack = LEVELS.stack
     level = Level(len(stack) + 1, size, randomness, DEPTH.value, apply)
     given = [
-        leaf if d is None else batched(leaf, d, level.number)
+        leaf if d is None else _given(leaf, d, level.number)
         for leaf, d in zip(leaves, dims, strict=True)
     ]
     args = tree_unflatten(given, spec)
@@ -155,11 +155,23 @@ def _run(
         del stack[level.number - 1 :]
 
 
+def _maps_itself(value: Any) -> bool:
+    """Whether it is a container that takes its samples' dimension away by itself, as tensordict's do."""
+    return hasattr(type(value), "_add_batch_dim")
+
+
+def _given(leaf: Any, dim: int, level: int) -> Any:
+    """What a function of one sample gets for all of them."""
+    if isinstance(leaf, Tensor):
+        return batched(leaf, dim, level)
+    return leaf._add_batch_dim(in_dim=dim, vmap_level=level)
+
+
 def _outputs(name: str, result: Any, out_dims: Any, level: Level) -> Any:
-    leaves, spec = tree_flatten(result)
+    leaves, spec = tree_flatten(result, is_leaf=_maps_itself)
     here = f"vmap({name}, ..., out_dims={out_dims})"
     for leaf in leaves:
-        if not isinstance(leaf, Tensor):
+        if not isinstance(leaf, Tensor) and not _maps_itself(leaf):
             raise ValueError(
                 f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(leaf)}. Did "
                 f"you mean to set out_dims= to None for output?"
@@ -173,12 +185,26 @@ def _outputs(name: str, result: Any, out_dims: Any, level: Level) -> Any:
             f"{tree_flatten(out_dims)[1]} but outputs has structure {spec}."
         )
     return tree_unflatten(
-        [_taken_out(leaf, d, level, here) for leaf, d in zip(leaves, dims, strict=True)], spec
+        [taken_out(leaf, d, level, here) for leaf, d in zip(leaves, dims, strict=True)], spec
     )
 
 
-def _taken_out(t: Tensor, dim: int | None, level: Level, here: str) -> Tensor:
-    """A result with the samples along a dimension."""
+def taken_out(t: Any, dim: int | None, level: Level, here: str) -> Any:
+    """A result with the samples along a dimension.
+
+    Args:
+        t: a tensor, or a container that does it by itself.
+        dim: where the samples lie; None for what is the same for all.
+        level: of the function that gave it.
+        here: the call, for errors.
+
+    Raises:
+        ValueError: if ``dim`` is None for what differs.
+    """
+    if not isinstance(t, Tensor):
+        return t._maybe_remove_batch_dim(
+            here, vmap_level=level.number, batch_size=level.size, out_dim=dim
+        )
     inner, bdim = held(t, level.number)
     if dim is None:
         if bdim is not None:
@@ -208,11 +234,11 @@ def _in_chunks(
     for start in range(0, size, chunk_size):
         stop = min(start + chunk_size, size)
         some = [
-            leaf if d is None else fn.slice(leaf, d, start, stop, 1)
+            leaf if d is None else leaf[(slice(None),) * d + (slice(start, stop),)]
             for leaf, d in zip(leaves, dims, strict=True)
         ]
         result = _run(func, some, spec, dims, stop - start, out_dims, randomness, kwargs)
-        found, made = tree_flatten(result)
+        found, made = tree_flatten(result, is_leaf=_maps_itself)
         parts.append(found)
     assert made is not None
     where: Iterable[Any] = _broadcast_to_and_flatten(out_dims, made) or [0]

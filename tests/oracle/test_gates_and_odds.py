@@ -187,7 +187,9 @@ def test_gradients_that_are_not_finite_stay_where_they_came(name):
         a, b = (lib.tensor(v, requires_grad=True) for v in ([0.0, 1, 2, NAN], [1.0, 1, 1, 1]))
         y = getattr(lib, name)(a, b)
         return [
-            g for v in (NAN, INF, 3.0) for g in lib.autograd.grad(y, (a, b), lib.full((4,), v), True)
+            g
+            for v in (NAN, INF, 3.0)
+            for g in lib.autograd.grad(y, (a, b), lib.full((4,), v), True)
         ]
 
     agree(run, "float32")

@@ -73,6 +73,13 @@ def _is_torch_function_mode_enabled() -> bool:
     return bool(MODES.stack)
 
 
+def _is_alias_of(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors share their memory; one without memory of its own shares it with itself."""
+    if one is other or any(t._storage is t._payload is None for t in (one, other)):
+        return one is other
+    return one.untyped_storage().shows(other.untyped_storage())
+
+
 def _are_functorch_transforms_active() -> bool:
     """Whether a function runs in `torch.vmap`, or in a transform that takes its gradients."""
     from ...gradients.vmap_levels import LEVELS

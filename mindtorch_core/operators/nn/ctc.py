@@ -42,7 +42,9 @@ def _lengths(given: Any, name: str, batch: int, like: Any) -> Any:
 
 
 def _numbers(lengths: Any) -> list[int]:
-    return [int(n) for n in (lengths.reshape(-1).tolist() if hasattr(lengths, "_keys") else lengths)]
+    return [
+        int(n) for n in (lengths.reshape(-1).tolist() if hasattr(lengths, "_keys") else lengths)
+    ]
 
 
 def _longest(count: int, targets: Any, input_lengths: Any, target_lengths: Any) -> int:
