@@ -17,6 +17,7 @@ from ..gradients.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from ..tensors.tensor import Tensor
 from .functional_arguments import (
     as_tuple,
+    basis_of,
     filled,
     fresh,
     gradients,
@@ -31,6 +32,15 @@ __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 Tensors = tuple[Any, ...]
 _STRATEGIES = ("forward-mode", "reverse-mode")
 _RETURNED = "outputs of the user-provided function"
+
+# Names that libraries take.
+_as_tuple = as_tuple
+_construct_standard_basis_for = basis_of
+_grad_postprocess = without_history
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    return unpacked(res, *(to_unpack if isinstance(to_unpack, tuple) else (to_unpack,)))
 
 
 # ---- products ----------------------------------------------------------------------------------

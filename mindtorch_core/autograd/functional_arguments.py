@@ -12,6 +12,7 @@ from ..tensors.tensor import Tensor
 
 __all__ = [
     "as_tuple",
+    "basis_of",
     "filled",
     "fresh",
     "gradients",
@@ -180,3 +181,18 @@ def vector(v: Any, create_graph: bool, like: Tensors, several: bool, caller: str
     values = fresh(values, create_graph, False)
     _check_vector(values, like, several)
     return values
+
+
+def basis_of(tensors: Tensors, numels: tuple[int, ...]) -> Tensors:
+    """The unit vectors of tensors laid end to end: one matrix for each, a row for each element of all.
+
+    Args:
+        tensors: whose dtypes and devices the matrices have.
+        numels: how many elements each tensor has: the columns of its matrix.
+    """
+    total = sum(numels)
+    starts = [sum(numels[:i]) for i in range(len(numels))]
+    return tuple(
+        fn.eye(total, dtype=t.dtype, device=t.device)[:, start : start + n]
+        for t, start, n in zip(tensors, starts, numels, strict=True)
+    )

@@ -185,3 +185,19 @@ def test_an_op_that_is_traced_is_recorded_as_it_was_called(lib):
     aten.relu(lib.ones(2))  # a call with tensors first
     graph = lib.fx.symbolic_trace(lambda x: aten.relu.default(aten.relu(x))).graph
     assert [n.target for n in graph.nodes][1:3] == [aten.relu, aten.relu.default]
+
+
+def test_parts_of_jacobians_that_libraries_take():
+    found = []
+    for lib in (torch, pt):
+        parts = lib.autograd.functional
+        tensors = lib.ones(2), lib.ones(1, dtype=lib.float64)
+        several, (x,) = parts._as_tuple(lib.ones(1, requires_grad=True), "inputs", "jacobian")
+        nested = parts._grad_postprocess(((x * 2,),), create_graph=False)
+        one = parts._tuple_postprocess(nested, (False, several))
+        bases = parts._construct_standard_basis_for(tensors, (2, 1))
+        bare = parts._tuple_postprocess((3,), False)
+        found.append(
+            (*[(b.tolist(), str(b.dtype)) for b in bases], one.tolist(), one.grad_fn, bare)
+        )
+    assert found[0] == found[1]
