@@ -9,6 +9,8 @@ import mindtorch_core as torch
 from mindtorch_core import Tensor
 
 from .line_search import Point, strong_wolfe
+from .line_search import _cubic_interpolate as _cubic_interpolate  # libraries take them from here
+from .line_search import _strong_wolfe as _strong_wolfe
 from .optimizer import Closure, Optimizer, ParamsT
 from .stepping import check, check_lr, no_dimensions, value_of
 

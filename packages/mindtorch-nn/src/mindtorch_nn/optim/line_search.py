@@ -9,8 +9,7 @@ import mindtorch_core as torch
 
 __all__ = ["Point", "strong_wolfe"]
 
-_ARMIJO: Final = 1e-4
-_CURVATURE: Final = 0.9
+_CONDITIONS: Final = (1e-4, 0.9)  # by how much the loss falls, and the slope is left
 
 
 class Point(NamedTuple):
@@ -58,8 +57,9 @@ class _Search:
 
     def __init__(
         self, evaluate: Callable[[Any], tuple[float, Any]], direction: Any, start: Point, most: int,
-        tolerance: float,
+        tolerance: float, conditions: tuple[float, float],
     ) -> None:  # fmt: skip
+        self.armijo, self.curvature = conditions
         self.evaluate, self.direction, self.start = evaluate, direction, start
         self.most, self.tolerance = most, tolerance
         self.evaluations = 0
@@ -73,11 +73,11 @@ class _Search:
 
     def too_high(self, p: Point) -> Any:
         """Whether the function has not fallen enough."""
-        return p.loss > self.start.loss + _ARMIJO * p.t * self.start.slope
+        return p.loss > self.start.loss + self.armijo * p.t * self.start.slope
 
     def flat(self, p: Point) -> Any:
         """Whether the slope has become small enough."""
-        return abs(p.slope) <= -_CURVATURE * self.start.slope
+        return abs(p.slope) <= -self.curvature * self.start.slope
 
     def bracket(self, t: Any) -> list[Point]:
         """One point that satisfies both conditions, or two with such a point between them."""
@@ -131,7 +131,7 @@ class _Search:
 
 def strong_wolfe(
     evaluate: Callable[[Any], tuple[float, Any]], t: Any, direction: Any, start: Point,
-    *, most: int = 25, tolerance: float = 1e-9,
+    *, most: int = 25, tolerance: float = 1e-9, conditions: tuple[float, float] = _CONDITIONS,
 ) -> tuple[Point, int]:  # fmt: skip
     """Find a point where the function has fallen enough and become flat enough.
 
@@ -142,10 +142,31 @@ def strong_wolfe(
         start: where the line begins.
         most: number of steps at most.
         tolerance: width of a bracket that is not worth dividing.
+        conditions: by which factors the loss has fallen enough, and the slope is small enough.
 
     Returns:
         The point, and how often the function was computed.
     """
-    search = _Search(evaluate, direction, start.kept(), most, tolerance)
+    search = _Search(evaluate, direction, start.kept(), most, tolerance, conditions)
     ends = search.bracket(t)
     return ends[0] if len(ends) == 1 else search.zoom(ends), search.evaluations
+
+
+# ---- the names that libraries take ---------------------------------------------------------------
+
+
+def _cubic_interpolate(
+    x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None
+) -> Any:
+    return _interpolated(Point(x1, f1, None, g1), Point(x2, f2, None, g2), bounds)
+
+
+def _strong_wolfe(
+    obj_func: Callable[..., Any], x: Any, t: Any, d: Any, f: Any, g: Any, gtd: Any,
+    c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9, max_ls: int = 25,
+) -> tuple[Any, Any, Any, int]:  # fmt: skip
+    found, computed = strong_wolfe(
+        lambda t: obj_func(x, t, d), t, d, Point(0, f, g, gtd),
+        most=max_ls, tolerance=tolerance_change, conditions=(c1, c2),
+    )  # fmt: skip
+    return found.loss, found.gradient, found.t, computed

@@ -1,0 +1,48 @@
+"""The line search that libraries take from `torch.optim.lbfgs`, beside PyTorch's."""
+
+import importlib
+
+import pytest
+
+import mindtorch_core as torch
+
+pt = pytest.importorskip("torch")
+
+
+def searched(lib, options, t):
+    """Where a search from the same point ends, and what is computed on the way."""
+
+    def f(x):
+        x = x.detach().requires_grad_()
+        loss = (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+        return float(loss), lib.autograd.grad(loss, x)[0]
+
+    asked = []
+
+    def along(x, t, d):
+        asked.append(float(t))
+        return f(x + t * d)
+
+    x = lib.tensor([-1.5, 2.0], dtype=lib.float64)
+    loss, g = f(x)
+    search = importlib.import_module(f"{lib.__name__}.optim.lbfgs")._strong_wolfe
+    loss, g, t, count = search(along, x, t, -g, loss, g, -g.dot(g), **options)
+    return [*asked, float(loss), *g.tolist(), float(t), count]
+
+
+@pytest.mark.parametrize("t", [1e-5, 1e-3, 0.05, 1.0])
+@pytest.mark.parametrize(
+    "options", [{}, {"c2": 0.1}, {"c1": 0.4, "c2": 0.45}, {"max_ls": 2}, {"tolerance_change": 1.0}]
+)
+def test_a_search_ends_where_pytorchs_does(options, t):
+    assert searched(torch, options, t) == pytest.approx(searched(pt, options, t), rel=1e-9)
+
+
+@pytest.mark.parametrize("bounds", [None, (0.2, 0.4)])
+def test_the_minimum_of_a_cubic(bounds):
+    found = []
+    for lib in (torch, pt):
+        numbers = [lib.tensor(v) for v in (0.0, 1.0, -2.0, 1.0, 0.5, 0.75)]
+        cubic = importlib.import_module(f"{lib.__name__}.optim.lbfgs")._cubic_interpolate
+        found.append([float(cubic(*numbers, bounds)), float(cubic(*numbers[3:], *numbers[:3]))])
+    assert found[0] == pytest.approx(found[1])
