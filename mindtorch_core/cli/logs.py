@@ -32,6 +32,13 @@ def streams_of(text: str) -> dict[int | None, int]:
     return {int(rank): int(streams) for rank, streams in pairs}
 
 
+def _streams_for(option: str, text: str) -> dict[int | None, int]:
+    try:
+        return streams_of(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
 def ranks_of(text: str) -> set[int]:
     """Ranks as ``0,2``; empty for all.
 
@@ -40,7 +47,8 @@ def ranks_of(text: str) -> set[int]:
     """
     if text and not re.fullmatch(r"\d+(,\d+)*", text):
         raise ValueError(
-            f"local ranks are whole numbers with commas between them, such as 0,1, got {text!r}"
+            "--local-ranks-filter: local ranks are whole numbers with commas between them, such as 0,1, "
+            f"got {text!r}"
         )
     return {int(each) for each in text.split(",") if each}
 
@@ -68,7 +76,8 @@ class Logs:
         tee: str = "0",
         shown: str = "",
     ) -> None:
-        self._redirects, self._tee = streams_of(redirects), streams_of(tee)
+        self._redirects = _streams_for("--redirects", redirects)
+        self._tee = _streams_for("--tee", tee)
         self._shown = ranks_of(shown)
         self._attempt = Path()
         self.folder: Path | None = None
