@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 from ..gradients import packing
@@ -19,17 +20,18 @@ Recall = Callable[[], Tensor]
 
 
 class _Place:
-    """A view of a tensor that can be got again."""
+    """A view of a tensor that can be got again, or the DTensor whose part that is."""
 
-    __slots__ = ("offset", "recall", "shape", "strides")
+    __slots__ = ("offset", "recall", "shape", "strides", "wrap")
 
-    def __init__(self, recall: Recall, t: Tensor) -> None:
-        self.recall = recall
+    def __init__(self, recall: Recall, t: Tensor, wrap: Callable[[Tensor], Tensor] | None) -> None:
+        self.recall, self.wrap = recall, wrap
         self.shape, self.strides, self.offset = tuple(t.shape), t.stride(), t.storage_offset()
 
     def tensor(self) -> Tensor:
         """The view, of the tensor as it is got now."""
-        return self.recall().detach().as_strided(self.shape, self.strides, self.offset)
+        found = self.recall().detach().as_strided(self.shape, self.strides, self.offset)
+        return found if self.wrap is None else self.wrap(found)
 
 
 class Recalled:
@@ -65,10 +67,16 @@ class Recalled:
             self._around.pop()
 
     def _pack(self, t: Tensor) -> Any:
-        storage = t._storage
+        part: Any = getattr(t, "_local_tensor", t)
+        storage = part._storage
         found = None if storage is None else self._known.get(id(storage))
-        if found is not None and found[0]._dtype is t._dtype:
-            return _Place(found[1], t)
+        if found is not None and found[0]._dtype is part._dtype:
+            wrap = (
+                None
+                if part is t
+                else partial(type(t), spec=getattr(t, "_spec", None), requires_grad=False)
+            )
+            return _Place(found[1], part, wrap)
         outer = self._around[-1]
         return t if outer is None else (outer[1], outer[0](t))
 

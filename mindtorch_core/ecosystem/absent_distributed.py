@@ -39,7 +39,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
     ),
     "distributed.tensor": Absent(_LATER),
     "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
-    "distributed.tensor.placement_types": Absent(_LATER, classes="_StridedShard"),
+    "distributed.tensor.placement_types": Absent(),
     "distributed.tensor.experimental": Absent(
         _LATER, functions="context_parallel implicit_replication local_map"
     ),

@@ -86,6 +86,8 @@ class Packed:
             keys |= TABLE[t._device.type].autograd_key
         found = make_tensor(t._payload, t._shape, t._dtype, t._device, keys, t._storage, t._strided)
         _awaited(found)
+        if t._payload is None and t.__class__ is not Tensor and t._pending is False:
+            _Wrapped(t).dress(found)
         found._autograd = meta
         return found
 

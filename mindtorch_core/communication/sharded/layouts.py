@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...dispatch.functions import fn
@@ -11,7 +11,7 @@ from ...tensors.tensor import Tensor
 from ...values.shapes import contiguous_strides
 from ..collectives import all_gather_into_tensor
 from ..mesh import DeviceMesh
-from .placements import Partial, Placement, Replicate, Shard, chunk_of
+from .placements import Partial, Placement, Replicate, Shard, StridedShard, chunk_of
 
 __all__ = ["DTensorSpec", "TensorMeta", "checked", "laid_out", "part_of"]
 
@@ -85,18 +85,24 @@ def checked(
             raise TypeError(
                 f"placements must be Shard, Replicate or Partial, got {type(each).__name__}"
             )
-        if isinstance(each, Shard):
+        if isinstance(each, Shard | StridedShard):
             if not -ndim <= each.dim < ndim:
-                raise IndexError(
-                    f"Shard({each.dim}) names no dimension of a tensor that has {ndim}"
-                )
-            each = Shard(each.dim % ndim)
+                raise IndexError(f"{each!r} names no dimension of a tensor that has {ndim}")
+            each = replace(each, dim=each.dim % ndim)
         found.append(each)
     return tuple(found)
 
 
+def _in_turn(placements: Sequence[Placement]) -> list[int]:
+    """The dimensions of a mesh in the order in which they cut."""
+    return sorted(range(len(placements)), key=lambda i: isinstance(placements[i], StridedShard))
+
+
 def part_of(
-    shape: Sequence[int], mesh: DeviceMesh, placements: Sequence[Placement], upto: int | None = None
+    shape: Sequence[int],
+    mesh: DeviceMesh,
+    placements: Sequence[Placement],
+    before: int | None = None,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shape of this rank's part, and where in the whole tensor it begins; (0,) outside of the mesh.
 
@@ -104,14 +110,17 @@ def part_of(
         shape: of the whole.
         mesh: the ranks.
         placements: one for each dimension of the mesh.
-        upto: how many of the mesh's dimensions are cut along; all by default.
+        before: a dimension of the mesh, which does not cut, nor do those that cut after it.
     """
     sizes, starts = list(shape), [0] * len(shape)
     place = mesh.get_coordinate()
     if place is None:
         return (0,), ()
-    for i, each in enumerate(placements[:upto]):
-        if isinstance(each, Shard):
+    for i in _in_turn(placements):
+        if i == before:
+            break
+        each = placements[i]
+        if isinstance(each, Shard | StridedShard):
             start, sizes[each.dim] = chunk_of(sizes[each.dim], mesh.size(i), place[i])
             starts[each.dim] += start
     return tuple(sizes), tuple(starts)
@@ -134,16 +143,19 @@ def laid_out(local: Tensor, spec: DTensorSpec, placements: Sequence[Placement]) 
         return local
     moved: set[int] = set()
     again: list[int] = []
-    for i, (old, new) in enumerate(zip(now, wanted, strict=True)):
-        inner = isinstance(old, Shard) and old.dim in moved
-        if old != new or inner:
+    turned = _in_turn(now) != _in_turn(wanted)
+    for i in _in_turn(now):
+        old, new = now[i], wanted[i]
+        cuts = [each.dim for each in (old, new) if isinstance(each, Shard | StridedShard)]
+        if old != new or moved.intersection(cuts) or (turned and cuts):
             again.append(i)
-            moved |= {each.dim for each in (old, new) if isinstance(each, Shard)}
+            moved.update(cuts)
     for i in reversed(again):
         local = _whole(local, shape, mesh, now, i)
         now[i] = Replicate()
-    for i in again:
-        local = _cut(local, mesh, wanted[i], i)
+    for i in _in_turn(wanted):
+        if i in again:
+            local = _cut(local, mesh, wanted[i], i)
     return local
 
 
@@ -154,7 +166,7 @@ def _whole(
     each, group = now[i], mesh.get_group(i)
     if isinstance(each, Partial):
         return each.reduced(local, group)
-    if not isinstance(each, Shard):
+    if not isinstance(each, Shard | StridedShard):
         return local
     before, _ = part_of(shape, mesh, now, i)
     dim, size, pieces = each.dim, before[each.dim], mesh.size(i)
@@ -172,7 +184,7 @@ def _cut(local: Tensor, mesh: DeviceMesh, wanted: Placement, i: int) -> Tensor:
     """A rank's part of what all ranks along a dimension of the mesh have whole."""
     place = mesh.get_coordinate()
     assert place is not None, "asked before"
-    if isinstance(wanted, Shard):
+    if isinstance(wanted, Shard | StridedShard):
         size = local.shape[wanted.dim]
         start, length = chunk_of(size, mesh.size(i), place[i])
         return local.narrow(wanted.dim, start, length).clone()

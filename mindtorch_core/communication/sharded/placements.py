@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...dispatch.functions import fn
@@ -10,7 +10,7 @@ from ...tensors.tensor import Tensor
 from ..collectives import all_reduce
 from ..reductions import reduce_op_named
 
-__all__ = ["Partial", "PartialNorm", "Placement", "Replicate", "Shard", "chunk_of"]
+__all__ = ["Partial", "PartialNorm", "Placement", "Replicate", "Shard", "StridedShard", "chunk_of"]
 
 
 def chunk_of(size: int, pieces: int, number: int) -> tuple[int, int]:
@@ -54,6 +54,27 @@ class Shard(Placement):
 
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+@dataclass(frozen=True, repr=False)
+class StridedShard(Placement):
+    """Each rank has a piece of what a `Shard` along a later dimension of the mesh has left.
+
+    So `fully_shard` cuts what tensor parallelism has cut before.
+
+    Attributes:
+        dim: of the tensor.
+        split_factor: into how many pieces the later dimensions cut.
+    """
+
+    dim: int
+    split_factor: int = field(default=1, kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 @dataclass(frozen=True)

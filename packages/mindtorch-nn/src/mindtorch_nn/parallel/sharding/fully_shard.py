@@ -207,17 +207,12 @@ def _places(modules: Iterable[Any], ignored: set[int]) -> list[tuple[Any, list[t
 
     Raises:
         ValueError: for parameters without dimensions, and those that another call has cut.
-        NotImplementedError: for parameters that are DTensors.
     """
     found: dict[int, tuple[Any, list[tuple[Any, str]]]] = {}
     for module in modules:
         for name, p in module._parameters.items():
             if p is None or id(p) in ignored:
                 continue
-            if isinstance(p, torch.distributed.tensor.DTensor):
-                raise NotImplementedError(
-                    f"{type(module).__name__}.{name} is a DTensor: fully_shard cuts plain parameters"
-                )
             if not p.ndim:
                 raise ValueError(
                     f"fully_shard doesn't support scalar parameters. Change {name} to a 1D tensor with "

@@ -9,7 +9,6 @@ from typing import Any
 import mindtorch_core as torch
 from mindtorch_core import Tensor
 
-from ...parameter import Parameter
 from .parameter import ShardedParameter
 from .policies import MixedPrecisionPolicy
 from .traffic import Gathering, Reduction, Traffic
@@ -150,8 +149,7 @@ class ParameterGroup:
             for n in trained:
                 shown[n].requires_grad_()
         for p, each in zip(self.parameters, shown, strict=True):
-            each.__class__ = Parameter  # modules ask for no less
-            p.show(each)
+            p.show(p.computed(each))
         self.exposed = True
 
     def hide(self) -> None:

@@ -28,6 +28,8 @@ class ShardedParameter:
     Attributes:
         part: the parameter that modules have outside forward and backward, a DTensor.
         step: how long parts are along the dimension, but for the last ones.
+        spec: how the parameter lies in the processes that compute it in parts; None for a plain one.
+        shape: of the parameter, or of what this process computes with.
 
     Raises:
         NotImplementedError: for parts of different sizes along another dimension than the first.
@@ -48,7 +50,10 @@ class ShardedParameter:
         self.dim = dim
         self.device = device
         self.pieces: int = mesh.size(mesh.ndim - 1)
-        self.shape = tuple(whole.shape)
+        rank = mesh.get_local_rank(mesh.ndim - 1)
+        self.spec: Any = getattr(whole, "_spec", None)
+        plain = whole.detach() if self.spec is None else whole._local_tensor  # type: ignore[attr-defined]
+        self.shape = tuple(plain.shape)
         size = self.shape[dim]
         if dim and size % self.pieces:
             raise NotImplementedError(
@@ -56,19 +61,52 @@ class ShardedParameter:
                 f"size: {self.pieces})"
             )
         self.step = -(-size // self.pieces)
-        placements = [tensors.Replicate()] * (mesh.ndim - 1) + [tensors.Shard(dim)]
-        start = min(self.step * mesh.get_local_rank(mesh.ndim - 1), size)
-        local = whole.detach().narrow(dim, start, min(self.step, size - start)).clone()
+        placements: list[Any] = [tensors.Replicate()] * (mesh.ndim - 1) + [tensors.Shard(dim)]
+        if self.spec is not None:
+            mesh, placements = self._with_its_own(mesh, placements)
+        start = min(self.step * rank, size)
+        local = plain.narrow(dim, start, min(self.step, size - start)).clone()
         if local.device.type != "meta":
             local = local.to("cpu" if offloaded else device)
         made = tensors.DTensor.from_local(
             local.contiguous(),
             mesh,
             placements,
-            shape=self.shape,
+            shape=tuple(whole.shape),
             stride=whole.contiguous().stride(),
         )
         self.part: Any = Parameter(made, requires_grad=whole.requires_grad)
+
+    def _with_its_own(self, mesh: Any, placements: list[Any]) -> tuple[Any, list[Any]]:
+        """The mesh of the parts of what is a DTensor already, and the placements there."""
+        own = self.spec.placements
+        cuts = [self.spec.mesh.size(i) for i, p in enumerate(own) if p.is_shard(self.dim)]
+        if cuts:
+            tensors: Any = torch.distributed.tensor
+            placements[-1] = tensors.placement_types._StridedShard(
+                self.dim, split_factor=math.prod(cuts)
+            )
+        try:
+            joined = mesh._concatenate([mesh, self.spec.mesh])
+        except RuntimeError as error:
+            module, name = self.places[0]
+            raise RuntimeError(
+                f"{type(module).__name__}.{name} is a DTensor on {self.spec.mesh}, and cannot be cut along "
+                f"{mesh} too: give fully_shard another dimension of the mesh that it is on. {error}"
+            ) from None
+        return joined, [*placements, *own]
+
+    def computed(self, whole: Tensor) -> Any:
+        """What modules have in forward, of what was put together: a DTensor where the parameter was one."""
+        if self.spec is None:
+            whole.__class__ = Parameter  # modules ask for no less
+            return whole
+        meta = self.spec.tensor_meta
+        made: Any = torch.distributed.tensor.DTensor.from_local(
+            whole, self.spec.mesh, self.spec.placements, shape=meta.shape, stride=meta.stride
+        )
+        made._is_param = True
+        return made.requires_grad_(whole.requires_grad) if made.is_leaf else made
 
     @property
     def local(self) -> Tensor:
