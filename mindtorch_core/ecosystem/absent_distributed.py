@@ -38,7 +38,7 @@ DISTRIBUTED: Final[dict[str, Absent]] = {
         "collective operations have waited when they return", classes="AsyncCollectiveTensor"
     ),
     "distributed.tensor": Absent(_LATER),
-    "distributed.tensor._utils": Absent(_LATER, functions="compute_local_shape_and_global_offset"),
+    "distributed.tensor._utils": Absent(),
     "distributed.tensor.placement_types": Absent(),
     "distributed.tensor.experimental": Absent(
         _LATER, functions="context_parallel implicit_replication local_map"

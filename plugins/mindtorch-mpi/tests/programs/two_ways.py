@@ -17,6 +17,7 @@ from torch.distributed.checkpoint.state_dict import (
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
     PrepareModuleInputOutput,
@@ -212,7 +213,8 @@ def placements():
         shapes = []
         for way in ways:
             lies = lies.redistribute(placements=way)
-            shapes.append([str(lies.placements), lies.to_local().tolist()])
+            part = compute_local_shape_and_global_offset(t.shape, mesh, way)
+            shapes.append([str(lies.placements), lies.to_local().tolist(), [*map(list, part)]])
             torch.testing.assert_close(lies.full_tensor(), t)
         doubled = lies * 2 + lies
         if count % 4 == 0:
