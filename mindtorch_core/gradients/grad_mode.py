@@ -126,7 +126,7 @@ class _GradMode(_Context):
     """Sets whether gradients are enabled, and restores what was."""
 
     __slots__ = ("_previous",)
-    enabled = False
+    enabled: bool
 
     if TYPE_CHECKING:
 

@@ -6,6 +6,7 @@ Also on a machine whose cores are shared.
 import pytest
 
 import mindtorch_core as torch
+from mindtorch_core.communication import fake
 from mindtorch_core.communication.engine import Finished
 from mindtorch_core.measuring.scaling import noting
 from mindtorch_core.measuring.scaling.formulas import slowest
@@ -162,3 +163,26 @@ def test_what_stands_for_a_message_is_no_part_of_a_step(monkeypatch):
 def test_what_is_lost_at_the_end_of_waiting_counts_for_the_last_rank():
     last, first = Step(12.0, lost=3.0, late=0.5), Step(5.0, late=9.0)
     assert lost_by_the_slowest([[first], [last]]) == 3.5
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_bytes_of_a_message_are_those_of_the_whole_on_every_rank(rank):
+    notes = noting.Notes()
+    listening = noting._Listening(notes, fake.Alone(rank, 4))
+    part, whole = torch.ones(3), torch.ones(12)
+    root = rank == 0
+    listening.all_reduce(None, part, "sum")
+    listening.broadcast(None, part, 0)
+    listening.reduce(None, part, 0, "sum")
+    listening.all_gather(None, whole, part)
+    listening.reduce_scatter(None, part, whole, "sum")
+    listening.gather(None, whole if root else None, part, 0)
+    listening.scatter(None, part, whole if root else None, 0)
+    listening.all_to_all(None, whole, whole, [3] * 4, [3] * 4)
+    listening.barrier(None, "cpu")
+    listening.send(None, part, 1, 0)
+    notes.end_step()
+    assert dict(notes.steps[0]["messages"]) == {
+        "all_reduce": 12, "broadcast": 12, "reduce": 12, "all_gather": 48, "reduce_scatter": 48, "gather": 48,
+        "scatter": 48, "all_to_all": 48, "barrier": 0,
+    }  # fmt: skip

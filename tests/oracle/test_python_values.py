@@ -301,6 +301,8 @@ BY_NUMPY_NAMES = [
     lambda lib, x: lib.max(x, dim=0, axis=0),
     lambda lib, x: lib.softmax(x, axes=0),
     lambda lib, x: lib.exp(x, axis=0),
+    lambda lib, x: lib.cumsum(x, 0, keepdims=True),
+    lambda lib, x: x.cumsum(axis=0, keepdims=True),
     lambda lib, x: x.sum(0, False, axis=1),
     lambda lib, x: x.sum(keepdim=True, keepdims=True),
     lambda lib, x: x.sum(axis="a"),

@@ -15,6 +15,17 @@ from schema_texts import compare, compare_arguments, refused_by
 pt = pytest.importorskip("torch")
 
 
+DTYPES = [name for name, d in vars(pt).items() if isinstance(d, pt.dtype)]
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_dtypes_by_all_their_names(name):
+    text = f"f(ScalarType x={name}) -> ()"
+    (theirs,) = pt._C.parse_schema(text).arguments
+    (own,) = parse_schema(text).arguments
+    assert own.default_value == theirs.default_value
+
+
 def test_every_schema_of_pytorch():
     """In an interpreter of its own: other tests define ops in PyTorch and take them back, after
     which its table of schemas refers to memory that is gone.

@@ -81,6 +81,23 @@ def test_what_is_not_sent_fails_and_names_its_line(planned):
             lost.tolist()
 
 
+def test_what_interrupts_keep_from_being_sent_has_no_value(planned):
+    class Interrupted(Recording):
+        def send(self):
+            raise KeyboardInterrupt
+
+    planned(Interrupted())
+    x = torch.ones(3)
+    with torch.pipeline() as pipe:
+        y = x + 1
+        z = y * 2
+        with pytest.raises(KeyboardInterrupt):
+            pipe.flush()
+    for lost in (y, z):
+        with pytest.raises(torch.PipelineError, match="aten::add failed"):
+            lost.tolist()
+
+
 def test_a_kernel_that_has_to_wait_sends_what_came_before(planned):
     batch = planned(Recording(refuse=0))
 

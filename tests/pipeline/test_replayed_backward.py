@@ -422,3 +422,21 @@ def test_another_mode_than_that_of_the_walk_makes_its_own_ones():
         seen.clear()
         assert block(Note() if noted else contextlib.nullcontext()) == [2, -4]
         assert any("ones" in name for name in seen) is noted
+
+
+def test_a_walk_that_other_code_begins_is_not_that_of_the_trace():
+    def one(loss):
+        loss.backward()
+
+    def other(loss):
+        loss.backward()
+
+    w, walks = torch.ones(3, requires_grad=True), []
+    for begins in [one] * 5 + [other] + [one]:
+        w.grad = None
+        with torch.pipeline(through_backward=True) as pipe:
+            loss = (w * 2).sum()
+            begins(loss)
+        walks.append(pipe.stats()["replayed_walks"])
+        assert w.grad.tolist() == [2, 2, 2]
+    assert walks[4:] == [1, 0, 1]

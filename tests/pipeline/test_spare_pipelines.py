@@ -86,6 +86,18 @@ def test_a_trace_of_a_block_with_other_bounds_is_not_followed():
     assert flushes == [1] * 6 + [2] * 3
 
 
+@pytest.mark.parametrize("part", [lambda pipe: None, lambda pipe: pipe.flush()], ids=["1", "2"])
+def test_a_pipeline_that_is_entered_again_begins_with_the_first_part(part):
+    pipe = torch.pipeline()
+    for _ in range(5):
+        with pipe:
+            y = X * 2
+            part(pipe)
+            z = y + 1
+        assert z.tolist() == (X * 2 + 1).tolist()
+    assert pipe.stats()["replayed"] >= 2
+
+
 @pytest.mark.parametrize(
     "options", [{"max_ops": 50}, {"max_bytes": 1 << 20}, {"trace": True}], ids=str
 )

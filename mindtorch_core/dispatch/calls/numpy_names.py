@@ -55,7 +55,7 @@ def renamed(
     bound = dict(values)
     for key, value in given.items():
         own = _OWN.get(key, key)
-        if own == key or own not in bound:
+        if own not in bound:
             raise _unexpected(name, key, defaults, values)
         if bound[own] is not defaults.get(own, REQUIRED):
             raise TypeError(
