@@ -138,6 +138,19 @@ def test_lazy_conjugates_and_negatives_of_pytorch():
         assert torch.load(file).tolist() == theirs.tolist()
 
 
+def test_own_lazy_conjugates_and_negatives():
+    pt = pytest.importorskip("torch")
+    conj = torch.tensor([1 + 2j, 3 - 1j]).conj()
+    for own in (conj, conj.imag, conj.real, conj.resolve_conj()):
+        file = io.BytesIO()
+        torch.save(own, file)
+        for lib in (pt, torch):
+            file.seek(0)
+            loaded = lib.load(file)
+            assert loaded.tolist() == own.tolist()
+            assert (loaded.is_conj(), loaded.is_neg()) == (own.is_conj(), own.is_neg())
+
+
 def test_shared_memory_and_identity():
     base = torch.arange(12.0).reshape(3, 4)
     shown = [base, base[1:], base.t(), base.view(torch.int32), base.data, base]
