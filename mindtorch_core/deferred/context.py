@@ -142,8 +142,8 @@ class Pipeline(Replaying):
             RuntimeError: if they are just being computed, by this thread.
         """
         with self.lock:
-            if storage.memory is not None and self._comes_later():
-                return
+            if storage.memory is not None and (self.launching or self._comes_later()):
+                return  # a kernel wants what is there before the writes that are still recorded
             if self._blocks and self.through_backward:
                 self._flush_what(storage)
             elif self._blocks:
@@ -160,7 +160,7 @@ class Pipeline(Replaying):
                 )
 
     def _comes_later(self) -> bool:
-        """Whether an outer block is launching: a kernel of its wants what is there before our writes."""
+        """Whether an outer block is launching: its ops come before ours."""
         stack = self._stack
         nested = len(stack) > 1 and get_ident() == self._thread and self in stack
         return nested and any(outer.launching for outer in stack[: stack.index(self)])

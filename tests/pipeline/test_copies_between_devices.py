@@ -106,6 +106,33 @@ def test_what_is_written_after_the_copy_is_not_in_it(toy):
     assert [t.tolist() for t in (x, y, z, back)] == [[2, 2], [0, 0], [2, 2], [10, 10]]
 
 
+@pytest.mark.parametrize("look", [lambda t: t.tolist(), lambda t: t.view(torch.int32).tolist()])
+def test_a_look_at_a_copy_comes_before_what_is_written_later(toy, look):
+    """Only the copy is launched then: what its kernel asks for does not have the rest launched."""
+    x = torch.zeros(2)
+    with through():
+        y = x.to("toy", copy=True)
+        x.add_(1)
+        z = y.to("cpu", copy=True)
+        y.add_(3)
+        found = look(z)
+    assert (found, x.tolist(), y.tolist()) == ([0, 0], [1, 1], [3, 3])
+
+
+def test_a_kernel_that_reads_values_sees_them_before_later_writes():
+    @torch.library.custom_op("copies::read", mutates_args=())
+    def read(x: torch.Tensor) -> torch.Tensor:
+        return torch.tensor(x.tolist())
+
+    read.register_fake(torch.empty_like)
+    x = torch.zeros(2)
+    with through():
+        y = read(x)
+        x.add_(1)
+        found = y.tolist()
+    assert (found, x.tolist()) == ([0, 0], [1, 1])
+
+
 def test_copies_that_nobody_wants_are_dropped(toy):
     before = len(toy.CALLS)
     with through() as pipe:
