@@ -331,7 +331,9 @@ def _by_columns(
         )
     several, args = as_tuple(inputs, "inputs", "jacobian")
     several_out = False
-    recorded = is_grad_enabled() and any(t._keys & AUTOGRAD for t in args)
+    recorded = is_grad_enabled() and any(
+        t._keys & AUTOGRAD for t in (*args, *as_tuple(func(*args), _RETURNED, "jacobian")[1])
+    )
     columns: list[list[list[Any]]] = []
     outputs: Tensors = ()
     for at, t in enumerate(args):

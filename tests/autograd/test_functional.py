@@ -164,3 +164,20 @@ def test_against_what_is_known():
     x = torch.tensor([1.0, -1.0])
     assert functional.jacobian(lambda v: a @ v, x).tolist() == a.tolist()
     assert functional.hessian(lambda v: v @ (a @ v), x).tolist() == (a + a.t()).tolist()
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+@pytest.mark.parametrize("requires", [False, True])
+@pytest.mark.parametrize("weighs", [False, True])
+def test_columns_have_the_history_of_what_a_function_reads(same, enabled, requires, weighs):
+    def call(lib):
+        x, w = (lib.tensor([0.5, 2.0], requires_grad=r) for r in (requires, weighs))
+        with lib.set_grad_enabled(enabled):
+            found = lib.autograd.functional.jacobian(
+                lambda x: x.exp() * w, x, strategy="forward-mode", vectorize=True
+            )
+        if not found.requires_grad:
+            return found
+        return found, lib.autograd.grad(found.sum(), [t for t in (x, w) if t.requires_grad])
+
+    same(call)
