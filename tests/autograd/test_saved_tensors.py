@@ -341,3 +341,31 @@ def test_a_hook_that_comes_while_a_node_unpacks_runs_after_it():
     node.append(y.grad_fn)
     y.backward()
     assert x.grad.item() == pytest.approx(torch.tensor(3.0).exp().item() / 2)
+
+
+SAVE = {
+    "a number": lambda lib, x: x * 3,
+    "operands": lambda lib, x: x * x,
+    "nothing": lambda lib, x: x + x,
+    "a product with ones": lambda lib, x: x * lib.ones(3),
+    "a power": lambda lib, x: x**2,
+    "a bias": lambda lib, x: lib.nn.functional.linear(lib.ones(1, 3), lib.ones(3, 3), x),
+    "rows": lambda lib, x: lib.nn.functional.linear(x, lib.ones(2, 3)),
+    "no weight": lambda lib, x: lib.nn.functional.layer_norm(x, (3,)),
+    "a weight": lambda lib, x: lib.nn.functional.layer_norm(lib.ones(3), (3,), x),
+    "a summand": lambda lib, x: lib.addcmul(x, lib.ones(3), lib.ones(3)),
+    "positions": lambda lib, x: x[lib.tensor([0, 1])],
+    "a mask": lambda lib, x: x.masked_fill(lib.tensor([True, False, True]), 0.0),
+}
+
+
+@pytest.mark.parametrize("op", SAVE.values(), ids=SAVE)
+def test_what_is_saved_is_freed_at_the_end_of_a_walk(same, op):
+    def call(lib):
+        x = lib.tensor([1.0, -2.0, 3.0], requires_grad=True)
+        y = op(lib, x)
+        y.backward(lib.ones_like(y))
+        y.backward(lib.ones_like(y))
+        return x.grad
+
+    same(call)

@@ -11,6 +11,7 @@ import pathlib
 import pickle
 import re
 import types
+import zipfile
 
 import pytest
 
@@ -453,3 +454,18 @@ def test_tensors_of_one_memory_share_it_when_another_module_pickles():
     a.mul_(5)
     assert b.tolist() == [5.0] * 3
     assert c.tolist() == [5.0] * 2
+
+
+def test_what_is_damaged_after_an_object_that_is_trusted():
+    whole = saved([Plain(), 3])
+    damaged = io.BytesIO()
+    with zipfile.ZipFile(whole) as old, zipfile.ZipFile(damaged, "w") as made:
+        for name in old.namelist():
+            data = old.read(name)
+            made.writestr(name, data[:-3] if name.endswith("data.pkl") else data)
+    damaged.seek(0)
+    with (
+        torch.serialization.safe_globals([Plain]),
+        pytest.raises(pickle.UnpicklingError, match="damaged at byte"),
+    ):
+        torch.load(damaged)

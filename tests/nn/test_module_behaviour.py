@@ -14,6 +14,28 @@ def net(t):
 
 
 @scenario
+def what_keeps_parameters_says_what_it_keeps(t):
+    kept = {"a": t.nn.Parameter(t.ones(2)), "b": t.ones(3), "c": 3, "d": "x"}
+    return [repr(t.nn.ParameterDict(kept)), repr(t.nn.ParameterList(kept.values()))]
+
+
+@scenario
+def an_older_container(t):
+    made = t.nn.Container(a=fill(t, t.nn.Linear(2, 1)), b=t.nn.ReLU())
+    return [repr(made), list(made.state_dict()), numbers(made.a(t.ones(1, 2)))]
+
+
+@scenario
+def convolutions_that_keep_sizes(t):
+    x = t.arange(36.0).reshape(1, 1, 6, 6).sin()
+    return [
+        numbers(fill(t, t.nn.Conv2d(1, 1, size, padding="same", padding_mode=mode))(x))
+        for mode in ("zeros", "reflect", "circular", "replicate")
+        for size in (2, 3, (4, 5))
+    ]
+
+
+@scenario
 def attributes_become_members(t):
     m = t.nn.Module()
     m.w = t.nn.Parameter(t.ones(2))

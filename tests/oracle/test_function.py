@@ -466,3 +466,23 @@ def test_what_a_function_saves_for_forward_mode_does_not_matter():
         return x.grad
 
     both(call)
+
+
+@pytest.mark.parametrize("rule", [None, False, True])
+def test_samples_need_a_rule(rule):
+    def call(lib):
+        class Twice(lib.autograd.Function):
+            if rule is not None:
+                generate_vmap_rule = rule
+
+            @staticmethod
+            def forward(x):
+                return x * 2
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                pass
+
+        return lib.func.vmap(Twice.apply)(lib.ones(2, 3))
+
+    both(call)

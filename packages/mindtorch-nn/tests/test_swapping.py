@@ -181,6 +181,21 @@ def test_a_load_that_fails_leaves_all_as_it_was() -> None:
     assert m.weight is weight
 
 
+@pytest.mark.usefixtures("swapping")
+def test_a_conversion_that_fails_leaves_all_as_it_was() -> None:
+    def convert(t: Any) -> Any:
+        if t.dim() == 1:
+            raise ValueError("no more")
+        return t.double()
+
+    m = nn.Linear(2, 1)
+    weight, values = m.weight, m.weight.tolist()
+    with pytest.raises(ValueError, match="no more"):
+        m._apply(convert)
+    assert m.weight is weight
+    assert (weight.dtype, weight.tolist()) == (torch.float32, values)
+
+
 def test_conversions_that_replace_parameters() -> None:
     m = nn.Linear(1, 1)
     weight = m.weight
