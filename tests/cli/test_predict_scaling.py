@@ -55,6 +55,11 @@ def test_gathering_sends_all_but_the_own_part():
     assert gather_time(3, 3e6, 1e-6, 1e-9) == pytest.approx(2e-6 + 2e-3)
 
 
+def test_all_to_all_sends_a_part_to_each_other_rank():
+    assert call_time("all_to_all", 4, 1e6, 1e-6, 1e-9) == pytest.approx(3e-6 + 0.75e-3)
+    assert call_time("all_to_all", 1, 1e6, 1e-6, 1e-9) == 0
+
+
 @pytest.mark.parametrize(("n", "depth"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (1024, 10)])
 def test_the_depth_of_a_tree(n, depth):
     assert tree_depth(n) == depth

@@ -5,11 +5,12 @@ import os
 import subprocess
 import sys
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
 import mindtorch_core as torch
-from mindtorch_core.measuring.timeline.facts import _thinned, facts_of
+from mindtorch_core.measuring.timeline.facts import _Clock, _task, _thinned, facts_of
 from mindtorch_core.measuring.timeline.following import Follower
 from mindtorch_core.measuring.timeline.memory import Held
 
@@ -227,3 +228,9 @@ def test_memory_over_a_long_time_keeps_its_heights():
     assert thin == sorted(thin)
     assert max(n for _, n in thin) == 1012
     assert min(n for _, n in thin) == 0
+
+
+def test_tasks_of_a_device_last_microseconds():
+    task = SimpleNamespace(on="npu:0", stream=1, start=3_000, total=7_000)
+    told = _task(task, "mul", _Clock(1_000))
+    assert told == {"name": "mul", "device": "npu:0", "stream": 1, "start": 2, "us": 7}
