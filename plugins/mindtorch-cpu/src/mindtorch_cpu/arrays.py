@@ -38,10 +38,12 @@ from mindtorch_core.backend import (
 )
 from mindtorch_core.dispatch.keys import DEFAULT_INCLUDED, DispatchKey
 
+from .compiled import computed
 from .memory_pool import POOL
 
 __all__ = [
     "CPU",
+    "HALVES",
     "KEYS",
     "QUIET",
     "WIDER",
@@ -49,6 +51,7 @@ __all__ = [
     "array_of",
     "cast",
     "np_dtype",
+    "recast",
     "torch_dtype",
     "wrap",
 ]
@@ -81,6 +84,9 @@ CPU: Final = device("cpu")
 KEYS: Final = int(DispatchKey.CPU | DEFAULT_INCLUDED)
 
 ndarray: Final = np.ndarray
+HALVES: Final = frozenset(NUMPY_OF[d] for d in WIDER)
+# Elements of half precision from which a kernel converts them: NumPy does one after the other.
+_MANY: Final = 1 << 12
 
 
 def torch_dtype(d: np.dtype[Any]) -> dtype:
@@ -205,8 +211,28 @@ def converted(a: Any, d: dtype) -> Any:
         return of_float8(a, d)
     a = without_imaginary(a, NUMPY_OF[d])
     if a.flags.c_contiguous or 0 not in a.strides:
-        return quietly(a.astype, NUMPY_OF[d])
+        return recast(a, NUMPY_OF[d])
     return relaid(a, NUMPY_OF[d])
+
+
+def recast(a: Any, d: Any) -> Any:
+    """``a.astype(d)``, quietly; many elements to or from half precision by a kernel, if there is one."""
+    d = np.dtype(d)
+    if a.size >= _MANY and (a.dtype in HALVES or d in HALVES) and type(a) is ndarray:  # not traced
+        if a.strides[-1] == a.itemsize and a.strides == tuple(sorted(a.strides, reverse=True)):
+            out = POOL.empty(a.shape, d)
+            recast_into(a, out)
+            return out
+        if a.ndim > 1 and a.strides[-2] < a.strides[-1]:
+            return recast(a.swapaxes(-1, -2), d).swapaxes(-1, -2)
+    return quietly(a.astype, d)
+
+
+def recast_into(a: Any, out: Any) -> None:
+    """Write an array's elements, in another dtype, to one of its shape."""
+    d = out.dtype
+    if a.size < _MANY or not computed(("cast", d), lambda tracer, x: [x.astype(d)], [a], [out]):
+        quietly(np.copyto, out, a, "unsafe")
 
 
 def without_imaginary(a: Any, d: Any) -> Any:

@@ -9,12 +9,12 @@ import numpy as np
 
 from mindtorch_core.backend import get_num_threads
 
-from .arrays import QUIET, quietly
+from .arrays import HALVES, QUIET, quietly, recast
 from .compiled import computed
 from .memory_pool import POOL
 from .workers import share_out
 
-__all__ = ["LARGE", "compiles", "in_chunks", "in_slabs"]
+__all__ = ["LARGE", "compiles", "in_chunks", "in_place_of_halves", "in_single", "in_slabs"]
 
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
 LARGE: Final = 1 << 15
@@ -67,6 +67,8 @@ def in_chunks(
             return None
     out = POOL.empty(shape, d)
     size, most = first.size, _LONG if ufunc in _ARITHMETIC else _CHUNK
+    if takes_out and first.dtype in HALVES and _of_halves(ufunc, arrays, out):
+        return out
     if takes_out and size <= most and ufunc not in _SLOW_WITH_NUMBERS:
         return QUIET.run(ufunc, *arrays, out)
     flat = out.reshape(-1)
@@ -95,6 +97,41 @@ def in_chunks(
 
     share_out(chunk, range(0, size, step))
     return out
+
+
+def _of_halves(ufunc: Any, arrays: Sequence[Any], out: Any) -> bool:
+    """Whether a kernel computed a ufunc of half precision, which NumPy does one element after the other."""
+    if arrays[0].ndim:
+        return computed(ufunc, lambda tracer, *parts: [ufunc(*parts)], arrays, [out])
+    number, array = arrays
+    return computed(
+        (ufunc, "of a number"), lambda tracer, x, n: [ufunc(n, x)], (array, number), [out]
+    )
+
+
+def in_place_of_halves(ufunc: Any, out: Any, other: Any) -> bool:
+    """Whether a kernel computed ``ufunc(out, other, out)`` of half precision."""
+    if other is not out and np.may_share_memory(out, other):
+        return False
+
+    def trace(tracer: Any, a: Any, b: Any) -> list[Any]:
+        ufunc(a, b, a)
+        return []
+
+    return computed((ufunc, "in place"), trace, [out, other], [])
+
+
+def in_single(ufunc: Any, a: Any, number: Any, d: Any) -> Any:
+    """``ufunc`` of an array and a number of float32, rounded once to half precision."""
+    if a.size >= LARGE and a.dtype == d and a.flags.c_contiguous and not number.ndim:
+        out = POOL.empty(a.shape, d)
+
+        def trace(tracer: Any, x: Any, n: Any) -> list[Any]:
+            return [ufunc(x.astype(np.float32), n).astype(d)]
+
+        if computed((ufunc, "in single"), trace, [a, number], [out]):
+            return out
+    return recast(ufunc(recast(a, np.float32), number), d)
 
 
 def in_slabs(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:

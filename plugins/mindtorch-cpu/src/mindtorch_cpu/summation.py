@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from .arrays import quietly
+from .arrays import quietly, recast
 from .many_rows import sums
 from .rows import PIECE, dots
 from .workers import share_out
@@ -124,7 +124,7 @@ def _sum_along(x: Any, over: Sequence[bool]) -> Any:
 
 def _piece_sum(x: Any, over: Sequence[bool]) -> Any:
     if x.dtype.itemsize < 4:
-        x = x.astype(np.float32)
+        x = recast(x, np.float32)
     return _sum_along(x, over)[None]
 
 

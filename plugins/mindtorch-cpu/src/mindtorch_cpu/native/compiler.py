@@ -26,6 +26,7 @@ __all__ = [
     "has_half",
     "has_pairs",
     "loaded",
+    "pairs_pay",
     "ready",
     "vector_bytes",
     "vector_registers",
@@ -112,6 +113,12 @@ def has_half() -> bool:
 def has_pairs() -> bool:
     """Whether the processor multiplies pairs of bfloat16."""
     return "+avx512bf16" in _llvm().features.split(",")
+
+
+@functools.cache
+def pairs_pay() -> bool:
+    """Whether it does so faster than float32: AMD's do, Intel's take twice as long."""
+    return has_pairs() and _llvm().cpu.startswith("znver")
 
 
 @functools.cache

@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..arrays import recast_into
+from ..compiled import computed
 from ..memory_pool import POOL
-from ..native.compiler import has_pairs
+from ..native.compiler import pairs_pay
 from ..native.synchronous import address, available
 from .sliding_products import Products, Tiles, beginning, pitch_of
 
@@ -17,8 +19,8 @@ _AT_ONCE: Final = 1 << 20  # results that stay float32 until they are rounded
 
 
 def usable() -> bool:
-    """Whether this process has a compiler, and its processor the instruction."""
-    return available() and has_pairs()
+    """Whether this process has a compiler, and its processor gains by the instruction."""
+    return available() and pairs_pay()
 
 
 def multiply(a: Any, b: Any, out: Any) -> bool:
@@ -41,7 +43,7 @@ def multiply(a: Any, b: Any, out: Any) -> bool:
         found = POOL.empty((count, begin.shape[1], tiles.tiles * tiles.wide), begin.dtype)
         products = Products(tiles, part, places, begin, places * pitch, len(places))
         products.run(address(pairs), pairs.strides[0], found)
-        out[:, first : first + step] = found[:, : part.shape[1], :columns]
+        recast_into(found[:, : part.shape[1], :columns], out[:, first : first + step])
     return True
 
 
@@ -60,9 +62,16 @@ def _paired(b: Any, wide: int) -> tuple[Any, int]:
     pitch = pitch_of(wide, 4)
     bits = b.view(np.uint16)
     out = POOL.empty((count, -(-inner // 2), pitch), np.dtype(np.uint32))
-    pairs = out.view(np.uint16).reshape(*out.shape, 2)[:, :, :columns]
-    pairs[..., 0] = bits[:, ::2]
-    pairs[:, : inner // 2, :, 1] = bits[:, 1::2]
+    whole = out[:, : inner // 2, :columns]
+    low, high = bits[:, : inner // 2 * 2 : 2], bits[:, 1::2]
+    if not computed("pairs", lambda tracer, *parts: [_joined(*parts)], [low, high], [whole]):
+        whole[...] = _joined(low, high)
     if inner % 2:
-        pairs[:, -1, :, 1] = 0
+        out[:, -1, :columns] = bits[:, -1]
     return out, pitch
+
+
+def _joined(low: Any, high: Any) -> Any:
+    """Numbers of 32 bits of two of 16."""
+    shift = np.uint32(16)
+    return np.bitwise_or(np.left_shift(high.astype(np.uint32), shift), low.astype(np.uint32))

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
-from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, recast, wrap
 from ..large import LARGE, in_chunks
 from ..register import composition_of, register, rule_of
 
@@ -49,7 +49,7 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
         if data is None:
             data = quietly(each, *arrays)
         if wide is not d:
-            data = quietly(data.astype, NUMPY_OF[d])
+            data = recast(data, NUMPY_OF[d])
         return as_operands_lie(data, *args[:tensors]), d
 
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -77,7 +77,7 @@ def to_dtype(self: Any, dtype: Any) -> Any:
     a = self.raw_data
     if _is_row_major(a):
         data = cast(self, dtype)
-        return wrap(data.copy() if data is a or data.base is not None else data, dtype)
+        return wrap(data.copy() if data is a else data, dtype)
     if not a.size:
         return _nothing(self, dtype)
     if a.dtype.names is not None or dtype.name in FLOAT8:

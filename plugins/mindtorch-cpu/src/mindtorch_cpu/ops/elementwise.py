@@ -46,7 +46,7 @@ def _sinc(a: Any) -> Any:
 
 
 for _name in ("asinh", "acosh", "atanh"):
-    function(_name, getattr(np, f"arc{_name[1:]}"))
+    function(_name, getattr(np, f"arc{_name[1:]}"), widen=True)
 function("exp2", _exp2, plain=True)
 function("sinc", in_single(_sinc), plain=True)
 function("deg2rad", in_single(np.deg2rad), plain=True)

@@ -32,17 +32,32 @@ from ..arrays import (
     in_common_order,
     ndarray,
     quietly,
+    recast,
     scalar,
     wrap,
 )
 from ..compiled import BY_SIZE, FEWEST, one_pass
-from ..large import LARGE
+from ..large import LARGE, in_chunks
 from ..native.quick import MANY, exponential, pays
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
 from .error_functions import erf, erfc
 from .pointwise import Ufunc, large, recover, refuse, served
 from .ufuncs import note
+
+
+def _in_single(name: str, ufunc: Ufunc) -> Callable[[Any], Any]:
+    """A function of an array of half precision, computed in float32 and rounded once."""
+
+    def each(a: Any) -> Any:
+        return ufunc(a.astype(np.float32)).astype(a.dtype)
+
+    def call(a: Any) -> Any:
+        key = (name, "in single")
+        data = in_chunks(each, a.dtype, a, key=key) if a.size >= LARGE else None
+        return recast(quietly(ufunc, recast(a, np.float32)), a.dtype) if data is None else data
+
+    return call
 
 
 def unary(
@@ -71,6 +86,7 @@ def unary(
         ok and not (to_float and c < FLOATING) and not (real and c == COMPLEX)
         for c, ok in enumerate(allowed)
     )
+    single = _in_single(name, ufunc)
 
     def run(self: Any) -> Any:
         d = self.raw_dtype
@@ -85,8 +101,7 @@ def unary(
                 d = to_floating(d)
                 a = converted(a, d)
         if widen and d in WIDER:
-            data = quietly(ufunc, converted(a, WIDER[d])).astype(a.dtype)
-            return wrap(in_common_order(data, self.raw_data), result or d)
+            return wrap(in_common_order(single(a), self.raw_data), result or d)
         if a.size < LARGE:
             try:
                 data = QUIET.__dict__["run"](ufunc, a) if native else quietly(ufunc, a)
@@ -186,8 +201,9 @@ def _sign(a: Any) -> Any:
     return np.greater(a, 0).astype(a.dtype) - np.less(a, 0).astype(a.dtype)
 
 
-for _name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "sin", "cos", "tanh"):
-    function(_name, getattr(np, _name))
+function("sqrt", np.sqrt)
+for _name in ("exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tanh"):
+    function(_name, getattr(np, _name), widen=True)
 function("sigmoid", _sigmoid, plain=True, widen=True)
 function("rsqrt", _rsqrt, plain=True, widen=True)
 function("erf", erf, plain=True, widen=True)
@@ -315,8 +331,8 @@ function("bitwise_not", np.invert, to_float=False)
 
 
 for _name in ("tan", "sinh", "cosh"):
-    function(_name, getattr(np, _name))
+    function(_name, getattr(np, _name), widen=True)
 for _name in ("asin", "acos", "atan"):
-    function(_name, getattr(np, f"arc{_name[1:]}"))
+    function(_name, getattr(np, f"arc{_name[1:]}"), widen=True)
 function("erfc", erfc, plain=True)
 function("frac", lambda a: a - np.trunc(a), to_float=False, plain=True)

@@ -28,6 +28,8 @@ from ..arrays import (
     converted,
     ndarray,
     quietly,
+    recast,
+    recast_into,
     row_major,
     scalar,
     wrap,
@@ -61,7 +63,7 @@ def product(a: Any, b: Any, d: Any) -> Any:
 def rounded(found: Any, d: Any) -> Any:
     """What `unrounded` gave, in the dtype of its operands."""
     return (
-        converted(found, d) if d in _FLOAT8 else found.astype(NUMPY_OF[d]) if d in WIDER else found
+        converted(found, d) if d in _FLOAT8 else recast(found, NUMPY_OF[d]) if d in WIDER else found
     )
 
 
@@ -102,8 +104,8 @@ def _batches(a: Any, b: Any) -> Any:
 def half_product(a: Any, b: Any, d: Any) -> Any:
     """``a @ b`` of half precision, computed in float32 and rounded to a dtype; large ones block by block."""
     if min(a.ndim, b.ndim) < 2 or a.size * b.shape[-1] <= TINY:
-        found = row_major(quietly(np.matmul, a.astype(np.float32), b.astype(np.float32)))
-        return found if found.dtype == d else quietly(found.astype, d)
+        found = row_major(quietly(np.matmul, recast(a, np.float32), recast(b, np.float32)))
+        return found if found.dtype == d else recast(found, d)
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     out = _empty((*batch, a.shape[-2], b.shape[-1]), d)
     if _by_pairs(a, b, out):
@@ -113,13 +115,25 @@ def half_product(a: Any, b: Any, d: Any) -> Any:
         return out
     x, y = (np.broadcast_to(t, (*batch, *t.shape[-2:])) for t in (a, b))
     places = list(np.ndindex(batch))
+    largest = max(x[places[0]].size, y[places[0]].size, out[places[0]].size)
+    whole = len(batch) == 1 and largest <= _CACHED
 
     def work(part: slice) -> None:
+        if whole:
+            quietly(_in_stacks, x[part], y[part], out[part], max(1, _CACHED // largest))
+            return
         for place in places[part]:
             quietly(_in_blocks, x[place], y[place], out[place])
 
     over_batches(work, a.shape[-2] * a.shape[-1] * b.shape[-1], len(places))
     return out
+
+
+def _in_stacks(a: Any, b: Any, out: Any, step: int) -> None:
+    """Products of stacks of matrices, of which some are widened at a time."""
+    for first in range(0, len(a), step):
+        left, right = (recast(t[first : first + step], np.float32) for t in (a, b))
+        recast_into(np.matmul(left, right), out[first : first + step])
 
 
 def _by_pairs(a: Any, b: Any, out: Any) -> bool:
@@ -142,15 +156,15 @@ def _in_blocks(a: Any, b: Any, out: Any) -> None:
     """The product of two matrices, of which a few rows and columns at a time are widened."""
     inner = max(a.shape[1], 1)
     if len(a) <= _FEW_ROWS:
-        _few_rows(a.astype(np.float32), b, out)
+        _few_rows(recast(a, np.float32), b, out)
         return
     step = max(_WIDENED // inner, 512)
     for column in range(0, b.shape[1], step):
-        right = b[:, column : column + step].astype(np.float32)
+        right = recast(b[:, column : column + step], np.float32)
         for row in range(0, len(a), step):
-            left = a[row : row + step].astype(np.float32)
+            left = recast(a[row : row + step], np.float32)
             found = multiplied(left.size * right.shape[1], np.matmul, left, right)
-            out[row : row + step, column : column + step] = found
+            recast_into(found, out[row : row + step, column : column + step])
 
 
 def _few_rows(a: Any, b: Any, out: Any) -> None:
@@ -159,7 +173,7 @@ def _few_rows(a: Any, b: Any, out: Any) -> None:
         step = max(1, _CACHED // max(len(b), 1))
         for column in range(0, b.shape[1], step):
             part = slice(column, column + step)
-            out[:, part] = np.matmul(a, b[:, part].astype(np.float32))
+            out[:, part] = np.matmul(a, recast(b[:, part], np.float32))
         return
     step = max(1, _CACHED // max(b.shape[1], 1))
     found = np.zeros((len(a), b.shape[1]), np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
-from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, wrap
+from ..arrays import NUMPY_OF, WIDER, converted, in_common_order, quietly, recast, wrap
 from ..compiled import BY_SIZE, FEWEST, one_pass
 from ..large import LARGE, in_chunks
 from ..register import composition_of, register, rule_of
@@ -69,7 +69,7 @@ def activation(
         if data is None:
             data = quietly(each, a)
         if d in WIDER:
-            data = quietly(data.astype, NUMPY_OF[d])
+            data = recast(data, NUMPY_OF[d])
         return in_common_order(data, self.raw_data)
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:

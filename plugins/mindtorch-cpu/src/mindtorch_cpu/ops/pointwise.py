@@ -46,10 +46,11 @@ from ..arrays import (
     of_float8,
     operands,
     quietly,
+    recast,
     scalar,
     wrap,
 )
-from ..large import LARGE, in_chunks, in_slabs
+from ..large import LARGE, in_chunks, in_place_of_halves, in_single, in_slabs
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
 from .ufuncs import note
@@ -258,7 +259,7 @@ def inplace(
     """A kernel that writes ``ufunc(self, other)`` into ``self``."""
     allowed = served(name)
     native = isinstance(ufunc, np.ufunc)
-    limited = not all(allowed)
+    special = not all(allowed) or any(given is not None for given in (check, result, compute))
     numbers = _numbers_as_they_are(_served_as_they_are(allowed, compute, check), guard)
 
     def run(self: Any, other: Any, alpha: Any = None, rounding_mode: Any = None) -> Any:
@@ -282,20 +283,20 @@ def inplace(
                 shape = broadcast_all((self.raw_shape, b.shape))
                 check_inplace_result(self, shape, result or d)
             if single and d in WIDER and d is self.raw_dtype and _is_number(other):
-                np.copyto(out, _in_single(ufunc, self, other, d))
-                return self
+                return _copied(self, _in_single(ufunc, self, other, d), d)
             if a is not out:  # computed in a wider dtype than self's
                 if check is not None:
                     check(d, a, b)
-                np.copyto(out, quietly(ufunc, a, b), casting="unsafe")
-                return self
-        if limited and not allowed[d.category]:
-            refuse(name, self, other)
-        if check is not None:
-            check(d, out, b)
-        if result is not None or (compute is not None and compute(d) is not self.raw_dtype):
-            check_inplace_result(self, self.raw_shape, result or compute(d) if compute else result)
-            np.copyto(out, quietly(ufunc, out, b), casting="unsafe")
+                return _copied(self, quietly(ufunc, a, b), result or d)
+        if special:
+            if not allowed[d.category]:
+                refuse(name, self, other)
+            if check is not None:
+                check(d, out, b)
+            made = result or (compute(d) if compute else self.raw_dtype)
+            if result is not None or made is not self.raw_dtype:
+                return _copied(self, quietly(ufunc, out, b), made)
+        if out.size >= LARGE and d in WIDER and in_place_of_halves(ufunc, out, b):
             return self
         try:
             (QUIET.__dict__["run"] if native else quietly)(ufunc, out, b, out)
@@ -306,6 +307,13 @@ def inplace(
     return run
 
 
+def _copied(self: Any, data: Any, d: dtype) -> Any:
+    """A tensor into which a result of a dtype has been written, if it may be."""
+    check_inplace_result(self, self.raw_shape, d)
+    np.copyto(self.raw_data, data, casting="unsafe")
+    return self
+
+
 def _is_number(other: Any) -> bool:
     """Whether the second operand is a number, or stands for one: it has no dimensions."""
     return other.__class__ is not Tensor or not other.raw_shape
@@ -313,12 +321,12 @@ def _is_number(other: Any) -> bool:
 
 def _in_single(ufunc: Ufunc, self: Any, other: Any, d: dtype) -> Any:
     """``ufunc`` of halves and a number, computed in float32 and rounded once."""
-    data = quietly(_rounded, ufunc, cast(self, float32), array_of(other, float32), NUMPY_OF[d])
+    data = quietly(in_single, ufunc, self.raw_data, array_of(other, float32), NUMPY_OF[d])
     return as_operands_lie(data, self, other)
 
 
 def _rounded(ufunc: Ufunc, a: Any, b: Any, to: Any) -> Any:
-    return ufunc(a, b).astype(to)
+    return recast(ufunc(a, b), to)
 
 
 def arithmetic(name: str, ufunc: Ufunc, **options: Any) -> None:
@@ -351,8 +359,8 @@ def scaled(name: str, ufunc: Ufunc, guard: Callable[[Any, Any], None] | None = N
         a, b = array_of(self, d), array_of(other, d)
         broadcast_all((a.shape, b.shape))
         factor = exact(alpha, d).astype(np.float32)
-        b = quietly(np.multiply, b.astype(np.float32), factor)
-        data = quietly(_rounded, ufunc, a.astype(np.float32), b, NUMPY_OF[d])
+        b = quietly(np.multiply, recast(b, np.float32), factor)
+        data = quietly(_rounded, ufunc, recast(a, np.float32), b, NUMPY_OF[d])
         return wrap(as_operands_lie(data, self, other), d)
 
     def made_by(factory: Callable[..., Any]) -> Callable[..., Any]:

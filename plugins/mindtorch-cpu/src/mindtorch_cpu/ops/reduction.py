@@ -20,6 +20,7 @@ from mindtorch_core.backend import (
 
 from ..arrays import (
     CPU,
+    HALVES,
     KEYS,
     NUMPY_OF,
     QUIET,
@@ -28,6 +29,7 @@ from ..arrays import (
     converted,
     ndarray,
     quietly,
+    recast,
     row_major,
     wrap,
 )
@@ -59,7 +61,7 @@ def reduced(found: Any, axis: Any, keepdim: bool) -> Any:
 
 def rounded(data: Any, d: Any) -> Any:
     """A row-major array in a tensor's dtype."""
-    return row_major(data if data.dtype == NUMPY_OF[d] else quietly(data.astype, NUMPY_OF[d]))
+    return row_major(data if data.dtype == NUMPY_OF[d] else recast(data, NUMPY_OF[d]))
 
 
 @kernel("sum")
@@ -221,6 +223,11 @@ def _first_places(a: Any, values: Any) -> Any:
     return found
 
 
+def _comparable(a: Any) -> Any:
+    """Many numbers of half precision as float32, which NumPy compares many times faster."""
+    return recast(a, np.float32) if a.size >= LARGE and a.dtype in HALVES else a
+
+
 def _extreme(name: str, join: np.ufunc) -> None:
     rule = rule_of(name)
     reduce: Any = join.reduce
@@ -236,7 +243,11 @@ def _extreme(name: str, join: np.ufunc) -> None:
         axis = axes(dim, a.ndim)
         if axis is None and not keepdim and self.raw_dtype not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, reduce_rows, join), self.raw_dtype)
-        return wrap(row_major(_extremes(a, reduce, axis, keepdim)), self.raw_dtype)
+        wide = _comparable(a)
+        found = _extremes(wide, reduce, axis, keepdim)
+        if wide is not a:
+            found = recast(found, a.dtype)
+        return wrap(row_major(found), self.raw_dtype)
 
     register(name, run)
 
@@ -253,6 +264,7 @@ def _position(name: str, reduce: Any, find: Any) -> None:
         a = self.raw_data
         if not served[self.raw_dtype.category] or not a.size or (dim is not None and not a.ndim):
             return wrap(np.zeros(rule(self, dim, keepdim).shape, np.int64), int64)
+        a = _comparable(a)
         if dim is None:
             return wrap(row_major(find(a, None, None, keepdims=keepdim)), int64)
         (axis,) = wrap_dims(dim, a.ndim)
@@ -301,8 +313,9 @@ def _extreme_along(name: str, reduce: Any, find: str) -> None:
             return wrap(empty, self.raw_dtype), wrap(np.zeros(indices.shape, np.int64), int64)
         (axis,) = wrap_dims(dim, a.ndim)
         if a.size >= LARGE:
-            both = _with_places(a, reduce, find, axis)
+            both = _with_places(_comparable(a), reduce, find, axis)
             values, indices = (reduced(found, (axis,), keepdim) for found in both)
+            values = rounded(values, self.raw_dtype)
         else:
             values = QUIET.run(reduce, a, axis, None, None, keepdim)
             indices = getattr(a, find)(axis, None, keepdims=keepdim)

@@ -16,6 +16,7 @@ from ..arrays import (
     converted,
     in_common_order,
     quietly,
+    recast,
     wrap,
 )
 from ..compiled import BY_SIZE, FEWEST, one_pass
@@ -77,7 +78,7 @@ def slope(
         if data is None:
             data = quietly(compute, *given, *numbers)
         if d in WIDER:
-            data = quietly(data.astype, NUMPY_OF[d])
+            data = recast(data, NUMPY_OF[d])
         return wrap(in_common_order(data, g, a), d)
 
     register(name, run)

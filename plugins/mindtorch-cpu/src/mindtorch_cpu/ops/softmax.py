@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..arrays import NUMPY_OF, QUIET, WIDER, cast, row_major, wrap
+from ..arrays import NUMPY_OF, QUIET, WIDER, cast, recast, recast_into, row_major, wrap
 from ..compiled import FEWEST, computed, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
@@ -50,11 +50,11 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
             return wrap(out, d)
 
     def block(at: Any) -> None:
-        parts = [a[at] if a.dtype == wide else a[at].astype(wide) for a in lines]
+        parts = [a[at] if a.dtype == wide else recast(a[at], wide) for a in lines]
         y = target[at] if target.dtype == wide else np.empty(parts[0].shape, wide)
         compute(y, *parts)
         if target.dtype != wide:
-            target[at] = y
+            recast_into(y, target[at])
 
     if inside == 1:
         over_blocks(block, len(target), length)
@@ -198,7 +198,7 @@ def _prepared(name: str, self: Any, dim: int, dtype: Any) -> tuple[Any, Any]:
     d = rule_of(name)(self, dim, dtype).dtype
     a = cast(self, d)
     if d in WIDER:
-        a = a.astype(np.float32)
+        a = recast(a, np.float32)
     if not a.size or not a.ndim:
         return QUIET.run(np.subtract, a, a), d
     a = row_major(a)
@@ -297,7 +297,7 @@ def _large(grad_output: Any, output: Any, d: Any) -> bool:
 
 def _floats(t: Any, d: Any) -> Any:
     a = cast(t, d)
-    return a.astype(np.float32) if d in WIDER else a
+    return recast(a, np.float32) if d in WIDER else a
 
 
 def _totals(a: Any, dim: int) -> Any:
