@@ -16,6 +16,7 @@ from mindtorch_cpu.native.kernels import KERNELS
 from mindtorch_cpu.native.planes import Plane, PlaneGradient
 from mindtorch_cpu.native.sliding import Gradient, Product, Turn
 from mindtorch_cpu.ops import convolution, sliding_products
+from mindtorch_cpu.processor import first_cache
 
 pt = pytest.importorskip("torch")
 
@@ -311,3 +312,29 @@ def test_without_llvmlite_products_serve():
         env={**os.environ},
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("how", ["kernels"], indirect=True)
+def test_sums_are_the_same_wherever_a_first_level_cache_ends(how, monkeypatch):
+    x, w = torch.randn(2, 288, 9, 9), torch.randn(40, 288, 3, 3)
+    made = []
+    for size in (1 << 12, 1 << 14, 1 << 15):
+        monkeypatch.setattr(sliding_products, "_PLACE", size)
+        made.append(F.conv2d(x, w, padding=1))
+    assert torch.equal(made[0], made[1])
+    assert torch.equal(made[0], made[2])
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [({"index0": ("1", "Data", "48K"), "index1": ("1", "Instruction", "64K")}, 48 << 10),
+     ({"index0": ("1", "Instruction", "64K"), "index1": ("1", "Unified", "24K")}, 24 << 10),
+     ({"index0": ("2", "Data", "512K")}, 32 << 10), ({"index0": ("1", "Data", "")}, 32 << 10), ({}, 32 << 10)],
+)  # fmt: skip
+def test_what_linux_tells_of_the_first_cache(tmp_path, told, found):
+    for index, texts in told.items():
+        folder = tmp_path / "cache" / index
+        folder.mkdir(parents=True)
+        for name, text in zip(("level", "type", "size"), texts, strict=True):
+            (folder / name).write_text(f"{text}\n", encoding="utf-8")
+    assert first_cache(tmp_path) == found

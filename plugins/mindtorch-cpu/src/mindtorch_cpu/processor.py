@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-__all__ = ["capabilities"]
+__all__ = ["capabilities", "first_cache"]
 
 # PyTorch's names with Linux's, most of which are the same.
 _SAME: Final = """
@@ -45,6 +45,21 @@ def capabilities() -> Mapping[str, Any]:
     if flags:
         found |= {name: flag in flags for name, flag in _NAMES.get(architecture, {}).items()}
     return MappingProxyType(found)
+
+
+def first_cache(cpu: Path = Path("/sys/devices/system/cpu/cpu0")) -> int:
+    """Bytes of a first-level cache of data: of the first processor's, or 32 KiB where nobody tells."""
+    for index in sorted(cpu.glob("cache/index*")):
+        try:
+            level, kind, size = (
+                (index / name).read_text(encoding="utf-8").strip()
+                for name in ("level", "type", "size")
+            )
+        except OSError:
+            continue
+        if level == "1" and kind != "Instruction" and size[-1:] == "K" and size[:-1].isdecimal():
+            return int(size[:-1]) << 10
+    return 1 << 15
 
 
 def _told() -> dict[str, str]:
