@@ -100,18 +100,19 @@ class Member:
 
     Attributes:
         p: the parameter; of a complex one, its parts as a real tensor.
+        own_p: the parameter itself.
         g: its gradient, likewise; negated where the loss is maximised.
         state: what the optimizer keeps of it, likewise.
         own: the state as it is kept.
         apart: what to be in while numbers of the state are read and written, see `at_once`.
     """
 
-    __slots__ = ("apart", "g", "own", "p", "state")
+    __slots__ = ("apart", "g", "own", "own_p", "p", "state")
 
     apart: Callable[[], AbstractContextManager[object]]
 
     def __init__(self, p: Tensor, g: Tensor, state: State) -> None:
-        self.own = state
+        self.own, self.own_p = state, p
         self.apart = nullcontext
         if p.is_complex():
             p, g = torch.view_as_real(p), torch.view_as_real(g)
@@ -181,7 +182,8 @@ class Stepping(Optimizer):
                 if not found:
                     continue
                 try:
-                    self._update(group, found)
+                    for part in _rounds(found):
+                        self._update(group, part)
                 except BaseException as error:
                     error.add_note(
                         f"{type(self).__name__}.step() stopped in parameter group {i}: groups before it "
@@ -320,6 +322,19 @@ class Stepping(Optimizer):
     def _one(self, group: dict[str, Any]) -> Callable[[Member, Any], None]:
         """What updates one parameter of a group: called with it and with the number of the step."""
         raise NotImplementedError
+
+
+def _rounds(members: list[Member]) -> list[list[Member]]:
+    """Members in parts that have each parameter once: one that was given twice makes two steps in turn."""
+    met: set[int] = set()
+    parts: list[list[Member]] = [[]]
+    for member in members:
+        if id(member.own_p) in met:
+            met.clear()
+            parts.append([])
+        met.add(id(member.own_p))
+        parts[-1].append(member)
+    return parts
 
 
 def new_step(group: dict[str, Any], p: Tensor, value: float = 0.0) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -107,6 +108,7 @@ def _run(lists: Sequence[Any], works: Sequence[Work], writes: Sequence[int]) -> 
     """
     left: list[int] = []
     small: dict[tuple[Any, ...], list[list[Any]]] = {}
+    taken: list[tuple[int, int]] = []
     for i, tensors in enumerate(zip(*lists, strict=True)):
         lines = _in_lines(tensors)
         if lines is None:
@@ -114,10 +116,29 @@ def _run(lists: Sequence[Any], works: Sequence[Work], writes: Sequence[int]) -> 
             continue
         d = tensors[0].raw_dtype
         wide = NUMPY_OF[WIDER[d]] if d in WIDER else None
+        if _overlaps(lines[0], taken):  # what was begun with that memory is done before
+            _join(small, writes)
+            small.clear()
         if lines[0].size < _SMALL:
             small.setdefault((works[i], wide, d), []).append(lines)
         else:
             _compute(lines, works[i], wide, writes)
+    _join(small, writes)
+    return left
+
+
+def _overlaps(line: Any, taken: list[tuple[int, int]]) -> bool:
+    """Whether memory of a parameter is one of those that were met, in order; adds it."""
+    first = line.__array_interface__["data"][0]
+    last = first + line.nbytes
+    at = bisect(taken, (first, last))
+    found = (at > 0 and taken[at - 1][1] > first) or (at < len(taken) and taken[at][0] < last)
+    taken.insert(at, (first, last))
+    return found
+
+
+def _join(small: dict[tuple[Any, ...], list[list[Any]]], writes: Sequence[int]) -> None:
+    """Compute the steps of small parameters, those with the same work together."""
     for (work, wide, _), members in small.items():
         if len(members) == 1:
             _compute(members[0], work, wide, writes)
@@ -130,7 +151,6 @@ def _run(lists: Sequence[Any], works: Sequence[Work], writes: Sequence[int]) -> 
             for at in writes:
                 lines[at][...] = joined[at][first:last]
             first = last
-    return left
 
 
 def _number(value: Any) -> Any:
