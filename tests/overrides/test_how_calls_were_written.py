@@ -167,3 +167,32 @@ def test_no_argument_is_lost_by_the_way(name):
     assert all(type(t) is Kind for t in of_kind)
     plain = [t.as_subclass(torch.Tensor) for t in of_kind]
     assert same(plain, wanted if isinstance(wanted, list) else [wanted])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, x: t.nn.functional.pad(x, (1, 1)),
+        lambda t, x: t.nn.functional.pad(x, (1, 1), "constant", 2.0),
+        lambda t, x: t.nn.functional.pad(x, (1, 1), mode="reflect"),
+        lambda t, x: t.nn.functional.glu(x[:, :2]),
+        lambda t, x: t.nn.functional.glu(x[:, :2], dim=1),
+        lambda t, x: t.nn.functional.rms_norm(x, (3,)),
+        lambda t, x: t.stft(x.reshape(-1), 4, return_complex=True),
+    ],
+)
+def test_defaults_of_what_pytorch_has_written_in_python_are_told(call):
+    pt = pytest.importorskip("torch")
+    told = []
+    for library, mode in ((torch, TorchFunctionMode), (pt, pt.overrides.TorchFunctionMode)):
+
+        class Told(mode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                told.append((func.__name__, len(args), dict(kwargs or {})))
+                return func(*args, **(kwargs or {}))
+
+        x = library.arange(6.0).view(2, 3)
+        with Told():
+            call(library, x)
+    half = len(told) // 2
+    assert told[:half] == told[half:]

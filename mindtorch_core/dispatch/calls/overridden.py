@@ -38,6 +38,9 @@ IN_PYTHON: Final = frozenset({
     "__rmatmul__", "__rmod__", "__rpow__", "__rrshift__", "__rsub__", "__rtruediv__",
 })  # fmt: skip
 
+# Those whose handlers there get what has a default by keyword, given or not.
+_WITH_DEFAULTS: Final = frozenset({"glu", "pad", "rms_norm", "stft"})
+
 
 def hand_on(
     entry: OpEntry,
@@ -66,7 +69,8 @@ def hand_on(
     args, kwargs = MODES.handed.get(shown, ((), None)) if how is None else ((), None)
     if kwargs is None or not _same(schema.arguments, values, args, kwargs):
         method = getattr(shown, "__qualname__", "").startswith("Tensor.")
-        args, kwargs = _written(schema.arguments, values, spread, how, method)
+        name = getattr(shown, "__name__", "")
+        args, kwargs = _written(schema.arguments, values, spread, how, method, name)
     return handle(shown, _all(values), args, kwargs)
 
 
@@ -93,9 +97,14 @@ def _written(
     spread: tuple[str, tuple[Any, ...]] | None,
     how: tuple[int, tuple[str, ...]] | None,
     method: bool,
+    name: str,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Positional and keyword arguments of a call."""
     positional = [a for a in arguments if not a.kwarg_only]
+    if name in _WITH_DEFAULTS:
+        first = [a for a in positional if not a.has_default]
+        rest = {python_name(a): a for a in arguments if a not in first}
+        return _spread(first, values, None), {n: values[n] for n in rest if n in values}
     if how is not None and not set(how[1]) - {*values, "out"}:
         count, names = how[0] + method, how[1]
         if spread is not None:

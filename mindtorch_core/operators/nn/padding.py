@@ -225,7 +225,11 @@ def _pad(
             return getattr(fn, f"{_KINDS[mode]}_pad{n}d")(self, pad)  # type: ignore[no-any-return]
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     raise NotImplementedError(
-        "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        f"Padding size {len(pad)} is not supported for {len(self._shape)}D input tensor.\n"
+        "Supported combinations for non-constant padding:\n"
+        "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+        "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+        "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
     )
 
 
