@@ -331,9 +331,9 @@ def _pow_grad_base(g: Any, self: Any, exponent: Any) -> Any:
 
 
 def _pow_grad_exponent(g: Any, self: Any, exponent: Any, result: Any) -> Any:
-    slope = g * conj(result * self.log())
+    slope = conj(result * self.log())
     size = exponent.real if exponent._dtype.category == COMPLEX else exponent
-    return fn.where((self == 0) & (size >= 0), 0.0, slope)
+    return g * fn.where((self == 0) & (size >= 0), 0.0, slope)
 
 
 binary(

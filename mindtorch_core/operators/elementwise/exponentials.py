@@ -100,15 +100,15 @@ def product_with_log(name: str, log: str, shift: int, doc: str, scalar: Any, **m
         return fn.where(y != y, y, fn.where(x == 0, 0, x * getattr(y, log)()))
 
     def grad_of_factor(g: Any, self: Any, other: Any) -> Any:
-        slope = getattr(as_operand(g, other), log)()
-        return fn.where((self == 0) & (other <= -shift), 0.0, g * slope)
+        # No gradient is none, whatever the logarithm.
+        return fn.where((self == 0) & (other <= -shift), 0.0, by_name(name)(g, other))
 
     two(
         name,
         doc,
         {
             "self": grad_of_factor,
-            "other": lambda g, self, other: g * (self / (other + shift if shift else other)),
+            "other": lambda g, self, other: g * self / (other + shift if shift else other),
         },
         formula,
         numbers=True,

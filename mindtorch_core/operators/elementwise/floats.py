@@ -71,7 +71,7 @@ two(
     "copysign",
     "The absolute value of ``input`` with the sign of ``other``.",
     {
-        "self": lambda g, self, result: fn.where(self == 0, 0, g * (result / self)),
+        "self": lambda g, self, result: g * fn.where(self == 0, 0, result / self),
         "other": lambda g: fn.zeros_like(g),
     },
     lambda a, b: _copysign(*_both_float(a, b)),
@@ -178,7 +178,7 @@ op(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     doc="NaN replaced by ``nan`` (0), infinities by ``posinf`` and ``neginf`` (the largest numbers).",
     rule=_nan_to_num_rule,
-    grad={"self": lambda g, self: fn.where(self.isfinite(), g, 0)},
+    grad={"self": lambda g, self: g * self.isfinite()},
     decomposition=_nan_to_num,
     inplace=True,
     out=True,

@@ -109,7 +109,7 @@ def _backward_of(name: str, slope: Callable[..., Any], option: str = "") -> Call
 _mse_grad = _backward_of("mse_loss", lambda difference: difference * 2)
 _smooth_l1_grad = _backward_of(
     "smooth_l1_loss",
-    lambda x, beta: fn.where(x.abs() < beta, x / beta, x.sign()) if beta else x.sign(),
+    lambda x, beta: fn.where(x.abs() >= beta, x.sign(), x / beta) if beta else x.sign(),
     ", float beta",
 )
 _huber_grad = _backward_of(
