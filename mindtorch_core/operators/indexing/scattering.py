@@ -128,7 +128,7 @@ def _self_grad(
         back = g * conj(others / filled)
     else:
         mine, _, sharing = _ties(self, dim, index, src, result)
-        back = g * mine / sharing.masked_fill(sharing == 0, 1)
+        back = g * mine / sharing
     return back if include_self else back.scatter(dim, index, 0)
 
 
@@ -144,7 +144,6 @@ def _src_grad(
         back = _factors(g, self, dim, index, src, include_self, result)
     else:
         _, theirs, sharing = _ties(self, dim, index, src, result)
-        sharing = sharing.masked_fill(sharing == 0, 1)
         back = (g / sharing).gather(dim, index) * theirs
     return fit(back, whole)
 

@@ -109,7 +109,7 @@ def vector_norm_grad(
     """Gradient of a vector norm; where the norm has a kink or is zero, a subgradient of size 0."""
     shape, p = self._shape, float(ord)
     if p == 0:
-        return fn.zeros_like(self)
+        return None
     d = self_dtype
     if result._dtype is not self_dtype.to_real():
         d = result._dtype.to_complex() if d.category == COMPLEX else result._dtype

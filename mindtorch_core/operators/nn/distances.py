@@ -87,24 +87,25 @@ def _cdist_backward(grad: Any, x1: Any, x2: Any, p: float, cdist: Any) -> Tensor
     for at, n in _blocks(x1, x2):
         gap = x1.narrow(-2, at, n).unsqueeze(-2) - others
         g, d = (t.narrow(-2, at, n).unsqueeze(-1) for t in (grad, cdist))
-        parts.append((_pull(gap, p, d) * g).sum(-2))
+        parts.append(_pulled(g, gap, p, d).sum(-2))
     return parts[0] if len(parts) == 1 else fn.cat(parts, -2)
 
 
-def _pull(gap: Any, p: float, distance: Any) -> Any:
-    """Derivative of the ``p``-norm of ``gap``."""
+def _pulled(g: Any, gap: Any, p: float, distance: Any) -> Any:
+    """Gradient of the ``p``-norm of ``gap``; of a norm that is zero there is none, whatever ``g`` is."""
     if p == 1:
-        return gap.sgn()
+        return gap.sgn() * g
+    size = gap.abs()
+    if p == _INF:
+        return gap.sgn() * (size == distance) * g
     zero = distance == 0
     safe = fn.where(zero, 1, distance)
     if p == 2:
-        return fn.where(zero, 0, gap / safe)
-    size = gap.abs()
-    if p == _INF:
-        return gap.sgn() * (size == distance)
+        return fn.where(zero, 0, gap / safe * g)
     nothing = size == 0
     size = fn.where(nothing, 1, size)
-    return gap.sgn() * fn.where(nothing | zero, 0, (size / safe) ** (p - 1))
+    slope = gap.sgn() * (size / safe) ** (p - 1)
+    return fn.where(nothing | zero if p < 1 else zero, 0, slope * g)
 
 
 def _pair_grad(g: Any, x1: Any, x2: Any, p: float, result: Any, which: int) -> Any:

@@ -246,8 +246,7 @@ def _at_ranks(ordered: Any, ranks: Any, interpolation: str) -> Any:
         return low
     weight = fn.full_like(ranks, 0.5) if interpolation == "midpoint" else ranks - below
     high = ordered.gather(-1, ranks.detach().ceil().to(int64))
-    gap = high - low
-    return fn.where(weight < 0.5, low + weight * gap, high - gap * (1 - weight))
+    return fn.lerp(low, high, weight)
 
 
 for _name, _ignore in (("quantile", False), ("nanquantile", True)):
