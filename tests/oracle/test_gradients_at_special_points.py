@@ -11,6 +11,7 @@ import re
 import numpy as np
 import pytest
 
+import mindtorch_core as torch
 from mindtorch_core.dispatch.registry import registry
 from mindtorch_core.opdefs.define import definitions
 
@@ -151,3 +152,11 @@ def test_losses(name, dtype):
         return name == "binary_cross_entropy_with_logits" and math.isinf(g)
 
     compare(call, seeds, *operands, except_at=sums_of_infinities)
+
+
+def test_acosh_below_its_cut():
+    """On either side of the cut the slope is the same; its parts differ by their signs."""
+    points = np.array([complex(-2, -0.0), complex(-2, 0.0), complex(-1.5, -0.0), complex(3, -0.0)])
+    compare(lambda lib, x: lib.acosh(x), np.ones(4, dtype=complex), points)
+    parts = registry.get("acosh").definition.decomposition(torch.from_numpy(points))
+    np.testing.assert_allclose(parts.numpy(), np.arccosh(points), rtol=1e-12)

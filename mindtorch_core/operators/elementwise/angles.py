@@ -40,7 +40,7 @@ def _asinh(x: Any) -> Any:
 
 def _acosh(x: Any) -> Any:
     if x._dtype.category == COMPLEX:
-        return fn.log((x + 1).sqrt() * (x - 1).sqrt() + x)
+        return fn.log((x - -1).sqrt() * (x - 1).sqrt() + x)  # by a sum, -0 would lose its sign
     above = x - 1
     exact = fn.log1p(above + (above * above + above * 2).sqrt())
     large = fn.where(x > 1e9, x.log() + math.log(2), exact)
@@ -49,7 +49,7 @@ def _acosh(x: Any) -> Any:
 
 def _acosh_grad(g: Any, self: Any) -> Any:
     if self._dtype.category == COMPLEX:
-        return g * conj((self + 1).rsqrt() * (self - 1).rsqrt())
+        return g * conj((self - -1).rsqrt() * (self - 1).rsqrt())
     return g * (self * self - 1).rsqrt()
 
 
