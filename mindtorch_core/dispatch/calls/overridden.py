@@ -103,8 +103,8 @@ def _written(
     positional = [a for a in arguments if not a.kwarg_only]
     if name in _WITH_DEFAULTS:
         first = [a for a in positional if not a.has_default]
-        rest = {python_name(a): a for a in arguments if a not in first}
-        return _spread(first, values, None), {n: values[n] for n in rest if n in values}
+        named = [python_name(a) for a in arguments if a not in first]
+        return _spread(first, values, None), {n: values[n] for n in named if n in values}
     if how is not None and not set(how[1]) - {*values, "out"}:
         count, names = how[0] + method, how[1]
         if spread is not None:
@@ -119,12 +119,9 @@ def _written(
         first = positional[
             : next(i for i, a in enumerate(positional) if python_name(a) == spread[0]) + 1
         ]
-    kwargs = {
-        name: values[name]
-        for a in arguments
-        if a not in first and (name := python_name(a)) in values and not _is_default(a, values)
-    }
-    return _spread(first, values, spread), kwargs
+    others = [a for a in arguments if a not in first and not _is_default(a, values)]
+    given = {n: values[n] for n in map(python_name, others) if n in values}
+    return _spread(first, values, spread), given
 
 
 def _spread(
