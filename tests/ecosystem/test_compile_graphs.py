@@ -452,8 +452,10 @@ def told_of(torch, fn, args):
 
 
 @pytest.mark.parametrize("n", range(4))
-def test_graphs_are_those_of_pytorch(n):
+def test_graphs_are_those_of_pytorch(n, monkeypatch):
     pt = pytest.importorskip("torch")
+    kind = pt.distributions.Distribution  # PyTorch's compiler has none check its arguments any more
+    monkeypatch.setattr(kind, "_validate_args", kind._validate_args)
     pytest.importorskip("torch._dynamo")
     assert told_of(mt, *programs(mt)[n]) == told_of(pt, *programs(pt)[n])
 

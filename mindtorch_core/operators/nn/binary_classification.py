@@ -87,13 +87,50 @@ _PROBABILITY_GRADS: Final = {
 }
 
 
-def _cross_entropy_of_logits(
-    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
-) -> Tensor:
+def _of_each_logit(input: Any, target: Any, pos_weight: Any) -> Any:
     logs = fn_nn.logsigmoid(input)
     if pos_weight is not None:
         logs = logs * ((pos_weight - 1) * target + 1)
-    return reduced(weighted((1 - target) * input - logs, weight), reduction)
+    return (1 - target) * input - logs
+
+
+def _cross_entropy_of_logits(
+    input: Any, target: Any, weight: Any = None, pos_weight: Any = None, reduction: int = MEAN
+) -> Tensor:
+    return reduced(weighted(_of_each_logit(input, target, pos_weight), weight), reduction)
+
+
+def _of_logits(slope: Callable[..., Any]) -> Callable[..., Any]:
+    """A gradient of the reduced losses of logits from one of each loss without its weight."""
+
+    def grad(g: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
+        each = weighted(slope(self, target, pos_weight), weight)
+        return each * (g / max(numel(each._shape), 1) if reduction == MEAN else g)
+
+    return grad
+
+
+def _slope_of_logit(x: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return fn.sigmoid(x) - target
+    positive = pos_weight * target
+    return (positive + 1 - target) * fn.sigmoid(x) - positive
+
+
+def _slope_of_target(x: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None:
+        return -x
+    return fn_nn.logsigmoid(-x) - pos_weight * fn_nn.logsigmoid(x)
+
+
+_LOGIT_GRADS: Final = {
+    "self": _of_logits(_slope_of_logit),
+    "target": _of_logits(_slope_of_target),
+    "weight": lambda g, self, target, pos_weight, reduction: _of_logits(_of_each_logit)(
+        g, self, target, None, pos_weight, reduction
+    ),
+    "pos_weight": _of_logits(lambda x, target, _: -target * fn_nn.logsigmoid(x)),
+}
 
 
 def _accept_logits(input: Tensor, target: Tensor) -> dtype:
@@ -121,6 +158,7 @@ loss(
     accept=_accept_logits,
     out=False,
     namespaces=("torch",),
+    grad=_LOGIT_GRADS,
 )
 
 # ---- as users call them -------------------------------------------------------------------------
