@@ -275,6 +275,71 @@ def test_what_changes_beside_the_arguments_is_seen():
     assert len(backend.graphs) == 2
 
 
+def test_what_a_call_changes_of_an_input_is_told_at_once():
+    def fn(x, weight):
+        y = x * 1
+        y.t_()
+        x.unsqueeze_(0)
+        x.mul_(weight)
+        return x.shape, x.requires_grad, x.stride(), y.shape, x, y
+
+    weight = torch.full((4,), 2.0, requires_grad=True)
+    wanted = fn(torch.ones(3, 4), weight)
+    same(wanted, torch.compile(fn, backend=Backend())(torch.ones(3, 4), weight))
+    assert wanted[1]
+
+
+def test_inputs_that_are_no_leaves_are_written_within_a_graph():
+    leaf = torch.ones(3, requires_grad=True)
+    y = torch.compile(lambda x: x.neg() + x.mul_(3), backend=Backend(), fullgraph=True)(leaf * 2)
+    y.sum().backward()
+    assert leaf.grad.tolist() == [4, 4, 4]
+
+
+def test_samples_of_vmap_draw_by_themselves():
+    def fn(x):
+        return torch.vmap(lambda row: row + torch.rand(()), randomness="different")(x)
+
+    found = torch.compile(fn, backend=Backend())(torch.zeros(64, 1))
+    assert len(set(found.flatten().tolist())) > 32
+
+
+def test_tensors_that_go_to_another_device_are_there():
+    def fn(x):
+        y = x.to("meta")
+        return y.device.type, x.to(y).device.type, (y * 2).device.type, (x * 2).device.type
+
+    found = torch.compile(fn, backend=Backend())(torch.ones(2))
+    assert found == ("meta", "meta", "meta", "cpu")
+
+
+def test_graphs_are_made_anew_for_inputs_of_another_kind():
+    backend = Backend()
+    compiled = torch.compile(lambda x: x * 2, backend=backend)
+    x = torch.ones(3, 3)
+    turned = torch.arange(9.0).reshape(3, 3).t()
+    kinds = [x, turned, x.double(), x[:2], x.clone().requires_grad_(), torch.nn.Parameter(x)]
+    for n, given in enumerate(kinds, 1):
+        for _ in range(2):
+            assert compiled(given).equal(given * 2)
+            assert len(backend.graphs) == n
+
+
+def test_a_view_that_a_graph_gives_follows_its_base():
+    def leads_back(call):
+        leaf = torch.arange(4.0).requires_grad_()
+        base = leaf * 1
+        view = call(base)
+        base.mul_(3)
+        (view * view).sum().backward()
+        return view.tolist(), leaf.grad.tolist()
+
+    def fn(x):
+        return x.view(2, 2)[0]
+
+    assert leads_back(torch.compile(fn, backend=Backend())) == leads_back(fn)
+
+
 def test_a_backend_may_rewrite_the_graph():
     def rewritten(graph, inputs):
         for node in graph.graph.nodes:
