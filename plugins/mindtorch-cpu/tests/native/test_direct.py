@@ -43,7 +43,7 @@ def test_a_bound_function_takes_arrays_like_its_own_and_no_others(now):
     out[...] = 7
     for others in [
         (x, y), (x, y, out, out), (x, y, list(out)), (x.tolist(), y, out), (x, y, None),
-        (x.astype("f8"), y, out), (x, y.astype("i4"), out), (x.T, y, out), (x[::-1], y, out),
+        (x.astype("f8"), y, out), (x, np.zeros(y.shape, "i4"), out), (x.T, y, out), (x[::-1], y, out),
         (x[:, :6], y, out), (x[:4], y, out), (x.reshape(-1), y, out), (x, y.reshape(5, 12, 1), out),
         (x, y, out.view(np.int32)), (np.asfortranarray(x), y, out), (),
     ]:  # fmt: skip
