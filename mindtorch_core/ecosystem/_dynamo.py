@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from typing import Any
 
 from .absent import names_of
+from .compiled_calls import CALLS
 from .compiled_module import OptimizedModule
 from .compiled_report import explain
 from .compiler import (
@@ -103,7 +104,9 @@ mark_dynamic = maybe_mark_dynamic = mark_unbacked = mark_static
 
 
 def graph_break(msg: str = "") -> None:
-    """Do nothing: there are no graphs to break."""
+    """End a graph here, where a function of ``torch.compile`` is being recorded for a backend that is one."""
+    if CALLS.recorder is not None:
+        CALLS.recorder.run("graph_break")
 
 
 def disallow_in_graph(fn: Any) -> Any:

@@ -34,10 +34,12 @@ class _Calls(threading.local):
     Attributes:
         stance: ``force_eager`` has them called as they are.
         disabled: whether a function is running for which compilation is switched off.
+        recorder: what records graphs of the function that is running, if something does.
     """
 
     stance = "default"
     disabled = False
+    recorder: Any = None
 
 
 CALLS: Final = _Calls()

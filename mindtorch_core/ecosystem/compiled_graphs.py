@@ -14,11 +14,10 @@ import mindtorch_core as torch
 
 from ..deferred import current_pipeline
 from ..deferred.frames import user_place
-from ..dispatch.keys import is_grad_enabled
 from ..tensors.tensor import Tensor
 from ..values.references import LOOK
 from .compiled_calls import CALLS, generation
-from .compiled_recording import Recorder, Segment, Value
+from .compiled_recording import Call, Recorder, Segment, Value
 from .compiler_backends import GraphBackend
 from .compiler_errors import BackendCompilerFailed, Unsupported
 from .compiler_settings import COUNTERS
@@ -49,7 +48,7 @@ def graph_call(
         fullgraph: raise `Unsupported` where one graph is not enough.
         broken: is told why graphs end before the function does.
     """
-    compiled: OrderedDict[Any, tuple[Segment, Callable[..., Any]]] = OrderedDict()
+    compiled: OrderedDict[Any, tuple[list[Call], Callable[..., Any]]] = OrderedDict()
     known = [generation()]
 
     @functools.wraps(fn)
@@ -65,8 +64,8 @@ def graph_call(
             found = compiled.get(key)
             if found is None:
                 names = dict(reversed([*_names(fn, args, kwargs)]))  # the first for each counts
-                found = segment, _compiled(backend, segment, names)
-                compiled[key] = found  # which keeps what the key names by identity
+                found = segment.calls, _compiled(backend, segment, names)
+                compiled[key] = found  # whose calls keep what the key names by identity
                 if len(compiled) > _KEPT:
                     compiled.popitem(last=False)
             return _results(found[1], segment)
@@ -84,18 +83,18 @@ def graph_call(
                 )
 
         COUNTERS["frames"]["total"] += 1
-        recorder = Recorder(run, breaks)
+        CALLS.recorder = recorder = Recorder(run, breaks)
         CALLS.disabled = True
         try:
             try:
                 with recorder:
                     result = fn(*args, **kwargs)
-            except Exception:
+            except BaseException:
                 recorder.run(None)  # what came before has been called
                 raise
             recorder.run(None)
         finally:
-            CALLS.disabled = False
+            CALLS.disabled, CALLS.recorder = False, None
         COUNTERS["frames"]["ok"] += 1
         return result
 
@@ -109,7 +108,7 @@ def _key_of(segment: Segment) -> Any:
         (type(t), t._shape, t._geometry()[0], t._dtype, t._device, t.requires_grad)
         for t in segment.inputs
     ]
-    return (*calls, *inputs, *segment.outs, is_grad_enabled())
+    return (*calls, *inputs, *segment.outs, segment.masks)
 
 
 def _compiled(backend: GraphBackend, segment: Segment, names: dict[int, str]) -> Callable[..., Any]:
@@ -179,7 +178,8 @@ def graph_of(segment: Segment, names: dict[int, str]) -> Any:
     for n, t in enumerate(segment.inputs):
         name = names.get(id(t), f"L_tensor_{n}_")
         node = graph.create_node("placeholder", name, name=name.lower(), type_expr=type(t))
-        node.meta["example_value"] = t
+        like = torch.empty_strided(t._shape, t._geometry()[0], dtype=t._dtype, device="meta")
+        node.meta["example_value"] = like  # no tensor of the program's outlives its call here
         nodes[-1 - n] = node
     for call in segment.calls:
         node = graph.create_node(call.kind, call.target, written(call.args), written(call.kwargs))

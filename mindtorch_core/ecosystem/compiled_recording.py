@@ -18,7 +18,7 @@ import mindtorch_core as torch
 from ..deferred.frames import request
 from ..dispatch.keys import AUTOGRAD, MASKS, is_grad_enabled
 from ..dispatch.masks import with_masks
-from ..dispatch.overrides import DISABLED, MODE, MODES, handle
+from ..dispatch.overrides import DISABLED, MODE, MODES, handle, pop_mode, push_mode
 from ..frontend.overriding import TorchFunctionMode
 from ..gradients.custom_call import ASKED_FIRST
 from ..gradients.duals import LEVELS as DUALS
@@ -52,6 +52,7 @@ _WANTS_VALUES: Final = frozenset({
     "register_hook", "register_post_accumulate_grad_hook", "requires_grad_", "retain_grad",
     "share_memory_", "storage", "tolist", "untyped_storage",
 })  # fmt: skip
+_OF: Final = "_awaited"  # the attribute with a tensor's `Place`
 _GRADIENTS: Final = int(AUTOGRAD)
 _SEQUENCES: Final = (list, tuple, Size)
 # What can stand in a graph beside tensors.
@@ -100,6 +101,20 @@ class Segment(NamedTuple):
     masks: tuple[int, int]
 
 
+class Place(NamedTuple):
+    """Where a tensor that is still to come stands.
+
+    Attributes:
+        recorder: what has recorded it.
+        value: its number.
+        meta: what stands for it on the Meta device.
+    """
+
+    recorder: Recorder
+    value: Value
+    meta: Tensor
+
+
 class Awaited(Tensor):
     """A tensor of a graph that has not run: it has a shape, a dtype and a device, and no elements yet.
 
@@ -125,7 +140,7 @@ def _have(t: Tensor, wanted: Any) -> None:
         RuntimeError: if it has failed before.
     """
     if t.__class__ is Awaited:
-        t.__dict__["recorder"].run(wanted)
+        t.__dict__[_OF].recorder.run(wanted)
     if t.__class__ is Awaited:
         raise RuntimeError("this tensor was to come of a compiled graph that has failed")
 
@@ -164,11 +179,13 @@ class Recorder(TorchFunctionMode):
     def _begin(self) -> None:
         self._calls: list[Call] = []
         self._inputs: list[Tensor] = []
-        self._numbers: dict[int, Value] = {}  # by identity; `_inputs` and `_metas` keep them
-        self._metas: dict[int, Tensor] = {}
+        self._numbers: dict[int, Value] = {}  # of `_inputs`, by identity
+        self._metas: dict[
+            int, tuple[Tensor, Tensor]
+        ] = {}  # likewise: the tensor, and what stands for it
         self._made: list[tuple[Value, weakref.ref[Tensor]]] = []
         self._count = 0
-        self._masks: tuple[int, int] | None = None
+        self._masks: tuple[int, int] = 0, -1
         self._recording = True
 
     # ---- calls ---------------------------------------------------------------------------------
@@ -203,8 +220,8 @@ class Recorder(TorchFunctionMode):
 
     def _written(self, t: Any) -> bool:
         """Whether a call that was noted has changed what a tensor that is there says of itself."""
-        meta = self._metas.get(id(t))
-        return meta is not None and meta._version > 0
+        found = self._metas.get(id(t))
+        return found is not None and found[1]._version > 0
 
     def _note(
         self, func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -217,10 +234,12 @@ class Recorder(TorchFunctionMode):
         tensors = [*_tensors((args, kwargs))]
         if not all(map(_is_plain, tensors)) or not _fits((args, kwargs)):
             return None
-        on = _device_of(tensors, kwargs)
-        if name == "to" and any(d != on for d in _devices(args[1:], kwargs)):
-            return None
+        if self._calls and (MASKS.include, MASKS.keep | _GRADIENTS) != self._modes:
+            self.run(None)  # the next one is to run under other modes
         try:
+            on = _device_of(tensors, kwargs)
+            if name == "to" and any(d != on for d in _devices(args[1:], kwargs)):
+                return None
             metas = _mapped(self._meta, args), _mapped(self._meta, kwargs)
             if not tensors:
                 metas[1]["device"] = _META
@@ -233,7 +252,7 @@ class Recorder(TorchFunctionMode):
             parts = [metas[0][0]]
         if not parts or not all(isinstance(p, Tensor) and p._device is _META for p in parts):
             return None
-        self._switch_modes()
+        self._note_mode()
         kind, target, given = called_as(func, name, args)
         noted = _mapped(self._number, given), _mapped(self._number, kwargs)
         same = {id(self._meta(t)): t for t in tensors}
@@ -252,15 +271,15 @@ class Recorder(TorchFunctionMode):
         self._count += 1
         return Value(self._count - 1)
 
-    def _switch_modes(self) -> None:
-        """Note a change of the gradient mode, and begin a new graph under other ones."""
-        include, keep = MASKS.include, MASKS.keep
-        if self._masks is not None and (
-            self._masks[0] != include or (self._masks[1] ^ keep) & ~_GRADIENTS
-        ):
-            self.run(None)
-        if self._masks is None:
-            self._masks, self._recording = (include, keep), is_grad_enabled()
+    @property
+    def _modes(self) -> tuple[int, int]:
+        """The masks but for the gradient mode."""
+        return self._masks[0], self._masks[1] | _GRADIENTS
+
+    def _note_mode(self) -> None:
+        """Note under which masks the first call runs, and changes of the gradient mode after it."""
+        if not self._calls:
+            self._masks, self._recording = (MASKS.include, MASKS.keep), is_grad_enabled()
         elif self._recording != is_grad_enabled():
             self._recording = not self._recording
             switch = torch._C._set_grad_enabled  # type: ignore[attr-defined]
@@ -270,7 +289,7 @@ class Recorder(TorchFunctionMode):
         if not isinstance(t, Tensor):
             return t
         if t.__class__ is Awaited:
-            return t.__dict__["value"]
+            return t.__dict__[_OF].value
         found = self._numbers.get(id(t))
         if found is None:
             self._inputs.append(t)
@@ -284,17 +303,15 @@ class Recorder(TorchFunctionMode):
         if not isinstance(t, Tensor):
             return t
         if t.__class__ is Awaited:
-            return t.__dict__["meta"]
-        found = self._metas.get(id(t))
-        if found is None:
-            strides = t._geometry()[0]
-            found = torch.empty_strided(t._shape, strides, dtype=t._dtype, device=_META)
-            if t.requires_grad:
-                found.requires_grad_()
-                if not t.is_leaf:
-                    found = with_masks(0, -1, found.clone)
-            self._number(t)  # keeps the tensor, and so its identity
-            self._metas[id(t)] = found
+            return t.__dict__[_OF].meta
+        if (known := self._metas.get(id(t))) is not None:
+            return known[1]
+        found = torch.empty_strided(t._shape, t._geometry()[0], dtype=t._dtype, device=_META)
+        if t.requires_grad:
+            found.requires_grad_()
+            if not t.is_leaf:
+                found = with_masks(0, -1, found.clone)
+        self._metas[id(t)] = t, found
         return found
 
     def _awaited(self, value: Value, meta: Tensor, on: device) -> Tensor:
@@ -302,7 +319,7 @@ class Recorder(TorchFunctionMode):
             Awaited, meta._shape, *meta._geometry(), dtype=meta._dtype, device=on,
             requires_grad=meta.requires_grad,
         )  # fmt: skip
-        made.__dict__.update(recorder=self, value=value, meta=meta)
+        made.__dict__[_OF] = Place(self, value, meta)
         self._made.append((value, weakref.ref(made)))
         return made
 
@@ -314,7 +331,7 @@ class Recorder(TorchFunctionMode):
         Args:
             wanted: the function that wants values; None where none does.
         """
-        if not self._calls or self._masks is None:
+        if not self._calls:
             return
         held = [(v, t) for v, ref in self._made if (t := ref()) is not None]
         segment = Segment(self._calls, self._inputs, [v for v, _ in held], self._masks)
@@ -323,7 +340,19 @@ class Recorder(TorchFunctionMode):
             self._breaks(wanted if isinstance(wanted, str) else wanted.__name__)
         found = with_masks(*segment.masks, self._call, segment)
         for (_, t), result in zip(held, found, strict=True):
+            del t.__dict__[_OF]
             become(t, result)
+
+    def apart(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call a function that is no part of a graph."""
+        self.run(fn)
+        if MODES.stack[-1:] != [self]:  # it is called by a handler, or under another mode
+            return fn(*args, **kwargs)
+        pop_mode()
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            push_mode(self)
 
 
 def _mapped(change: Callable[[Any], Any], value: Any) -> Any:

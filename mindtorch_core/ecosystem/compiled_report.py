@@ -54,7 +54,9 @@ def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any
         >>> found.graph_count, found.op_count
         (1, 2)
     """
-    f = getattr(f, "_torchdynamo_orig_callable", f)
+    fn: Any = getattr(f, "_torchdynamo_orig_callable", f)
+    if hasattr(fn, "__compiled__"):  # a module
+        fn = fn.__call__
 
     def explained(*args: Any, **kwargs: Any) -> ExplainOutput:
         from .compiled_graphs import graph_call
@@ -66,7 +68,7 @@ def explain(f: Callable[..., Any], *extra_args: Any, **extra_kwargs: Any) -> Any
             graphs.append(graph)
             return graph.forward  # type: ignore[no-any-return]
 
-        graph_call(f, collect, broken=reasons.append)(*args, **kwargs)
+        graph_call(fn, collect, broken=reasons.append)(*args, **kwargs)
         ops = [[n.target for n in g.graph.nodes if n.op.startswith("call_")] for g in graphs]
         return ExplainOutput(graphs, len(graphs), len(reasons), reasons, sum(map(len, ops)), ops)
 

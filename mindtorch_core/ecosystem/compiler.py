@@ -164,6 +164,8 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
         before = CALLS.disabled
         CALLS.disabled = True
         try:
+            if CALLS.recorder is not None:
+                return CALLS.recorder.apart(fn, args, kwargs)
             return fn(*args, **kwargs)
         finally:
             CALLS.disabled = before

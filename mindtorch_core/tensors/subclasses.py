@@ -196,7 +196,6 @@ def instance(made: Tensor, cls: type[Any]) -> Any:
 def become(t: Tensor, made: Tensor) -> None:
     """Make a tensor whose elements were to come the one that has come, which nobody else knows."""
     made._settled()
-    t.__dict__.clear()
     t.__class__ = made.__class__
     _take(t, made)
 

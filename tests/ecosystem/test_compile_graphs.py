@@ -1,6 +1,7 @@
 """``torch.compile`` with a function of a graph as backend: results are the plain call's, graphs PyTorch's."""
 
 import copy
+import weakref
 
 import pytest
 from graph_backends import Backend, looks
@@ -122,6 +123,14 @@ def casts(x):
     return y, x @ x.T
 
 
+def writes_where_casts_begin(x):
+    y = x * 2
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        z = y.add_(1)
+        w = y @ y.T
+    return y is z, y, w
+
+
 def catches(x):
     y = x * 2
     try:
@@ -141,6 +150,7 @@ IN_PARTS = {
     "goes back": goes_back,
     "grad": lambda x: torch.autograd.grad((x * x).sum(), x)[0] if x.requires_grad else x,
     "casts": casts,
+    "writes where casts begin": writes_where_casts_begin,
     "catches": catches,
     "vmap": lambda x: torch.vmap(lambda row: row.sum() * row)(x),
     "func.grad": lambda x: torch.func.grad(lambda t: (t**3).sum())(x.detach()),
@@ -322,3 +332,31 @@ def test_a_view_that_a_graph_gives_follows_its_base():
         return x.view(2, 2)[0]
 
     assert leads_back(torch.compile(fn, backend=Backend())) == leads_back(fn)
+
+
+def test_no_input_outlives_its_call():
+    compiled = torch.compile(lambda x: x * 2, backend=Backend())
+    for _ in range(2):
+        x = torch.ones(3)
+        held = weakref.ref(x)
+        y = compiled(x)
+        del x
+        assert held() is None
+        assert y.tolist() == [2, 2, 2]
+
+
+def test_attributes_of_a_tensor_stay():
+    def fn(x):
+        y = x * 2
+        y.value, y.meta = "mine", 3
+        return y
+
+    y = torch.compile(fn, backend=Backend())(torch.ones(2))
+    assert vars(y) == {"value": "mine", "meta": 3}
+
+
+def test_a_graph_has_the_inputs_that_it_reads():
+    backend = Backend()
+    torch.compile(lambda x, y: (x.nonzero(), y * 2), backend=backend)(torch.ones(2), torch.ones(3))
+    names = [n.target for n in backend.graphs[0].graph.find_nodes(op="placeholder")]
+    assert names == ["L_y_"]

@@ -93,16 +93,36 @@ def test_one_graph_or_an_error():
         compiled(torch.ones(2))
 
 
-def test_what_came_before_an_error_is_done():
+@pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, GeneratorExit])
+def test_what_came_before_an_error_is_done(error):
     def fn(x):
         x.add_(1)
-        raise KeyError("no")
+        raise error
 
     x = torch.ones(2)
-    with pytest.raises(KeyError):
+    with pytest.raises(error):
         torch.compile(fn, backend=Backend())(x)
     assert x.tolist() == [2, 2]
     assert torch.compile(lambda x: x + 1, backend=Backend())(x).tolist() == [3, 3]
+
+
+def test_graphs_are_broken_by_hand():
+    @torch.compiler.disable
+    def apart(x):
+        return x.cos() + 1
+
+    def fn(x):
+        y = apart(x.sin()).relu()
+        torch._dynamo.graph_break()
+        return y * 2
+
+    backend, x = Backend(), torch.linspace(-1, 1, 3)
+    assert torch.compile(fn, backend=backend)(x).equal(fn(x))
+    targets = [[n.target for n in g.graph.nodes if "call" in n.op] for g in backend.graphs]
+    assert targets == [["sin"], ["relu"], [operator.mul]]
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="apart"):
+        torch.compile(fn, backend=backend, fullgraph=True)(x)
+    torch._dynamo.graph_break()  # where there is none
 
 
 def test_backends_have_names():
@@ -202,3 +222,9 @@ def test_operators_are_told_from_methods():
     torch.compile(lambda x: (x + 1).add(1) - torch.sub(x, 1), backend=backend)(torch.ones(2))
     targets = [n.target for n in backend.graphs[0].graph.nodes if n.op.startswith("call")]
     assert targets == [operator.add, "add", torch.sub, operator.sub]
+
+
+def test_a_module_is_explained_by_its_names():
+    found = torch._dynamo.explain(torch.nn.Linear(2, 3))(torch.ones(1, 2))
+    names = [n.target for n in found.graphs[0].graph.find_nodes(op="placeholder")]
+    assert names == ["L_input_", "L_self_parameters_weight_", "L_self_parameters_bias_"]
