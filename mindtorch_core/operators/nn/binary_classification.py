@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...dispatch.functions import fn, fn_nn
 from ...dispatch.opdef import TensorSpec
+from ...gradients.conform import sum_to
 from ...opdefs.define import op, public
 from ...opdefs.rules import pointwise_spec
 from ...tensors.tensor import Tensor
@@ -100,12 +101,20 @@ def _cross_entropy_of_logits(
     return reduced(weighted(_of_each_logit(input, target, pos_weight), weight), reduction)
 
 
-def _of_logits(slope: Callable[..., Any]) -> Callable[..., Any]:
-    """A gradient of the reduced losses of logits from one of each loss without its weight."""
+def _of_logits(slope: Callable[..., Any], operand: int = 0) -> Callable[..., Any]:
+    """A gradient of the reduced losses of logits from one of each loss without its weight.
+
+    Args:
+        slope: takes input, target and ``pos_weight``.
+        operand: for which one of the four operands it is; the weights may be broadcast.
+    """
 
     def grad(g: Any, self: Any, target: Any, weight: Any, pos_weight: Any, reduction: int) -> Any:
-        each = weighted(slope(self, target, pos_weight), weight)
-        return each * (g / max(numel(each._shape), 1) if reduction == MEAN else g)
+        of = (self, target, weight, pos_weight)[operand]
+        factor = fn.ones_like(weight) if operand == 2 else weight
+        each = weighted(slope(self, target, pos_weight), factor)
+        share = g / max(numel(each._shape), 1) if reduction == MEAN else g
+        return sum_to(each * share, of._shape)
 
     return grad
 
@@ -123,13 +132,20 @@ def _slope_of_target(x: Any, target: Any, pos_weight: Any) -> Any:
     return fn_nn.logsigmoid(-x) - pos_weight * fn_nn.logsigmoid(x)
 
 
+def _slope_of_factor(x: Any, target: Any, pos_weight: Any) -> Any:
+    return fn.ones_like(pos_weight) * -target * fn_nn.logsigmoid(x)
+
+
 _LOGIT_GRADS: Final = {
-    "self": _of_logits(_slope_of_logit),
-    "target": _of_logits(_slope_of_target),
-    "weight": lambda g, self, target, pos_weight, reduction: _of_logits(_of_each_logit)(
-        g, self, target, None, pos_weight, reduction
-    ),
-    "pos_weight": _of_logits(lambda x, target, _: -target * fn_nn.logsigmoid(x)),
+    name: _of_logits(slope, at)
+    for at, (name, slope) in enumerate(
+        {
+            "self": _slope_of_logit,
+            "target": _slope_of_target,
+            "weight": _of_each_logit,
+            "pos_weight": _slope_of_factor,
+        }.items()
+    )
 }
 
 
