@@ -1,4 +1,4 @@
-"""``torch._dynamo``: what programs say to a compiler that is not there."""
+"""``torch._dynamo``: what programs say to PyTorch's compiler, as far as it has a meaning here."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def override_cudagraphs(fwd: bool | None = None, bwd: bool | None = None) -> _Un
 
 
 def disable_nested_graph_breaks(fn: Any = None) -> Any:
-    """The function itself; without one, a context that changes nothing: there are no graphs to break."""
+    """The function itself; without one, a context that changes nothing."""
     return _Unchanged() if fn is None else fn
 
 

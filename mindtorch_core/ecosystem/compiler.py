@@ -175,7 +175,7 @@ def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None
 
 
 def allow_in_graph(fn: Any) -> Any:
-    """The function itself: there are no graphs that it could stand in."""
+    """The function itself: graphs have the calls that it makes."""
     return fn
 
 
@@ -185,12 +185,12 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def substitute_in_graph(original_fn: Any, **options: Any) -> Callable[[Any], Any]:
-    """A decorator that gives its function back: nothing is traced, so nothing is substituted."""
+    """A decorator that gives its function back: the original runs, so nothing has to stand for it."""
     return lambda fn: fn
 
 
 def nested_compile_region(fn: Any = None, **options: Any) -> Any:
-    """The function itself, or a decorator that gives it back: there are no graphs with regions."""
+    """The function itself, or a decorator that gives it back: graphs have no regions."""
     return fn if fn is not None else lambda fn: fn
 
 
