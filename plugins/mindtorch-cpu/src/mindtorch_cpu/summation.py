@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from .arrays import quietly, recast
+from .compiled import walk
 from .many_rows import sums
 from .rows import PIECE, dots
 from .workers import share_out
@@ -90,9 +91,19 @@ def down(x: Any) -> Any:
             return np.add.reduce(np.ascontiguousarray(left.swapaxes(1, 2)), 2)
         return np.add.reduce(left, 1)
     whole = n - n % _GROUP
-    parts = np.add.reduce(x[:, :whole].reshape(groups, whole // _GROUP, _GROUP, width), 2)
-    found = down(parts)
+    found = down(_in_groups(x, whole // _GROUP))
     return found if whole == n else found + np.add.reduce(x[:, whole:], 1)
+
+
+def _in_groups(x: Any, count: int) -> Any:
+    """Sums of so many groups of rows each, along the second of three dimensions."""
+    groups, n, width = x.shape
+    loop = walk("group_sums", x.dtype, x.size) if x.flags.c_contiguous else None
+    if loop is None:
+        return np.add.reduce(x[:, : count * _GROUP].reshape(groups, count, _GROUP, width), 2)
+    out = np.empty((groups, count, width), x.dtype)
+    loop(out, x, groups, n * width, count, _GROUP, width)
+    return out
 
 
 def long_sums(x: Any) -> Any:

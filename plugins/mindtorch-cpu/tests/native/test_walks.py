@@ -98,6 +98,23 @@ def test_sums_of_rows_and_of_all(both, shape, code):
     assert compiled[1] == compiled[-2]
 
 
+@pytest.mark.parametrize("code", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(900, 527), (66, 1025), (70_001, 3), (5, 200, 130)], ids=str)
+def test_sums_of_columns(both, shape, code):
+    x = numbers(shape, code)
+
+    def run():
+        with torch.pipeline():
+            deferred = x.sum(0)
+        found = [deferred, x.sum(0), x.mean(0), x.sum(0, keepdim=True), x[1:].sum(0), x[:, 1:].sum(0)]
+        return [*found, x.sum(1), x.sum((0, 1)), x.nan_to_num(0, 1, -1).var(0)]
+
+    compiled, plain = both(run)
+    assert compiled == plain
+    assert compiled[0] == compiled[1]
+    assert Walk("group_sums", code) in [kernel.program for kernel in KERNELS.kernels()]
+
+
 def test_sums_whose_order_no_loop_knows_are_numpys(both, monkeypatch):
     row = WALKS["row_sums"]._replace(case=lambda d, random: another_order(d))
     monkeypatch.setitem(WALKS, "row_sums", row)

@@ -7,6 +7,7 @@ shape, a function bound to that shape runs it the next time.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from .kernels import KERNELS
 from .launch import packed
 from .preparing import Unservable, prepared_rows
 from .preparing import prepared as launched
-from .program import Graph, code_of
+from .program import DTYPES, Graph, code_of
 from .tracing import Traced, Tracer, Untraceable
 from .walks import WALKS, Walk
 
@@ -85,7 +86,12 @@ def prepared(
 
 def walk(name: str, d: Any, elements: int) -> Any:
     """A walk over elements of a dtype, see `compiled.walk`."""
-    code = code_of(d)
-    if code not in WALKS[name].codes or not KERNELS.usable:
-        return None
-    return KERNELS.get(Walk(name, code), elements)
+    known = _walk(name, d.num)
+    return KERNELS.get(known, elements) if known is not None and KERNELS.usable else None
+
+
+@functools.cache
+def _walk(name: str, number: int) -> Walk | None:
+    """A walk over elements of the dtype of a number; None where there is none."""
+    code = next((code for code in WALKS[name].codes if DTYPES[code].num == number), None)
+    return None if code is None else Walk(name, code)

@@ -8,6 +8,7 @@ eight bytes each. It answers 1, with nothing written, where a position is out of
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +17,8 @@ import numpy as np
 from ..workers import in_parts
 from . import compiler
 from .code_of_walks import TYPES, Code
+from .columns import added_groups, group_sums
+from .direct import address_of
 from .draws import drawn_bits, kept
 from .program import DTYPES
 from .summing import added_rows, row_sums
@@ -62,11 +65,8 @@ class WalkKernel:
 
     def __call__(self, *arguments: Any) -> bool:
         """Run it on row-major arrays and numbers; False if a position is out of range."""
-        words = [
-            a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in arguments
-        ]
-        given = (ctypes.c_int64 * len(words))(*words)
-        return not self._call(ctypes.addressof(given))
+        words = [address_of(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        return not self._call(struct.pack(f"{len(words)}q", *words))
 
     def shared(self, count: int, parts: Callable[[int, int], Sequence[Any]], least: int) -> bool:
         """Run it on parts of ``count`` things, shared out over threads; False where one call answers so.
@@ -268,6 +268,7 @@ WALKS: Final[dict[str, _Row]] = {
     "kept": _Row(kept, drawn_bits, ("f4", "f8")),
     "cumsum": _Row(_running("add"), _totals(np.add), ("f4", "f8", "i8")),
     "cumprod": _Row(_running("mul"), _totals(np.multiply), ("f4", "f8", "i8")),
+    "group_sums": _Row(group_sums, added_groups, ("f4", "f8"), 6),
     "row_sums": _Row(row_sums, added_rows, ("f4", "f8"), 12, True),
 }
 
