@@ -5,7 +5,7 @@ import random
 import warnings
 
 from known_differences import Operands, differs
-from whole_programs import Helpers, step
+from whole_programs import Helpers, settled, step
 
 SHAPES = ["(4, 6)", "(6,)", "(4, 1)", "(2, 3, 4)", "(3, 4)", "()", "(4, 4)", "(0, 3)"]
 LARGE = ["(300, 500)", "(500,)", "(300, 1)", "(2, 150, 500)"]
@@ -267,4 +267,7 @@ def drawn(seed, lib, devices=("cpu", "cpu"), *, common=False):
     """A program's lines, and whether its numbers stay whole."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Drawer(seed, lib, devices, common=common).draw()
+        try:
+            return Drawer(seed, lib, devices, common=common).draw()
+        finally:
+            settled(lib, devices)

@@ -186,7 +186,15 @@ def run(
         left = {n: told(v) for n, v in values.items()}
         left |= {f"{n}.grad": told(v, gradient_of) for n, v in values.items()}
         left |= {f"note {i}": v for i, v in enumerate(helpers.notes)}
+    settled(lib, devices)
     return Outcome(errors, left, written | {f"{n}.grad" for n in written})
+
+
+def settled(lib, devices):
+    """Wait for devices: a kernel that failed on an NPU is told of by whatever waits next."""
+    if "npu" in devices:
+        with contextlib.suppress(RuntimeError):
+            lib.npu.synchronize()
 
 
 WRITES = re.compile(r"\w_\(|out=|\] = |\+= |\.data = |\.set_")
