@@ -80,7 +80,8 @@ def schedule(program: Program) -> Schedule:
     final = max(levels[v] + (v in calls) for v in written)
 
     homes: dict[int, Home] = {}
-    direct: set[tuple[int, int]] = set()  # outputs that are written when their value is made
+    added = [(v, at) for v, at in graph.outputs if at in graph.folded]
+    direct = set(added)  # outputs that are written when their value is made
     for v, at in graph.outputs:
         fresh = at >= len(graph.inputs) and program.layouts[at] == "dense"
         if fresh and v >= first and v not in homes and v not in constant:
@@ -94,6 +95,7 @@ def schedule(program: Program) -> Schedule:
     phases = []
     for level in range(final + 1):
         stores = [(v, h) for v, h in homes.items() if v not in calls and levels[v] == level]
+        stores += [(v, ("array", at)) for v, at in added if levels[v] == level]
         if level == final:
             stores += [(v, ("array", at)) for v, at in graph.outputs if (v, at) not in direct]
         made = tuple(
