@@ -29,6 +29,8 @@ _PATIENCE: Final = 16
 # Calls of one shape after which it is looked for: lengths that grow, as those of a cache, come once each.
 _SIGHTS: Final = 2
 _MANY: Final = 1 << 15
+# Elements from which a loop beats NumPy.
+_WALKED: Final = 1 << 12
 _KNOWN: Final = 1024
 _ASKED: Final[Counter[Hashable]] = Counter()
 # By key, shape and number of the dtype of the first array.
@@ -89,7 +91,9 @@ def walk(name: str, d: Any, elements: int) -> Any:
         d: the dtype.
         elements: how many there are; few are left to NumPy.
     """
-    if elements < _MANY:
+    if elements < _WALKED:
+        return None
+    if elements < _MANY and not _at_once() and _one_more(_ASKED, name, _PATIENCE):
         return None
     from .native import eager
 

@@ -67,7 +67,8 @@ def in_chunks(
             return None
     out = POOL.empty(shape, d)
     size, most = first.size, _LONG if ufunc in _ARITHMETIC else _CHUNK
-    if takes_out and first.dtype in HALVES and _of_halves(ufunc, arrays, out):
+    slow = first.dtype in HALVES or (ufunc in _SLOW_WITH_NUMBERS and first.dtype.kind == "f")
+    if takes_out and slow and _in_one(ufunc, arrays, out):
         return out
     if takes_out and size <= most and ufunc not in _SLOW_WITH_NUMBERS:
         return QUIET.run(ufunc, *arrays, out)
@@ -99,8 +100,8 @@ def in_chunks(
     return out
 
 
-def _of_halves(ufunc: Any, arrays: Sequence[Any], out: Any) -> bool:
-    """Whether a kernel computed a ufunc of half precision, which NumPy does one element after the other."""
+def _in_one(ufunc: Any, arrays: Sequence[Any], out: Any) -> bool:
+    """Whether a kernel computed a ufunc for which NumPy takes one element after the other."""
     if arrays[0].ndim:
         return computed(ufunc, lambda tracer, *parts: [ufunc(*parts)], arrays, [out])
     number, array = arrays

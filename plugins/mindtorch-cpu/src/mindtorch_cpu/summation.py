@@ -18,6 +18,7 @@ from .arrays import quietly, recast
 from .compiled import walk
 from .many_rows import sums
 from .rows import PIECE, dots
+from .short_rows import reduce_rows
 from .workers import share_out
 
 __all__ = ["FEW", "deviations", "down", "long_sums", "mean_of_large", "naive", "total"]
@@ -128,7 +129,7 @@ def _sum_along(x: Any, over: Sequence[bool]) -> Any:
             x = down(x.reshape(math.prod(before), n, math.prod(after)))
         else:
             dense = n >= _SHORT and x.strides[-1] == x.itemsize
-            x = (long_sums(x) if n >= _LONG else sums(x)) if dense else np.add.reduce(x, at)
+            x = (long_sums(x) if n >= _LONG else sums(x)) if dense else reduce_rows(np.add, x, at)
         x = x.reshape((*before, *after))
     return x
 

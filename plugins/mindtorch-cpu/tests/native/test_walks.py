@@ -106,7 +106,14 @@ def test_sums_of_columns(both, shape, code):
     def run():
         with torch.pipeline():
             deferred = x.sum(0)
-        found = [deferred, x.sum(0), x.mean(0), x.sum(0, keepdim=True), x[1:].sum(0), x[:, 1:].sum(0)]
+        found = [
+            deferred,
+            x.sum(0),
+            x.mean(0),
+            x.sum(0, keepdim=True),
+            x[1:].sum(0),
+            x[:, 1:].sum(0),
+        ]
         return [*found, x.sum(1), x.sum((0, 1)), x.nan_to_num(0, 1, -1).var(0)]
 
     compiled, plain = both(run)

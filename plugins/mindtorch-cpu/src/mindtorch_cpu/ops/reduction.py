@@ -35,11 +35,13 @@ from ..arrays import (
 )
 from ..large import LARGE
 from ..register import kernel, register, rule_of
+from ..short_rows import reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
 from ..workers import share_out
 
 _new = object.__new__
 _add_reduce: Any = np.add.reduce
+_SOME: Final = 1 << 10  # elements from which it matters how their rows lie
 
 
 def axes(dim: Any, rank: int) -> Any:
@@ -79,14 +81,17 @@ def sum(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None)
     axis = None if dim is None else axes(dim, a.ndim)
     if d.category < FLOATING:
         inner = np.int64 if d is int64 else NUMPY_OF[d]
-        return wrap(row_major(quietly(np.add.reduce, a, axis, inner, None, keepdim)), d)
+        return wrap(row_major(quietly(reduce_rows, np.add, a, axis, inner, keepdim)), d)
     if a.size > FEW and (a.size >= LARGE or naive(a, axis)):
         if axis is None and not keepdim and d not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, _sums_of_tiles, np.add), d)
         return wrap(rounded(reduced(total(a, axis), axis, keepdim), d), d)
     if d in WIDER:
         return wrap(rounded(quietly(_add_reduce, a, axis, np.float32, None, keepdim), d), d)
-    data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
+    if a.size < _SOME:
+        data = QUIET.run(_add_reduce, a, axis, None, None, keepdim)
+    else:
+        data = QUIET.run(reduce_rows, np.add, a, axis, None, keepdim)
     if data.__class__ is not ndarray:
         data = np.array(data)
     elif data.ndim > 1:
@@ -133,7 +138,8 @@ def prod(self: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     tell_of_lost_parts(self.raw_dtype, d)
     inner = NUMPY_OF[WIDER.get(d, d)]
     a = cast(self, d)
-    data = quietly(np.multiply.reduce, a, axes(dim, a.ndim), inner, None, keepdim)
+    axis = None if dim is None else axes(dim, a.ndim)
+    data = quietly(reduce_rows, np.multiply, a, axis, inner, keepdim)
     return wrap(row_major(quietly(data.astype, NUMPY_OF[d]) if d in WIDER else data), d)
 
 
@@ -202,15 +208,15 @@ def _in_parts(work: Any, a: Any) -> list[Any] | None:
     return found
 
 
-def _extremes(a: Any, reduce: Any, axis: Any, keepdim: bool) -> Any:
+def _extremes(a: Any, join: np.ufunc, axis: Any, keepdim: bool) -> Any:
     """Extremes along dimensions; those of parts are joined where the first is one of them."""
 
     def kept(part: Any) -> Any:
-        return QUIET.run(reduce, part, axis, None, None, True)
+        return QUIET.run(reduce_rows, join, part, axis, None, True)
 
     parts = None if axis is None else _in_parts(kept, a)
     if parts is None:
-        return QUIET.run(reduce, a, axis, None, None, keepdim)
+        return QUIET.run(reduce_rows, join, a, axis, None, keepdim)
     found = np.concatenate(parts)
     return reduced(kept(found) if 0 in axis else found, axis, keepdim)
 
@@ -244,7 +250,7 @@ def _extreme(name: str, join: np.ufunc) -> None:
         if axis is None and not keepdim and self.raw_dtype not in WIDER and _in_tiles(a):
             return wrap(_by_tiles(a, reduce_rows, join), self.raw_dtype)
         wide = _comparable(a)
-        found = _extremes(wide, reduce, axis, keepdim)
+        found = _extremes(wide, join, axis, keepdim)
         if wide is not a:
             found = recast(found, a.dtype)
         return wrap(row_major(found), self.raw_dtype)
@@ -256,7 +262,7 @@ _extreme("amax", np.maximum)
 _extreme("amin", np.minimum)
 
 
-def _position(name: str, reduce: Any, find: Any) -> None:
+def _position(name: str, join: np.ufunc, find: Any) -> None:
     rule = rule_of(name)
     served = (False, True, True, False)
 
@@ -269,7 +275,7 @@ def _position(name: str, reduce: Any, find: Any) -> None:
             return wrap(row_major(find(a, None, None, keepdims=keepdim)), int64)
         (axis,) = wrap_dims(dim, a.ndim)
         if axis == 0 and a.size >= LARGE:
-            found = _with_places(a, reduce, name, axis)[1]
+            found = _with_places(a, join, name, axis)[1]
             return wrap(row_major(reduced(found, (axis,), keepdim)), int64)
         parts = _in_parts(lambda part: find(part, axis, None, keepdims=keepdim), a)
         found = find(a, axis, None, keepdims=keepdim) if parts is None else np.concatenate(parts)
@@ -278,19 +284,19 @@ def _position(name: str, reduce: Any, find: Any) -> None:
     register(name, run)
 
 
-_position("argmax", np.maximum.reduce, np.argmax)
-_position("argmin", np.minimum.reduce, np.argmin)
+_position("argmax", np.maximum, np.argmax)
+_position("argmin", np.minimum, np.argmin)
 
 
-def _with_places(a: Any, reduce: Any, find: str, axis: int) -> tuple[Any, Any]:
+def _with_places(a: Any, join: np.ufunc, find: str, axis: int) -> tuple[Any, Any]:
     """Extremes along a dimension, which stays with size 1, and where they are."""
 
     def both(part: Any) -> tuple[Any, Any]:
-        values = QUIET.run(reduce, part, axis, None, None, True)
+        values = QUIET.run(reduce_rows, join, part, axis, None, True)
         return values, getattr(part, find)(axis, None, keepdims=True)
 
     if axis == 0 and a.size // len(a) >= _WIDE:  # NumPy turned it around first
-        values = _extremes(a, reduce, (0,), True)
+        values = _extremes(a, join, (0,), True)
         if a.dtype.kind not in "fV" or not np.isnan(values).any():
             return values, _first_places(a, values[0])[None]
     parts = _in_parts(both, a) if axis else None
@@ -299,7 +305,7 @@ def _with_places(a: Any, reduce: Any, find: str, axis: int) -> tuple[Any, Any]:
     return np.concatenate([v for v, _ in parts]), np.concatenate([i for _, i in parts])
 
 
-def _extreme_along(name: str, reduce: Any, find: str) -> None:
+def _extreme_along(name: str, join: np.ufunc, find: str) -> None:
     """``max`` and ``min`` along a dimension: two passes, which cost less than gathering values."""
     rule = rule_of(f"{name}.dim")
 
@@ -313,31 +319,31 @@ def _extreme_along(name: str, reduce: Any, find: str) -> None:
             return wrap(empty, self.raw_dtype), wrap(np.zeros(indices.shape, np.int64), int64)
         (axis,) = wrap_dims(dim, a.ndim)
         if a.size >= LARGE:
-            both = _with_places(_comparable(a), reduce, find, axis)
+            both = _with_places(_comparable(a), join, find, axis)
             values, indices = (reduced(found, (axis,), keepdim) for found in both)
             values = rounded(values, self.raw_dtype)
         else:
-            values = QUIET.run(reduce, a, axis, None, None, keepdim)
+            values = QUIET.run(reduce_rows, join, a, axis, None, keepdim)
             indices = getattr(a, find)(axis, None, keepdims=keepdim)
         return wrap(row_major(values), self.raw_dtype), wrap(row_major(indices), int64)
 
     register(f"{name}.dim", run)
 
 
-_extreme_along("max", np.maximum.reduce, "argmax")
-_extreme_along("min", np.minimum.reduce, "argmin")
+_extreme_along("max", np.maximum, "argmax")
+_extreme_along("min", np.minimum, "argmin")
 
 
-def _truth(name: str, reduce: Any) -> None:
+def _truth(name: str, join: np.ufunc) -> None:
     def run(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
         a = self.raw_data
         d = uint8 if self.raw_dtype is uint8 else bool_
         axis = () if isinstance(dim, list | tuple) and not dim else axes(dim, a.ndim)
-        found = row_major(reduce(a, axis, np.bool_, None, keepdim))
+        found = row_major(reduce_rows(join, a, axis, np.bool_, keepdim))
         return wrap(found if d is bool_ else np.asarray(found).astype(np.uint8), d)
 
     register(name, run)
 
 
-_truth("any", np.logical_or.reduce)
-_truth("all", np.logical_and.reduce)
+_truth("any", np.logical_or)
+_truth("all", np.logical_and)

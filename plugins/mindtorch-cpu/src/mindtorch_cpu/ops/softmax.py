@@ -14,6 +14,7 @@ from ..memory_pool import POOL
 from ..native.quick import exponential
 from ..register import kernel, rule_of
 from ..rows import LONG_BLOCK, dots, in_rows, over_blocks, sums
+from ..short_rows import reduce_rows
 from ..summation import FEW, down, naive, total
 
 # Rows of fewer elements are not worth a kernel's calls.
@@ -98,12 +99,12 @@ def _log_slope(g: Any, y: Any, total: Any) -> Any:
 
 
 def _softmax_block(y: Any, x: Any) -> None:
-    _each(y, _exp_below, x, np.maximum.reduce(x, 1, keepdims=True))
+    _each(y, _exp_below, x, reduce_rows(np.maximum, x, 1, keepdims=True))
     np.multiply(y, 1 / _sums(y), y)
 
 
 def _log_softmax_block(y: Any, x: Any) -> None:
-    top = np.maximum.reduce(x, 1, keepdims=True)
+    top = reduce_rows(np.maximum, x, 1, keepdims=True)
     _each(y, _log_share, x, top, np.log(_sums(_each(y, _exp_below, x, top))))
 
 
