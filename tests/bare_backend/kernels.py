@@ -178,6 +178,7 @@ def cumsum(self, dim, *, dtype=None):
 
 @kernel("sort.stable")
 def sort(self, *, stable=None, dim=-1, descending=False):
+    rule_of("sort.stable")(self, stable=stable, dim=dim, descending=descending)
     a = wide(self)
     if not a.ndim:
         return made(a, self.dtype, self), made(0, torch.int64, self)

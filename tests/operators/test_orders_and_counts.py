@@ -175,6 +175,21 @@ def test_results_that_depend_on_what_is_asked_for():
     assert [t.tolist() for t in (values, inverse, counts)] == [[2, 1, 2], [0, 1, 2], [1, 1, 1]]
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (3, 2)])
+def test_complex_numbers_are_not_told_apart(shape):
+    for call in (
+        lambda lib, x: x.unique(),
+        lambda lib, x: lib.unique(x, sorted=False, return_counts=True),
+        lambda lib, x: x.unique(dim=0),
+        lambda lib, x: lib.unique_consecutive(x),
+    ):
+        with pytest.raises(NotImplementedError) as theirs:
+            call(pt, pt.ones(shape, dtype=pt.complex64))
+        with pytest.raises(NotImplementedError) as ours:
+            call(torch, torch.ones(shape, dtype=torch.complex64))
+        assert str(ours.value) == str(theirs.value)
+
+
 def test_where_masked_results_are_defined():
     x = torch.arange(6.0).view(2, 3)
     mask = torch.tensor([[True, False, True], [False, False, False]])

@@ -49,9 +49,15 @@ def _first_of_runs(t: Any) -> Any:
     return fn.cat([differs.new_full((1,), True), differs])
 
 
+def _refuse_complex(t: Any, name: str) -> None:
+    if t._dtype.is_complex:
+        raise NotImplementedError(f"\"{name}\" not implemented for '{t._dtype.label}'")
+
+
 def _unique(
     self: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Found:
+    _refuse_complex(self, "unique")
     values, order = fn.sort(self.reshape(-1), stable=True)
     starts, inverse, counts = _groups(_first_of_runs(values), order, return_inverse, return_counts)
     if return_inverse:
@@ -64,6 +70,7 @@ def _unique_consecutive(
 ) -> Found:
     if dim is not None:
         return _unique_slices(self, dim, False, return_inverse, return_counts)
+    _refuse_complex(self, "unique")
     flat = self.reshape(-1)
     starts, inverse, counts = _groups(_first_of_runs(flat), None, return_inverse, return_counts)
     if return_inverse:
@@ -75,6 +82,7 @@ def _unique_slices(
     self: Any, dim: int, sort: bool, return_inverse: bool, return_counts: bool
 ) -> Found:
     """Different slices along a dimension, in lexicographic order if ``sort``."""
+    _refuse_complex(self, "unique_dim")
     if not self._shape:
         raise IndexError("unique_dim: a tensor of no dimensions has no slices")
     at = wrap_dim(dim, len(self._shape))

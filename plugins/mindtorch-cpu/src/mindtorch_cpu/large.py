@@ -14,17 +14,28 @@ from .compiled import computed
 from .memory_pool import POOL
 from .workers import share_out
 
-__all__ = ["LARGE", "compiles", "in_chunks", "in_place_of_halves", "in_single", "in_slabs"]
+__all__ = [
+    "ARITHMETIC",
+    "LARGE",
+    "SOME",
+    "compiles",
+    "in_chunks",
+    "in_place_of_halves",
+    "in_single",
+    "in_slabs",
+]
 
 # From this many elements on, memory that is there already pays; from four chunks on, threads do.
 LARGE: Final = 1 << 15
+# From as many, for functions that take NumPy long.
+SOME: Final = 1 << 12
 _CHUNK: Final = 1 << 16
 # Of what waits for memory more than it computes: threads that ask for the interpreter's lock every few
 # microseconds wait for each other.
 _LONG: Final = 1 << 18
 # Of what waits for memory whatever it computes, as neither operands nor results stay in a cache.
 _FAR: Final = 1 << 21
-_ARITHMETIC: Final = frozenset((
+ARITHMETIC: Final = frozenset((
     np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.absolute, np.sqrt,
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
     np.logical_and, np.logical_or, np.logical_not, np.bitwise_and, np.bitwise_or,
@@ -66,7 +77,7 @@ def in_chunks(
         if a.ndim and (a.shape != shape or not a.flags.c_contiguous):
             return None
     out = POOL.empty(shape, d)
-    size, most = first.size, _LONG if ufunc in _ARITHMETIC else _CHUNK
+    size, most = first.size, _LONG if ufunc in ARITHMETIC else _CHUNK
     slow = first.dtype in HALVES or (ufunc in _SLOW_WITH_NUMBERS and first.dtype.kind == "f")
     if takes_out and slow and _in_one(ufunc, arrays, out):
         return out
@@ -141,7 +152,7 @@ def in_slabs(ufunc: Callable[..., Any], d: Any, *arrays: Any) -> Any:
     None in one thread, for functions whose bits depend on how their operands lie, and where the result is
     not row-major.
     """
-    if ufunc not in _ARITHMETIC or get_num_threads() < 2:
+    if ufunc not in ARITHMETIC or get_num_threads() < 2:
         return None
     seen = np.broadcast_arrays(*arrays)
     shape, size = seen[0].shape, seen[0].size

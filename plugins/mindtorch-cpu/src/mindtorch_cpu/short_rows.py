@@ -34,7 +34,8 @@ def reduce_rows(
         keepdims: whether they stay with size 1.
     """
     if not _pays(join, a, axis, dtype):
-        return join.reduce(a, axis, dtype, None, keepdims)
+        reduce: Any = join.reduce
+        return reduce(a, axis, dtype, None, keepdims)
     columns = [a[..., i] for i in range(a.shape[-1])]
     if join is np.add and a.dtype.kind == "f":
         found = _added(columns)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindtorch_core.backend import FLOATING
 
-from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, recast, wrap
-from ..large import LARGE, in_chunks
+from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, recast, scalar, wrap
+from ..large import SOME, in_chunks
 from ..register import composition_of, register, rule_of
 
-Compute = Callable[..., Any]
+# Of the arguments that are no tensors, a function of arrays and the numbers that are its last ones.
+Formula = Callable[..., tuple[Callable[..., Any], Sequence[float]]]
 
 
 def _alike(operands: Any, shape: Any) -> bool:
@@ -21,12 +22,12 @@ def _alike(operands: Any, shape: Any) -> bool:
     return all(not t.raw_shape or t.raw_shape == shape for t in operands)
 
 
-def three(name: str, compute: Compute, tensors: int = 3) -> None:
-    """Register ``compute(*arrays, ...)`` for real floating tensors and the op's in-place form.
+def three(name: str, formula: Formula, tensors: int = 3) -> None:
+    """Register a function of real floating tensors and the op's in-place form.
 
     Args:
         name: the op with its overload.
-        compute: the function of arrays and of the arguments that are no tensors.
+        formula: gives the function.
         tensors: how many leading arguments are tensors.
     """
     rule, general = rule_of(name), composition_of(name)
@@ -38,14 +39,13 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
             return None, d
         wide = WIDER.get(d, d)
         arrays = [cast(t, wide) for t in args[:tensors]]
-        rest = args[tensors:]
-
-        def each(*parts: Any) -> Any:
-            return compute(*parts, *rest, **kwargs)
-
+        each, numbers = formula(*args[tensors:], **kwargs)
+        arrays += [scalar(float(number), wide) for number in numbers]
         data = None
-        if arrays[0].size >= LARGE and _alike(args[:tensors], spec.shape):
-            data = in_chunks(each, NUMPY_OF[wide], *arrays)
+        first = arrays[0]
+        many = type(first) is np.ndarray and first.ndim and first.size >= SOME  # not traced
+        if many and _alike(args[:tensors], spec.shape):
+            data = in_chunks(each, NUMPY_OF[wide], *arrays, key=each)
         if data is None:
             data = quietly(each, *arrays)
         if wide is not d:
@@ -76,32 +76,34 @@ def three(name: str, compute: Compute, tensors: int = 3) -> None:
     register(f"{base}_{dot}{overload}", run_inplace)
 
 
-def _addcmul(a: Any, b: Any, c: Any, *, value: float = 1) -> Any:
-    if value != 1:
-        b = np.multiply(b, a.dtype.type(value))
-    return np.add(a, np.multiply(b, c))
+def _with(join: Callable[..., Any]) -> Formula:
+    """A number times the second operand, joined with the third, is added to the first."""
+
+    def plain(a: Any, b: Any, c: Any) -> Any:
+        return np.add(a, join(b, c))
+
+    def scaled(a: Any, b: Any, c: Any, value: Any) -> Any:
+        return np.add(a, join(np.multiply(b, value), c))
+
+    return lambda *, value=1: (plain, ()) if value == 1 else (scaled, (value,))
 
 
-def _addcdiv(a: Any, b: Any, c: Any, *, value: float = 1) -> Any:
-    if value != 1:
-        b = np.multiply(b, a.dtype.type(value))
-    return np.add(a, np.divide(b, c))
+def _near(a: Any, b: Any, weight: Any) -> Any:
+    return np.add(a, np.multiply(np.subtract(b, a), weight))
 
 
-def _lerp(a: Any, b: Any, weight: float) -> Any:
-    if abs(weight) < 0.5:
-        return np.add(a, np.multiply(np.subtract(b, a), a.dtype.type(weight)))
-    return np.subtract(b, np.multiply(np.subtract(b, a), a.dtype.type(1 - weight)))
+def _far(a: Any, b: Any, rest: Any) -> Any:
+    return np.subtract(b, np.multiply(np.subtract(b, a), rest))
 
 
 def _lerp_tensor(a: Any, b: Any, weight: Any) -> Any:
     step = np.subtract(b, a)
     near = np.add(a, np.multiply(weight, step))
-    far = np.subtract(b, np.multiply(step, a.dtype.type(1) - weight))
-    return np.where(np.absolute(weight) < 0.5, near, far)
+    far = np.subtract(b, np.multiply(step, np.subtract(a.dtype.type(1), weight)))
+    return np.where(np.less(np.absolute(weight), a.dtype.type(0.5)), near, far)
 
 
-three("addcmul", _addcmul)
-three("addcdiv", _addcdiv)
-three("lerp.Scalar", _lerp, tensors=2)
-three("lerp.Tensor", _lerp_tensor)
+three("addcmul", _with(np.multiply))
+three("addcdiv", _with(np.divide))
+three("lerp.Scalar", lambda w: (_near, (w,)) if abs(w) < 0.5 else (_far, (1 - w,)), tensors=2)
+three("lerp.Tensor", lambda: (_lerp_tensor, ()))

@@ -37,7 +37,7 @@ from ..arrays import (
     wrap,
 )
 from ..compiled import BY_SIZE, FEWEST, one_pass
-from ..large import LARGE, in_chunks
+from ..large import LARGE, SOME, in_chunks
 from ..native.quick import MANY, exponential, pays
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
@@ -240,7 +240,7 @@ def relu(self: Any) -> Any:
         refuse("relu", self)
     a = self.raw_data
     shape = self.raw_shape
-    if a.size >= LARGE:
+    if a.size >= SOME and type(a) is ndarray:  # not one that is traced
         fn, x, y = bounded(np.maximum, a, ZEROS[d], d)
         data = large(fn, d, x, y)
     elif d in ODD:

@@ -50,6 +50,7 @@ from ..arrays import (
     scalar,
     wrap,
 )
+from ..broadcasting import in_long_runs
 from ..large import LARGE, in_chunks, in_place_of_halves, in_single, in_slabs
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
@@ -104,6 +105,10 @@ def large(ufunc: Ufunc, d: dtype, *arrays: Any) -> Any:
     try:
         for way in (in_chunks, in_slabs):
             data = way(ufunc, NUMPY_OF[d], *arrays)
+            if data is not None:
+                return data
+        if len(arrays) == 2 and arrays[0].shape != arrays[1].shape:
+            data = in_long_runs(ufunc, NUMPY_OF[d], *arrays)
             if data is not None:
                 return data
         run = QUIET.run if isinstance(ufunc, np.ufunc) else quietly
@@ -299,6 +304,9 @@ def inplace(
         if out.size >= LARGE and d in WIDER and in_place_of_halves(ufunc, out, b):
             return self
         try:
+            broad = out.size >= LARGE and b.ndim and b.shape != out.shape and out.dtype == b.dtype
+            if broad and in_long_runs(ufunc, out.dtype, out, b, out) is not None:
+                return self
             (QUIET.__dict__["run"] if native else quietly)(ufunc, out, b, out)
         except RuntimeError as error:
             recover(error, ufunc, out, b, out)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from mindtorch_core.backend import BOOL, COMPLEX, Tensor, dtype, result_type
+from mindtorch_core.backend import BOOL, COMPLEX, FLOATING, Tensor, dtype, result_type
 
 from ..arrays import WIDER, as_operands_lie, cast, exact, quietly, scalar, wrap
 from ..compiled import computed
-from ..large import LARGE
+from ..large import SOME
 from ..memory_pool import POOL
 from ..register import kernel
-from ..zeros import bounded
+from ..zeros import ODD, bounded
 from .pointwise import large, recover, refuse
-
-# Elements from which NumPy's loop takes longer than a kernel.
-_SOME: Final = 1 << 12
 
 
 def _chosen(value: Any, d: dtype) -> Any:
@@ -37,7 +34,7 @@ def where(condition: Any, self: Any, other: Any) -> Any:
     if c.dtype != np.bool_:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
-    many = type(c) is np.ndarray and c.size >= _SOME  # none that is traced
+    many = type(c) is np.ndarray and c.size >= SOME  # none that is traced
     if many and (data := _chosen_at_once(c, a, b)) is not None:
         return wrap(data, d)
     try:
@@ -74,6 +71,9 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     if (min is None and max is None) or d.category in (BOOL, COMPLEX):
         refuse("clamp", self, min, max)
     data = cast(self, d)
+    plain = type(data) is np.ndarray and data.size >= SOME  # not one that is traced
+    if plain and d not in ODD and (made := _within(data, min, max, d)) is not None:
+        return wrap(made, d)
     if min is not None:
         data = _limited(np.maximum, data, min, d)
     if max is not None:
@@ -81,11 +81,27 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     return wrap(as_operands_lie(data, self, min, max), d)
 
 
+def _within(a: Any, low: Any, high: Any, d: dtype) -> Any:
+    """Elements between two numbers, which a compiled kernel limits at once; None where there is none."""
+    numbers = not (
+        low is None or high is None or isinstance(low, Tensor) or isinstance(high, Tensor)
+    )
+    if not numbers or d.category != FLOATING or d in WIDER or not a.flags.c_contiguous:
+        return None
+    out = POOL.empty(a.shape, a.dtype)
+    given = [a, np.asarray(exact(low, d)), np.asarray(exact(high, d))]
+    return out if computed("clamp", _between, given, [out]) else None
+
+
+def _between(tracer: Any, x: Any, low: Any, high: Any) -> list[Any]:
+    return [np.minimum(high, np.maximum(low, x))]
+
+
 def _limited(ufunc: Callable[..., Any], a: Any, bound: Any, d: dtype) -> Any:
     """Extremes of elements and a bound; the element where it equals that."""
     b = cast(bound, d) if isinstance(bound, Tensor) else exact(bound, d)
     fn, *given = bounded(ufunc, a, b, d)
-    if a.size >= LARGE:
+    if type(a) is np.ndarray and a.size >= SOME:
         return large(fn, d, *given)
     try:
         return quietly(fn, *given)

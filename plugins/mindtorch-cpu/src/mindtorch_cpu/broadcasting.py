@@ -1,0 +1,94 @@
+"""Large operands of which one is broadcast: how NumPy is called so that it takes long runs.
+
+Its loops begin anew with each row, and rows that fit its buffer are copied there first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .large import ARITHMETIC
+from .memory_pool import POOL
+from .rows import unbuffered
+
+__all__ = ["in_long_runs"]
+
+# Elements of a run that costs more to go through than to begin.
+_LONG: Final = 128
+# Of rows that are computed with side by side, where each is combined with the same one.
+_BESIDE: Final = 1 << 11
+
+
+def in_long_runs(ufunc: Callable[..., Any], d: Any, a: Any, b: Any, out: Any = None) -> Any:
+    """``ufunc(a, b)`` for arrays of unlike shapes, row-major; None where NumPy does as well.
+
+    Args:
+        ufunc: the NumPy function.
+        d: NumPy dtype of the result.
+        a: one operand.
+        b: the other.
+        out: where the result goes; None for a new array.
+
+    Raises:
+        ValueError: if the shapes do not broadcast.
+    """
+    alike = a.dtype == b.dtype and d in (a.dtype, np.bool_)  # casts need the buffer
+    if ufunc not in ARITHMETIC or not alike:
+        return None
+    shape = np.broadcast_shapes(a.shape, b.shape)
+    full, row = (a, b) if a.ndim >= b.ndim else (b, a)
+    own = row.shape
+    while own and own[0] == 1:
+        own = own[1:]
+    repeated = full.shape == shape and own == shape[full.ndim - len(own) :]
+    if (
+        repeated
+        and full.flags.c_contiguous
+        and 1 < row.size <= _BESIDE // 2
+        and row.size < full.size
+    ):
+        out = POOL.empty(shape, d) if out is None else out
+        _side_by_side(ufunc, full.reshape(-1), row.reshape(-1), out.reshape(-1), full is a)
+        return out
+    if not _runs(shape, a, b):
+        return None
+    out = POOL.empty(shape, d) if out is None else out
+    unbuffered(lambda given: ufunc(*given, out), (a, b))
+    return out
+
+
+def _side_by_side(ufunc: Any, full: Any, row: Any, out: Any, first: bool) -> None:
+    """Combine rows with one, as many at a time as make a long one; ``first`` says which operand they are."""
+
+    def some(part: slice, row: Any) -> None:
+        rows = full[part].reshape(-1, row.size)
+        into = out[part].reshape(-1, row.size)
+        unbuffered(lambda given: ufunc(*given, into), (rows, row) if first else (row, rows))
+
+    beside = min(_BESIDE, full.size) // row.size
+    whole = full.size - full.size % (beside * row.size)
+    line = np.tile(row, beside)
+    some(slice(whole), line)
+    if whole < full.size:
+        some(slice(whole, None), line[: row.size])
+
+
+def _runs(shape: Sequence[int], *arrays: Any) -> bool:
+    """Whether many elements come one after the other, or are one, in every operand."""
+    steps = []
+    for x in arrays:
+        own = [0 if n == 1 else step for n, step in zip(x.shape, x.strides, strict=True)]
+        steps.append([0] * (len(shape) - x.ndim) + own)
+    length, size = 1, arrays[0].itemsize
+    dims = [i for i in range(len(shape) - 1, -1, -1) if shape[i] > 1]
+    for i in dims:
+        if any(
+            step[i] not in (0, length * size) or (step[i] == 0) is not (step[dims[0]] == 0)
+            for step in steps
+        ):
+            break
+        length *= shape[i]
+    return length >= _LONG

@@ -1,0 +1,111 @@
+"""Large operands of which one is broadcast, and functions of three: NumPy's bits, whichever way is taken."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import mindtorch_core as torch
+from mindtorch_cpu.broadcasting import in_long_runs
+
+SHAPES = [
+    ((20_000, 3), (3,)),
+    ((20_001, 3), (1, 3)),
+    ((3,), (20_000, 3)),
+    ((700, 200), (200,)),
+    ((100, 2000), (2000,)),
+    ((900, 300), (900, 1)),
+    ((2, 3, 90, 90), (3, 1, 1)),
+    ((3, 1, 1), (2, 3, 90, 90)),
+    ((1, 40, 300), (30, 1, 300)),
+    ((300, 1), (1, 300)),
+    ((1, 1, 50_000), (1, 1)),
+    ((5, 1, 200, 1, 300), (200, 4, 300)),
+    ((20_000, 3), ()),
+]
+UFUNCS = [np.add, np.subtract, np.divide, np.multiply, np.less, np.equal]
+OPS = {
+    np.add: torch.add, np.subtract: torch.sub, np.multiply: torch.mul, np.divide: torch.div,
+    np.less: torch.lt, np.equal: torch.eq,
+}  # fmt: skip
+
+
+def numbers(shape, code, seed):
+    drawn = np.random.default_rng(seed).normal(0, 9, shape)
+    return np.asarray(drawn.round(1)).astype(code)
+
+
+@pytest.mark.parametrize("code", ["f4", "f8", "i4"])
+@pytest.mark.parametrize(("left", "right"), SHAPES, ids=str)
+def test_results_are_numpys(left, right, code):
+    a, b = numbers(left, code, 0), numbers(right, code, 1)
+    views = [(a, b), (a[::-1], b), (np.asfortranarray(a), b), (a, b[..., :1] if b.ndim else b)]
+    if b.ndim:
+        views.append((a, np.concatenate([b, b], -1)[..., ::2]))
+    for x, y in views:
+        for ufunc in UFUNCS:
+            if ufunc is np.divide and code[0] == "i":
+                continue
+            with np.errstate(all="ignore"):
+                wanted = ufunc(x, y)
+            found = OPS[ufunc](
+                torch.from_numpy(x.copy(order="K")), torch.from_numpy(y.copy(order="K"))
+            )
+            assert found.numpy().tobytes() == wanted.tobytes()
+            made = in_long_runs(ufunc, wanted.dtype, x, y)
+            assert made is None or made.tobytes() == wanted.tobytes()
+
+
+def test_the_ways_are_taken():
+    for left, right in SHAPES:
+        a, b = numbers(left, "f4", 0), numbers(right, "f4", 1)
+        assert in_long_runs(np.add, a.dtype, a, b) is not None, (left, right)
+    narrow = numbers((20_000, 3), "f4", 0), numbers((20_000, 1), "f4", 1)
+    assert in_long_runs(np.add, narrow[0].dtype, *narrow) is None
+
+
+@pytest.mark.parametrize("shape", [(20_000, 3), (300, 200), (2, 3, 90, 90)])
+def test_in_place(shape):
+    a = numbers(shape, "f4", 0)
+    for part in (np.s_[0], np.s_[-1], np.s_[:1], np.s_[..., :1]):
+        x = torch.from_numpy(a.copy())
+        with contextlib.suppress(RuntimeError):  # whose memory clearly overlaps
+            x += x[part]
+            assert x.numpy().tobytes() == (a + a[part]).tobytes()
+            continue
+        x += x[part].clone()
+        assert x.numpy().tobytes() == (a + a[part]).tobytes()
+
+
+def test_shapes_that_do_not_broadcast_are_told():
+    with pytest.raises(
+        RuntimeError, match=r"size of tensor a \(3\) must match the size of tensor b \(4\)"
+    ):
+        torch.ones(20_000, 3) + torch.ones(4)
+    with pytest.raises(RuntimeError, match="broadcast"):
+        torch.ones(20_000, 1).mul_(torch.ones(3))
+
+
+@pytest.mark.parametrize("code", ["f4", "f8"])
+@pytest.mark.parametrize("size", [1, 5000, 70_000])
+def test_functions_of_three(size, code):
+    a, b, c = (numbers(size, code, seed) for seed in range(3))
+    kind = a.dtype.type
+    x, y, z = map(torch.from_numpy, (a, b, c))
+    with np.errstate(all="ignore"):
+        cases = [
+            (torch.addcmul(x, y, z), a + b * c),
+            (torch.addcmul(x, y, z, value=0.3), a + b * kind(0.3) * c),
+            (torch.addcdiv(x, y, z, value=-2), a + b * kind(-2) / c),
+            (torch.lerp(x, y, 0.3), a + (b - a) * kind(0.3)),
+            (torch.lerp(x, y, 0.7), b - (b - a) * kind(1 - 0.7)),
+            (torch.clamp(x, -1, 2.5), np.minimum(kind(2.5), np.maximum(kind(-1), a))),
+            (torch.relu(x), np.where(a < 0, kind(0), a)),
+        ]
+    for _ in range(20):  # the later ones by kernels
+        for i, (found, wanted) in enumerate(cases):
+            assert found.numpy().tobytes() == wanted.tobytes(), i
+        cases[5] = torch.clamp(x, -1, 2.5), cases[5][1]
+        cases[3] = torch.lerp(x, y, 0.3), cases[3][1]
+        cases[1] = torch.addcmul(x, y, z, value=0.3), cases[1][1]
+        cases[6] = torch.relu(x), cases[6][1]
