@@ -180,5 +180,9 @@ def outcome(call, arguments, lib):
 
 
 def told_of(value):
-    strides = value.stride() if hasattr(value, "stride") and value.numel() else None
-    return plain(value), strides
+    if not hasattr(value, "stride") or not value.numel():
+        return plain(value), None
+    # No step is ever taken along a dimension of one element.
+    return plain(value), [
+        step for step, n in zip(value.stride(), value.shape, strict=True) if n > 1
+    ]
