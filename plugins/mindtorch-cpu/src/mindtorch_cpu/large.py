@@ -44,6 +44,11 @@ ARITHMETIC: Final = frozenset((
 _SLOW_WITH_NUMBERS: Final = (np.maximum, np.minimum)
 
 
+def many(a: Any) -> bool:
+    """Whether an array has elements for more than one call of NumPy's; not one that is traced."""
+    return type(a) is np.ndarray and a.size >= SOME
+
+
 def compiles() -> bool:
     """Whether there are compiled kernels; they are imported with the first large call."""
     from .native.kernels import KERNELS
@@ -135,7 +140,7 @@ def in_place_of_halves(ufunc: Any, out: Any, other: Any) -> bool:
 
 def in_single(ufunc: Any, a: Any, number: Any, d: Any) -> Any:
     """``ufunc`` of an array and a number of float32, rounded once to half precision."""
-    if a.size >= LARGE and a.dtype == d and a.flags.c_contiguous and not number.ndim:
+    if many(a) and a.dtype == d and a.flags.c_contiguous and not number.ndim:
         out = POOL.empty(a.shape, d)
 
         def trace(tracer: Any, x: Any, n: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from mindtorch_core.backend import FLOATING
 
 from ..arrays import NUMPY_OF, WIDER, as_operands_lie, cast, quietly, recast, scalar, wrap
-from ..large import SOME, in_chunks
+from ..large import in_chunks, many
 from ..register import composition_of, register, rule_of
 
 # Of the arguments that are no tensors, a function of arrays and the numbers that are its last ones.
@@ -42,9 +42,7 @@ def three(name: str, formula: Formula, tensors: int = 3) -> None:
         each, numbers = formula(*args[tensors:], **kwargs)
         arrays += [scalar(float(number), wide) for number in numbers]
         data = None
-        first = arrays[0]
-        many = type(first) is np.ndarray and first.ndim and first.size >= SOME  # not traced
-        if many and _alike(args[:tensors], spec.shape):
+        if many(arrays[0]) and _alike(args[:tensors], spec.shape):
             data = in_chunks(each, NUMPY_OF[wide], *arrays, key=each)
         if data is None:
             data = quietly(each, *arrays)

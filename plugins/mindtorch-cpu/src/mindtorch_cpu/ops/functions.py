@@ -37,7 +37,7 @@ from ..arrays import (
     wrap,
 )
 from ..compiled import BY_SIZE, FEWEST, one_pass
-from ..large import LARGE, SOME, in_chunks
+from ..large import LARGE, SOME, in_chunks, many
 from ..native.quick import MANY, exponential, pays
 from ..register import composition_of, kernel, register
 from ..zeros import ODD, bounded
@@ -54,7 +54,7 @@ def _in_single(name: str, ufunc: Ufunc) -> Callable[[Any], Any]:
 
     def call(a: Any) -> Any:
         key = (name, "in single")
-        data = in_chunks(each, a.dtype, a, key=key) if a.size >= LARGE else None
+        data = in_chunks(each, a.dtype, a, key=key) if many(a) else None
         return recast(quietly(ufunc, recast(a, np.float32)), a.dtype) if data is None else data
 
     return call
@@ -102,7 +102,7 @@ def unary(
                 a = converted(a, d)
         if widen and d in WIDER:
             return wrap(in_common_order(single(a), self.raw_data), result or d)
-        if a.size < LARGE:
+        if a.size < SOME or (a.size < LARGE and not (d in WIDER and many(a))):
             try:
                 data = QUIET.__dict__["run"](ufunc, a) if native else quietly(ufunc, a)
             except (RuntimeError, TypeError) as error:
@@ -240,7 +240,7 @@ def relu(self: Any) -> Any:
         refuse("relu", self)
     a = self.raw_data
     shape = self.raw_shape
-    if a.size >= SOME and type(a) is ndarray:  # not one that is traced
+    if a.size >= SOME and many(a):
         fn, x, y = bounded(np.maximum, a, ZEROS[d], d)
         data = large(fn, d, x, y)
     elif d in ODD:

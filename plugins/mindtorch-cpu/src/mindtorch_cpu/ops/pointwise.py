@@ -51,7 +51,7 @@ from ..arrays import (
     wrap,
 )
 from ..broadcasting import in_long_runs
-from ..large import LARGE, in_chunks, in_place_of_halves, in_single, in_slabs
+from ..large import LARGE, SOME, in_chunks, in_place_of_halves, in_single, in_slabs, many
 from ..powers import power, power_of_number
 from ..register import kernel, register, rule_of
 from .ufuncs import note
@@ -220,7 +220,7 @@ def binary(
             d, a, b = converted(self, other)
             if single and d in WIDER and _is_number(other):
                 return wrap(_in_single(ufunc, self, other, d), d)
-        if a.size < LARGE:
+        if a.size < SOME or (a.size < LARGE and not (d in WIDER and many(a))):
             try:
                 data = QUIET.__dict__["run"](ufunc, a, b) if native else quietly(ufunc, a, b)
             except (TypeError, ValueError, RuntimeError) as error:
@@ -301,7 +301,7 @@ def inplace(
             made = result or (compute(d) if compute else self.raw_dtype)
             if result is not None or made is not self.raw_dtype:
                 return _copied(self, quietly(ufunc, out, b), made)
-        if out.size >= LARGE and d in WIDER and in_place_of_halves(ufunc, out, b):
+        if out.size >= SOME and d in WIDER and in_place_of_halves(ufunc, out, b):
             return self
         try:
             broad = out.size >= LARGE and b.ndim and b.shape != out.shape and out.dtype == b.dtype

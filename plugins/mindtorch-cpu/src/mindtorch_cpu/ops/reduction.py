@@ -33,7 +33,7 @@ from ..arrays import (
     row_major,
     wrap,
 )
-from ..large import LARGE
+from ..large import LARGE, SOME
 from ..register import kernel, register, rule_of
 from ..short_rows import reduce_rows
 from ..summation import FEW, deviations, long_sums, mean_of_large, naive, total
@@ -231,7 +231,7 @@ def _first_places(a: Any, values: Any) -> Any:
 
 def _comparable(a: Any) -> Any:
     """Many numbers of half precision as float32, which NumPy compares many times faster."""
-    return recast(a, np.float32) if a.size >= LARGE and a.dtype in HALVES else a
+    return recast(a, np.float32) if a.size >= SOME and a.dtype in HALVES else a
 
 
 def _extreme(name: str, join: np.ufunc) -> None:

@@ -11,7 +11,7 @@ from mindtorch_core.backend import BOOL, COMPLEX, FLOATING, Tensor, dtype, resul
 
 from ..arrays import WIDER, as_operands_lie, cast, exact, quietly, scalar, wrap
 from ..compiled import computed
-from ..large import SOME
+from ..large import many
 from ..memory_pool import POOL
 from ..register import kernel
 from ..zeros import ODD, bounded
@@ -34,8 +34,7 @@ def where(condition: Any, self: Any, other: Any) -> Any:
     if c.dtype != np.bool_:
         refuse("where.self", condition, self, other)
         c = c.astype(np.bool_)
-    many = type(c) is np.ndarray and c.size >= SOME  # none that is traced
-    if many and (data := _chosen_at_once(c, a, b)) is not None:
+    if many(c) and (data := _chosen_at_once(c, a, b)) is not None:
         return wrap(data, d)
     try:
         data = np.where(c, a, b)
@@ -71,8 +70,7 @@ def clamp(self: Any, min: Any = None, max: Any = None) -> Any:
     if (min is None and max is None) or d.category in (BOOL, COMPLEX):
         refuse("clamp", self, min, max)
     data = cast(self, d)
-    plain = type(data) is np.ndarray and data.size >= SOME  # not one that is traced
-    if plain and d not in ODD and (made := _within(data, min, max, d)) is not None:
+    if many(data) and d not in ODD and (made := _within(data, min, max, d)) is not None:
         return wrap(made, d)
     if min is not None:
         data = _limited(np.maximum, data, min, d)
@@ -101,7 +99,7 @@ def _limited(ufunc: Callable[..., Any], a: Any, bound: Any, d: dtype) -> Any:
     """Extremes of elements and a bound; the element where it equals that."""
     b = cast(bound, d) if isinstance(bound, Tensor) else exact(bound, d)
     fn, *given = bounded(ufunc, a, b, d)
-    if type(a) is np.ndarray and a.size >= SOME:
+    if many(a):
         return large(fn, d, *given)
     try:
         return quietly(fn, *given)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 import numpy as np
 
 from ..arrays import NUMPY_OF, QUIET, WIDER, cast, recast, recast_into, row_major, wrap
+from ..bound_calls import Trace
 from ..compiled import FEWEST, computed, computed_rows
 from ..large import LARGE
 from ..memory_pool import POOL
@@ -43,11 +44,9 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
     length, inside = target.shape[1:]
     if inside == 1:
         lines, target = [a[:, :, 0] for a in lines], target[:, :, 0]
-        if (
-            length >= _NARROW
-            and all(a.dtype == wide for a in (*lines, target))
-            and computed_rows(compute, _FUSED[compute], lines, [target])
-        ):
+        alike = all(a.dtype == target.dtype for a in lines)
+        key, trace = _traced(compute, _FUSED[compute], half=target.dtype != wide)
+        if length >= _NARROW and alike and computed_rows(key, trace, lines, [target]):
             return wrap(out, d)
 
     def block(at: Any) -> None:
@@ -71,6 +70,16 @@ def _in_blocks(compute: Callable[..., None], d: Any, dim: int, *tensors: Any) ->
                 LONG_BLOCK,
             )
     return wrap(out, d)
+
+
+def _traced(key: Hashable, trace: Trace, *, half: bool) -> tuple[Hashable, Trace]:
+    """What a kernel computes, and what identifies it; half precision in float32, and rounded once."""
+
+    def rounded(tracer: Any, *parts: Any) -> list[Any]:
+        found = trace(tracer, *[part.astype(np.float32) for part in parts])
+        return [each.astype(parts[0].dtype) for each in found]
+
+    return ((key, "in single"), rounded) if half else (key, trace)
 
 
 def _sums(x: Any) -> Any:
@@ -175,7 +184,6 @@ def _few_in_one_pass(name: str, d: Any, dim: int, *tensors: Any) -> Any:
     if (
         a.size < FEWEST
         or dim not in (-1, len(shape) - 1)
-        or d in WIDER
         or any(t.raw_dtype is not d or t.raw_shape != shape for t in tensors)
     ):
         return None
@@ -186,9 +194,8 @@ def _few_in_one_pass(name: str, d: Any, dim: int, *tensors: Any) -> Any:
         if not all(a.flags.c_contiguous for a in arrays):
             return None
         lines = [each.reshape(-1, shape[-1]) for each in lines]
-    if computed_rows(name, _FEW[name], lines[:-1], lines[-1:]):
-        return wrap(out, d)
-    return None
+    key, trace = _traced(name, _FEW[name], half=d in WIDER)
+    return wrap(out, d) if computed_rows(key, trace, lines[:-1], lines[-1:]) else None
 
 
 # ---- kernels ------------------------------------------------------------------------------------
